@@ -324,8 +324,8 @@ let package = Package(
       "ControlAPITests",
       [
         "BlobTesting", "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
-        "JOSE",
-        "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
+        "JOSE", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store",
+        "TokenTesting",
       ]),
     tests(
       "ChaosTests",

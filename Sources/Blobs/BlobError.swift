@@ -32,7 +32,7 @@ package enum BlobError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   // The errors that concern the file itself and not the access to it.
-  private static let damages: Set<Int32> = [EIO, EISDIR, ELOOP, EILSEQ, EUCLEAN]
+  private static let damages: Set<Int32> = [EIO, EISDIR, ELOOP, EILSEQ, EUCLEAN, EMEDIUMTYPE]
 }
 
 /// The kind of a damaged blob; the raw value is used in metrics and in the database.

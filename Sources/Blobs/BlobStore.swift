@@ -32,6 +32,10 @@ package protocol BlobStore: Sendable {
   /// reached.
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor
 
+  /// Opens a published blob, or a copy of it, without asking another machine; nil if only that has it. Throws `.damaged` if the
+  /// length differs from `bytes`.
+  func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor?
+
   /// Opens a published blob whose bytes have been compared with its hash and length; throws `.damaged` if they differ.
   func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor
 
@@ -57,6 +61,16 @@ package protocol BlobStore: Sendable {
   ///
   /// - Parameter rate: the rate limit; nil: none.
   func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage?
+
+  /// Reads what was served of a blob to its end and returns its damage; nil if it is intact, or was a copy that is compared when it
+  /// is opened.
+  func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage?
+
+  /// Checks that the store can be reached on this machine and has room for a small file.
+  func check() throws(BlobError)
+
+  /// Checks that what the store has on another machine can be reached.
+  func checkRemote() throws(BlobError)
 }
 
 /// The header fields of a response with a blob.
@@ -102,12 +116,28 @@ extension BlobStore {
 
   /// Opens a published blob; throws `.damaged` if its length differs from `bytes`.
   package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
-    let file = try open(hash)
+    try require(bytes, of: open(hash), hash)
+  }
+
+  /// Returns the file of a blob; throws `.damaged` if its length differs from `bytes`.
+  package func require(
+    _ bytes: Int64, of file: consuming Descriptor, _ hash: SHA256Digest
+  ) throws(BlobError) -> Descriptor {
     let found: Int64
     do throws(SystemError) { found = try file.size() } catch { throw .system(error) }
     guard found == bytes else { throw .damaged(hash, found < bytes ? .truncated : .corrupt) }
     return file
   }
+
+  package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
+    try open(hash, bytes: bytes)
+  }
+
+  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? {
+    try damage(of: hash, bytes: bytes, rate: rate)
+  }
+
+  package func checkRemote() throws(BlobError) {}
 
   package func damage(of hash: SHA256Digest, bytes: Int64) throws(BlobError) -> BlobDamage? {
     try damage(of: hash, bytes: bytes, rate: nil)
@@ -143,7 +173,6 @@ extension BlobStore {
     return file
   }
 
-  /// Checks that the store can be reached and has room for a small file.
   package func check() throws(BlobError) {
     // An empty blob would need no space.
     var staged = try stage()

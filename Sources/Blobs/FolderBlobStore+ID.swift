@@ -24,14 +24,6 @@ extension FolderBlobStore {
     return access("\(folder)/\(hash.hex.prefix(2))/\(hash.hex)", F_OK) == 0
   }
 
-  /// Throws `.unavailable` unless the folder is that of this store now.
-  func checkID() throws(BlobError) {
-    guard let found = try Self.storedID(in: folder) else {
-      throw .unavailable("no \(Self.idFileName) in \(folder)")
-    }
-    guard found == id else { throw .unavailable("\(folder) is the store \(found), not \(id)") }
-  }
-
   /// Creates the store-id file of a folder unless it exists; returns the id in it.
   static func writeID(of folder: String, _ id: PublicID) throws(SystemError) -> PublicID {
     if let found = try readID(folder) { return found }
@@ -55,13 +47,17 @@ extension FolderBlobStore {
   private static func readID(_ folder: String) throws(SystemError) -> PublicID? {
     let path = "\(folder)/\(idFileName)"
     do throws(SystemError) {
-      let bytes = try Descriptor(reading: path).bytes(count: 64, at: 0)
+      let bytes = try Descriptor(readingRegular: path).bytes(count: 64, at: 0)
       let text = String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
       guard let id = PublicID(text) else { throw SystemError(call: "read", code: EBADMSG, subject: path) }
       return id
     } catch {
-      guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
-      return nil
+      switch error.code {
+      case ENOENT, ENOTDIR: return nil
+      // Damage of the store, and not of the blob that is looked for.
+      case EMEDIUMTYPE, ELOOP: throw SystemError(call: "read", code: EBADMSG, subject: path)
+      default: throw error
+      }
     }
   }
 }

@@ -9,6 +9,8 @@ package struct FolderBlobStore: BlobStore {
   /// The id of the store, from its store-id file.
   package let id: PublicID
   private let hasUnnamedFiles: Bool
+  /// Whether the files are copies, which may be lost: a folder that has gone is made again.
+  private let isCache: Bool
 
   // The folder of staged files on file systems without O_TMPFILE.
   private var stagingFolder: String { "\(folder)/.staging" }
@@ -21,22 +23,49 @@ package struct FolderBlobStore: BlobStore {
     try self.init(folder: folder, id: id, allowsUnnamedFiles: true)
   }
 
-  init(folder: String, id: PublicID = .now(), allowsUnnamedFiles: Bool) throws(BlobError) {
+  /// Opens a folder of copies, which is made again whenever it has gone.
+  package init(cache folder: String) throws(BlobError) {
+    try self.init(folder: folder, allowsUnnamedFiles: true, isCache: true)
+  }
+
+  init(folder: String, id: PublicID = .now(), allowsUnnamedFiles: Bool, isCache: Bool = false) throws(BlobError) {
     CriticalSection.mayWait("the opening of the blobs")
     do throws(SystemError) {
-      try Folder.make(folder, mode: 0o700)
-      // All folders now, so that publishing a blob does not have to synchronize the parent folder.
-      for number in 0..<256 { try Folder.make("\(folder)/\(Self.prefix(UInt8(number)))", mode: 0o700) }
-      try Folder.make("\(folder)/.staging", mode: 0o700)
       self.folder = folder
+      self.isCache = isCache
+      self.id = try Self.make(folder, id)
       hasUnnamedFiles = allowsUnnamedFiles && Self.probeUnnamedFiles(in: folder)
-      self.id = try Self.writeID(of: folder, id)
-      try Folder.synchronize(folder)
       // If this fails, the next opening removes them.
       _ = try? stagedOrphans(removing: true)
     } catch {
       throw .system(error)
     }
+  }
+
+  /// Makes the folders and the store-id file that are missing; returns the id.
+  private static func make(_ folder: String, _ id: PublicID) throws(SystemError) -> PublicID {
+    try Folder.make(folder, mode: 0o700)
+    // All folders now, so that publishing a blob does not have to synchronize the parent folder.
+    for number in 0..<256 { try Folder.make("\(folder)/\(prefix(UInt8(number)))", mode: 0o700) }
+    try Folder.make("\(folder)/.staging", mode: 0o700)
+    let id = try writeID(of: folder, id)
+    try Folder.synchronize(folder)
+    return id
+  }
+
+  /// Makes the folders of copies that have gone.
+  package func restore() throws(BlobError) {
+    do throws(SystemError) { _ = try Self.make(folder, id) } catch { throw .system(error) }
+  }
+
+  /// Throws `.unavailable` unless the folder is that of this store now; makes that of copies again.
+  func checkID() throws(BlobError) {
+    guard let found = try Self.id(in: folder) else {
+      guard isCache else { throw .unavailable("no \(Self.idFileName) in \(folder)") }
+      return try restore()
+    }
+    // Another process may have made the folder of copies again.
+    guard found == id || isCache else { throw .unavailable("\(folder) is the store \(found), not \(id)") }
   }
 
   package var ids: [PublicID] { [id] }
@@ -87,7 +116,7 @@ package struct FolderBlobStore: BlobStore {
         try Failpoint.link.around { () throws(SystemError) in try link(blob, at: path) }
       } catch  where error.code == EEXIST {
         // The blob was published before. A file that a failing disk has truncated or corrupted is replaced atomically.
-        let isIntact = if replacing { false } else { try Descriptor(reading: path).size() == blob.bytes }
+        let isIntact = replacing ? false : try Self.length(of: path) == blob.bytes
         if !isIntact {
           _ = try blob.file.lock(waiting: true)
           let replacement = StagingName(path: Self.newStagingPath(in: folder))
@@ -108,10 +137,20 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
+  /// The length of a regular file; nil if the path is another kind of file.
+  private static func length(of path: String) throws(SystemError) -> Int64? {
+    do throws(SystemError) {
+      return try Descriptor(readingRegular: path).size()
+    } catch {
+      guard error.code == EMEDIUMTYPE || error.code == ELOOP else { throw error }
+      return nil
+    }
+  }
+
   package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
     CriticalSection.mayWait("the file of the blob \(hash)")
     do throws(SystemError) {
-      return try Descriptor(reading: path(of: hash))
+      return try Descriptor(readingRegular: path(of: hash))
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
       // If the store is unavailable, the blob may exist.

@@ -54,6 +54,15 @@ package struct MovingBlobStore: InspectableBlobStore {
     try first { (store) throws(BlobError) in try store.openUncached(hash) }
   }
 
+  package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
+    do throws(BlobError) {
+      return try current.openLocal(hash, bytes: bytes)
+    } catch {
+      guard case .missing = error else { throw error }
+      return try next.openLocal(hash, bytes: bytes)
+    }
+  }
+
   /// Returns what the first store that has a blob returns.
   private func first(
     _ open: (any InspectableBlobStore) throws(BlobError) -> Descriptor
@@ -81,6 +90,21 @@ package struct MovingBlobStore: InspectableBlobStore {
   package func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage? {
     let damage = try current.damage(of: hash, bytes: bytes, rate: rate)
     return damage == .missing ? try next.damage(of: hash, bytes: bytes, rate: rate) : damage
+  }
+
+  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? {
+    let damage = try current.scrub(hash, bytes: bytes, rate: rate)
+    return damage == .missing ? try next.scrub(hash, bytes: bytes, rate: rate) : damage
+  }
+
+  package func check() throws(BlobError) {
+    try current.check()
+    try next.check()
+  }
+
+  package func checkRemote() throws(BlobError) {
+    try current.checkRemote()
+    try next.checkRemote()
   }
 
   package var shards: Int { max(current.shards, next.shards) }

@@ -11,12 +11,14 @@ package final class ScrubQueue: Sendable {
     package let hash: SHA256Digest
     /// The expected length.
     package let bytes: Int64
+    /// Whether the blob is suspected to be damaged: a copy on this machine then says nothing.
+    package var isSuspect = false
   }
 
   private struct State {
     var items: [Item] = []
     var waiting: Set<SHA256Digest> = []
-    var recent: RecentlyOffered
+    var recent: RecentSet<SHA256Digest>
     var isClosed = false
   }
 
@@ -29,7 +31,7 @@ package final class ScrubQueue: Sendable {
   ///   - interval: the time during which a blob is not enqueued again, unless it is suspect.
   package init(capacity: Int = 256, interval: Duration = .seconds(3600)) {
     self.capacity = capacity
-    state = Locked(State(recent: RecentlyOffered(interval: interval, maxCount: 1 << 15, now: .now)))
+    state = Locked(State(recent: RecentSet(interval: interval, now: .now)))
   }
 
   /// Enqueues a blob, unless the queue is full or closed, or the blob was offered lately.
@@ -40,7 +42,7 @@ package final class ScrubQueue: Sendable {
       guard !state.isClosed, state.items.count < capacity, isSuspect || !state.recent.note(hash, now: .now),
         state.waiting.insert(hash).inserted
       else { return false }
-      state.items.append(Item(hash: hash, bytes: bytes))
+      state.items.append(Item(hash: hash, bytes: bytes, isSuspect: isSuspect))
       return true
     }
     if isEnqueued { wake.raise() }
@@ -65,35 +67,6 @@ package final class ScrubQueue: Sendable {
   package func close() {
     state.withLock { $0.isClosed = true }
     wake.raise()
-  }
-}
-
-/// The blobs that were offered lately, with bounded memory.
-struct RecentlyOffered {
-  private let interval: Duration
-  private let maxCount: Int
-  // Two generations: the old one is discarded as the young one replaces it.
-  private var young: Set<SHA256Digest> = []
-  private var old: Set<SHA256Digest> = []
-  private var rotated: ContinuousClock.Instant
-
-  /// - Parameters:
-  ///   - interval: the minimum time for which a blob is remembered, unless `maxCount` others are offered.
-  ///   - maxCount: the size of one generation.
-  init(interval: Duration, maxCount: Int, now: ContinuousClock.Instant) {
-    self.interval = interval
-    self.maxCount = maxCount
-    rotated = now
-  }
-
-  /// Notes that a blob is offered; returns whether it was offered lately.
-  mutating func note(_ hash: SHA256Digest, now: ContinuousClock.Instant) -> Bool {
-    if young.count >= maxCount || rotated + interval <= now {
-      old = rotated + interval * 2 <= now ? [] : young
-      young = []
-      rotated = now
-    }
-    return old.contains(hash) || !young.insert(hash).inserted
   }
 }
 

@@ -124,7 +124,7 @@ package struct UploadFolder: Sendable {
   /// like one without a record.
   package func record(_ id: PublicID) throws(BlobError) -> UploadRecord? {
     do throws(SystemError) {
-      let text = try Descriptor(reading: "\(path(id)).json").contents()
+      let text = try Descriptor(readingRegular: "\(path(id)).json").contents()
       guard let record = try? JSON.decode(UploadRecord.self, from: text), record.isSound else { return nil }
       return record
     } catch {

@@ -15,6 +15,7 @@ package struct ControlAPI: Sendable {
   let listTurns: ListTurns
   let store: Store
   let blobs: any BlobStore
+  let reads: BlobReads
   let mediaSpace: MediaSpace
   let submissions: SharedLimit
   let uploadParts: SharedLimit
@@ -60,6 +61,7 @@ package struct ControlAPI: Sendable {
   ///   - onUploadRefusal: called with the address of each client that has too many submissions or parts of uploads; it must
   ///     not block.
   ///   - quotas: what users and API keys may send on a day.
+  ///   - reads: how long clients wait for blobs.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
   ///   - listTimeout: the time for which a list waits for its turn.
@@ -69,7 +71,8 @@ package struct ControlAPI: Sendable {
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
     maxSubmissions: Int = ControlAPI.maxSubmissions, uploadTimes: UploadTimes = UploadTimes(),
-    openUploads: OpenUploads.Limits = OpenUploads.Limits(), quotas: Quotas = Quotas(), scrub: ScrubQueue,
+    openUploads: OpenUploads.Limits = OpenUploads.Limits(), quotas: Quotas = Quotas(),
+    reads: BlobReads.Limits = BlobReads.Limits(), scrub: ScrubQueue,
     passwords: PasswordWork? = nil, redirectsMedia: Bool = false, listTimeout: Duration = .seconds(5), log: Logger,
     onUploadRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in },
     isLive: @escaping @Sendable () -> Bool = { true }
@@ -79,6 +82,7 @@ package struct ControlAPI: Sendable {
     listTurns = ListTurns(connections: lists.size, timeout: listTimeout)
     self.store = store
     self.blobs = blobs
+    self.reads = BlobReads(blobs, limits: reads)
     self.definitions = definitions
     self.access = access
     self.changes = changes

@@ -5,39 +5,85 @@ import Platform
 
 /// Copies of blobs on this machine, of which those that were not read for the longest time are removed above a limit.
 ///
-/// It is a folder as that of a blob store: several processes of a machine share it, and what one removes another reads again.
+/// It is a folder as that of a blob store: several processes of a machine share it, and what one removes another reads again. A
+/// copy is not believed: it is compared with its hash when it is opened, unless that was done lately. One that differs, and a
+/// folder that has gone, cost further readings of the bucket and nothing else.
 final class BlobCache: Sendable {
+  /// A copy as it was compared with its hash.
+  private struct Comparison: Hashable {
+    let hash: SHA256Digest
+    let bytes: Int64
+  }
+
+  /// The time for which a comparison is good, at least; twice as long at most.
+  static let comparisonInterval = Duration.seconds(3600)
+
   let store: FolderBlobStore
   private let limit: Int64
+  private let compared: Locked<RecentSet<Comparison>>
   /// The number of bytes as far as this process knows; nil: not counted yet.
   private let bytes = Locked<Int64?>(nil)
 
-  init(folder: String, limit: Int64) throws(BlobError) {
-    store = try FolderBlobStore(folder: folder)
+  init(folder: String, limit: Int64, comparisonInterval: Duration = BlobCache.comparisonInterval) throws(BlobError) {
+    store = try FolderBlobStore(cache: folder)
     self.limit = limit
+    compared = Locked(RecentSet(interval: comparisonInterval, now: .now))
   }
 
-  /// Opens a copy; nil if there is none.
+  /// Opens a copy that has been compared with its hash; nil if there is none.
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor? {
     do throws(BlobError) {
       let file = try store.open(hash)
+      guard try isRight(file, hash, comparing: false) else {
+        drop(hash)
+        return nil
+      }
       // The time of the last reading; access times of file systems are rarely kept.
       futimens(file.number, nil)
       return file
     } catch {
-      guard case .missing = error else { throw error }
+      guard let damage = error.damage else { throw error }
+      if damage != .missing { drop(hash) }
       return nil
     }
   }
 
-  /// Removes a copy that is not the blob, such as one on a bad sector.
-  func removeDamaged(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate? = nil) throws(BlobError) {
-    guard let damage = try store.damage(of: hash, bytes: bytes, rate: rate), damage != .missing else { return }
-    try store.remove(hash)
+  /// Compares a copy with its hash now, and drops one that differs, such as one on a bad sector.
+  func compare(_ hash: SHA256Digest) throws(BlobError) {
+    do throws(BlobError) {
+      if try !isRight(store.open(hash), hash, comparing: true) { drop(hash) }
+    } catch {
+      guard let damage = error.damage else { throw error }
+      if damage != .missing { drop(hash) }
+    }
   }
 
+  private func isRight(
+    _ file: borrowing Descriptor, _ hash: SHA256Digest, comparing: Bool
+  ) throws(BlobError) -> Bool {
+    do throws(SystemError) {
+      let comparison = Comparison(hash: hash, bytes: try file.size())
+      if !comparing, compared.withLock({ $0.contains(comparison, now: .now) }) { return true }
+      guard try SHA256.digest(of: file) == hash else { return false }
+      compared.withLock { _ = $0.note(comparison, now: .now) }
+      return true
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Removes a copy; one that cannot be removed is read from the bucket each time.
+  private func drop(_ hash: SHA256Digest) { do { try store.remove(hash) } catch {} }
+
+  /// Keeps a copy of what has just been hashed.
   func insert(_ blob: SealedBlob, replacing: Bool = false) throws(BlobError) {
-    try store.publish(blob, replacing: replacing)
+    do throws(BlobError) {
+      try store.publish(blob, replacing: replacing)
+    } catch .system(let error) where error.code == ENOENT {
+      try store.restore()
+      try store.publish(blob, replacing: replacing)
+    }
+    compared.withLock { _ = $0.note(Comparison(hash: blob.hash, bytes: blob.bytes), now: .now) }
     let known = bytes.withLock { bytes in
       bytes = bytes.map { $0 + blob.bytes }
       return bytes

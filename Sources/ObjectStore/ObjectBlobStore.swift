@@ -98,13 +98,19 @@ package struct ObjectBlobStore: BlobStore {
     if let file = try cache.open(hash) { return file }
     let blob = try download(hash)
     guard blob.hash == hash else { throw .damaged(hash, .corrupt) }
-    try cache.insert(blob)
+    // What cannot be kept here is the blob still.
+    do throws(BlobError) { try cache.insert(blob) } catch {}
     return try blob.duplicate()
+  }
+
+  package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
+    guard let file = try cache.open(hash) else { return nil }
+    return try require(bytes, of: file, hash)
   }
 
   /// A copy is compared with the hash, and fetched again if it differs.
   package func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
-    try cache.removeDamaged(hash, bytes: bytes)
+    try cache.compare(hash)
     return try open(hash, bytes: bytes)
   }
 
@@ -134,7 +140,7 @@ package struct ObjectBlobStore: BlobStore {
   package func damage(
     of hash: SHA256Digest, bytes: Int64, rate: ReadRate?
   ) throws(BlobError) -> BlobDamage? {
-    try cache.removeDamaged(hash, bytes: bytes, rate: rate)
+    try cache.compare(hash)
     do throws(BlobError) {
       let blob = try download(hash)
       if blob.bytes != bytes { return blob.bytes < bytes ? .truncated : .corrupt }
@@ -142,6 +148,17 @@ package struct ObjectBlobStore: BlobStore {
     } catch {
       guard let damage = error.damage else { throw error }
       return damage
+    }
+  }
+
+  /// Nothing is left to do: a copy has been compared as it was opened, and an object as it was fetched.
+  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? { nil }
+
+  /// Asks the bucket once, whether it is that of the store.
+  package func checkRemote() throws(BlobError) {
+    let text = try Self.wrap { try client.get(client.location.key(Self.idName), isCheck: true) }
+    guard PublicID(String(decoding: text, as: UTF8.self).prefix { !$0.isWhitespace }) == id else {
+      throw .unavailable("\(client.location) is another store than \(id)")
     }
   }
 

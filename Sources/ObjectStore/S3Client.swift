@@ -28,6 +28,10 @@ package final class S3Client: Sendable {
     /// The number of repetitions that a client may have ahead of its successes: each costs one, and ten requests that succeed
     /// give one back. A store that fails for long then gets one request for one, not eight.
     package var budget = 100.0
+    /// The time without a byte after which the reading of an object fails, and another request, in seconds. A store that does not
+    /// reply is asked twice.
+    package var readSeconds = 10
+    package var otherSeconds = 30
     package var sleep: @Sendable (Duration) -> Void = { pause in
       usleep(UInt32(clamping: Int(pause / .microseconds(1))))
     }
@@ -72,7 +76,7 @@ package final class S3Client: Sendable {
   ) {
     self.location = location
     self.credentials = credentials
-    client = HTTPClient(server: location.server, certificates: certificates, timeout: 30)
+    client = HTTPClient(server: location.server, certificates: certificates)
     self.retries = retries
     budget = Locked(retries.budget)
     self.partBytes = partBytes
@@ -134,7 +138,11 @@ package final class S3Client: Sendable {
   }
 
   /// Reads a small object.
-  func get(_ key: String) throws -> [UInt8] { try send("GET", key).body }
+  ///
+  /// - Parameter isCheck: whether the store is asked once, and not again if it fails.
+  func get(_ key: String, isCheck: Bool = false) throws -> [UInt8] {
+    try send("GET", key, attempts: isCheck ? 1 : nil).body
+  }
 
   /// Returns the length of an object; nil if it does not exist.
   func length(of key: String) throws -> Int64? {
@@ -183,21 +191,26 @@ package final class S3Client: Sendable {
   func send(
     _ method: String, _ key: String, query: [(name: String, value: String)] = [],
     headers: [(name: String, value: String)] = [], body: HTTPRequest.Body = .none, hash: String = S3Client.emptyHash,
-    into file: Int32? = nil
+    into file: Int32? = nil, attempts: Int? = nil
   ) throws -> HTTPResponse {
     // A transaction asks for an object that it refers to, and removes one that nothing refers to. It does so once: its caller tries again
     // when no lock is held.
     let isLocking = CriticalSection.isEntered
     if method != "HEAD" && method != "DELETE" { CriticalSection.mayWait("\(method) \(key)") }
-    var attempt = 1
+    let isRead = method == "HEAD" || method == "GET" && !key.isEmpty
+    let timeout = isLocking ? Self.lockingTimeout : isRead ? retries.readSeconds : retries.otherSeconds
+    var (attempt, silent) = (1, 0)
     while true {
-      let result = try attemptOnce(method, key, query: query, headers: headers, body: body, hash: hash, into: file)
+      let start = ContinuousClock.now
+      let result = try attemptOnce(
+        method, key, query: query, headers: headers, body: body, hash: hash, timeout: timeout, into: file)
       switch result {
       case .success(let response):
         budget.withLock { $0 = min($0 + 0.1, retries.budget) }
         return response
       case .failure(let error):
-        guard !isLocking, attempt < retries.attempts, spend() else { throw error }
+        if error.status == nil, start.duration(to: .now) >= .seconds(timeout) { silent += 1 }
+        guard !isLocking, attempt < attempts ?? retries.attempts, silent < 2, spend() else { throw error }
       }
       attempt += 1
       retries.sleep(retries.pause(before: attempt))
@@ -216,9 +229,9 @@ package final class S3Client: Sendable {
   /// Sends a request once; returns the error if the request may be repeated, and throws others.
   private func attemptOnce(
     _ method: String, _ key: String, query: [(name: String, value: String)], headers: [(name: String, value: String)],
-    body: HTTPRequest.Body, hash: String, into file: Int32?
+    body: HTTPRequest.Body, hash: String, timeout: Int, into file: Int32?
   ) throws -> Result<HTTPResponse, S3Error> {
-    let request = try signed(method, key, query: query, headers: headers, body: body, hash: hash)
+    let request = try signed(method, key, query: query, headers: headers, body: body, hash: hash, timeout: timeout)
     let response: HTTPResponse
     let start = ContinuousClock.now
     do throws(HTTPClientError) {
@@ -248,7 +261,7 @@ package final class S3Client: Sendable {
 
   private func signed(
     _ method: String, _ key: String, query: [(name: String, value: String)], headers: [(name: String, value: String)],
-    body: HTTPRequest.Body, hash: String
+    body: HTTPRequest.Body, hash: String, timeout: Int
   ) throws -> HTTPRequest {
     let signer = RequestSigner(credentials: try credentials(), region: location.region)
     let path = location.path(of: key)
@@ -256,8 +269,7 @@ package final class S3Client: Sendable {
     let time = SigningTime(seconds: storeSeconds())
     let all = signer.signed(parts, host: location.server.authority, at: time)
     let text = query.isEmpty ? path : "\(path)?\(RequestSigner.canonical(query))"
-    return HTTPRequest(
-      method, text, headers: all, body: body, timeout: CriticalSection.isEntered ? Self.lockingTimeout : nil)
+    return HTTPRequest(method, text, headers: all, body: body, timeout: timeout)
   }
 
   /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.

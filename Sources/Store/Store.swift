@@ -31,10 +31,18 @@ package struct Store: Sendable {
     self.keepRejected = keepRejected
   }
 
-  /// Throws unless the database is reachable and accepts writes.
-  package func check(_ session: Session) throws(PostgresError) {
+  /// Throws unless the database is reachable and accepts writes, and blobs that this process writes.
+  package func check(_ session: Session) throws {
     try session.execute(Self.statements["is_writable"])
+    let isWriter: Bool = try session.execute(Self.moving["is_writer"], .texts(blobs.ids.map(\.description)))
+      .single().get("is_writer")
+    guard isWriter else { throw Self.movedAway }
   }
+
+  /// The blobs are, or will be, in a store that this process does not write to.
+  static let movedAway = BlobError.unavailable(
+    "the blobs move to a store that this process does not write to: start it with --blobs-next, or after the move with --blobs"
+  )
 
   /// Reads a post with its current assets and its job from one snapshot; nil if the viewer sees no such post.
   package func post(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> Post? {
@@ -60,14 +68,6 @@ package struct Store: Sendable {
     }
     guard let row = try session.execute(Self.statements["asset"], .text(id.description)).first else { return nil }
     return try StoredAsset(try Asset(row), row)
-  }
-
-  /// Opens the file of an asset that is stored in the blob store.
-  ///
-  /// - Throws: `BlobError`, also for a file that is recorded as damaged.
-  package func content(of stored: StoredAsset) throws(BlobError) -> Descriptor {
-    if let damage = stored.damage { throw .damaged(stored.hash, damage.kind) }
-    return try blobs.open(stored.hash, bytes: stored.asset.bytes)
   }
 
   func assets(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {

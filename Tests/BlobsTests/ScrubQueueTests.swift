@@ -49,7 +49,7 @@ struct ScrubQueueTests {
   @Test("a blob is remembered for at least the interval and at most twice as long")
   func remembered() {
     let start = ContinuousClock.now
-    var recent = RecentlyOffered(interval: .seconds(10), maxCount: 100, now: start)
+    var recent = RecentSet<SHA256Digest>(interval: .seconds(10), maxCount: 100, now: start)
     let known = [(1, 9), (1, 11), (1, 19), (1, 22), (2, 23), (1, 60)].map { number, seconds in
       recent.note(Self.hash(number), now: start + .seconds(seconds))
     }
@@ -59,7 +59,7 @@ struct ScrubQueueTests {
   @Test("the memory is bounded, and the oldest blobs are removed first")
   func bound() {
     let now = ContinuousClock.now
-    var recent = RecentlyOffered(interval: .seconds(10), maxCount: 2, now: now)
+    var recent = RecentSet<SHA256Digest>(interval: .seconds(10), maxCount: 2, now: now)
     let known = [1, 2, 3, 4, 5, 3, 1].map { recent.note(Self.hash($0), now: now) }
     #expect(known == [false, false, false, false, false, true, false])
   }

@@ -4,7 +4,9 @@ import Crypto
 import Glibc
 import HTTPTesting
 import Model
+import Platform
 import Postgres
+import PostgresTesting
 import Queue
 import Store
 import Testing
@@ -127,12 +129,13 @@ struct MediaTests {
 
   @Test(
     "a truncated or missing file is an error before the first byte, but not for a client that has the current version",
-    arguments: ["truncated", "missing"])
+    arguments: ["truncated", "missing", "a FIFO"])
   func refusesDamaged(how: String) async throws {
     try await RunningAPI.with { api in
       let url = try #require(try await Self.publish(api).post["assets"]["composed"]["url"].text)
       let (path, hash) = try await Self.file(.composed, api)
-      #expect((how == "missing" ? unlink(path) : truncate(path, 1000)) == 0)
+      #expect((how == "truncated" ? truncate(path, 1000) : unlink(path)) == 0)
+      if how == "a FIFO" { #expect(mkfifo(path, 0o600) == 0) }
       for headers in [[], [("Range", "bytes=10-19")]] {
         let response = try await api.get(url, headers: headers)
         #expect(response.status == 503)
@@ -190,6 +193,40 @@ struct MediaTests {
         #expect(response.headers["etag"] == nil && response.headers["retry-after"] != nil)
       }
       #expect(await api.scrub.take()?.hash == poster.hash)
+    }
+  }
+
+  @Test("a storage that hangs is away for media and /readyz; nothing else waits for it, and it heals by itself")
+  func hangingStorage() async throws {
+    let stores = Shared<[HangingBlobStore]>([])
+    var setting = RunningAPI.Setting()
+    setting.wrap = { base in
+      let store = HangingBlobStore(base)
+      stores.withLock { $0.append(store) }
+      return store
+    }
+    setting.reads.timeout = .milliseconds(100)
+    setting.reads.checkTimeout = .milliseconds(100)
+    setting.reads.threads = 4
+    try await RunningAPI.with(setting) { api in
+      let assets = try await Self.publish(api).post["assets"]
+      let (video, image) = (assets["composed"]["url"].text ?? "", assets["poster"]["url"].text ?? "")
+      let storage = try #require(stores.withLock(\.first))
+      storage.hang()
+      try await withThrowingTaskGroup(of: ClientResponse.self) { group in
+        for _ in 0..<20 { group.addTask { try await api.get(video) } }
+        group.addTask { try await api.get("/readyz") }
+        for try await response in group {
+          #expect(response.status == 503 && response.headers["retry-after"] != nil)
+          #expect(response.json["type"] == .string("urn:take5:problem:storage_unavailable"))
+        }
+      }
+      #expect(1...4 ~= storage.hanging)
+      for path in ["/livez", "/v1/posts", image] { #expect(try await api.get(path).status == 200, "\(path)") }
+      storage.answer()
+      while try await api.get(video).status == 503 {}
+      #expect(try await api.get(video).body == Self.video)
+      while try await api.get("/readyz").status == 503 {}
     }
   }
 

@@ -6,6 +6,7 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
+import Store
 import Testing
 
 @testable import ControlAPI
@@ -108,6 +109,26 @@ struct OutageTests {
         files += try Folder.names(in: "\(api.blobFolder)/\(folder)").count
       }
       #expect(files == 0)
+    }
+  }
+
+  @Test("/readyz fails while the database refuses the blobs of this process, because they move or have moved away")
+  func movedAway() async throws {
+    try await RunningAPI.with { api in
+      let id = try #require(api.blobs.ids.first)
+      try await api.pool.run { session in
+        _ = try session.execute("INSERT INTO blob_store (id) VALUES ($1::uuid)", .text(id.description))
+      }
+      #expect(try await api.get("/readyz").status == 200)
+      let target = PublicID.now()
+      #expect(try await api.pool.transaction { try Store.beginMove(to: target, $0) })
+      for isMoved in [false, true] {
+        if isMoved { #expect(try await api.pool.transaction { try Store.finishMove(to: target, $0) }) }
+        for response in [try await api.get("/readyz"), try await api.submit(.moment())] {
+          #expect(response.status == 503)
+          #expect(response.json["type"] == .string("urn:take5:problem:storage_unavailable"))
+        }
+      }
     }
   }
 

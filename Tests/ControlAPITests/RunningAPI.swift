@@ -79,6 +79,7 @@ struct RunningAPI: Sendable {
     var database: DatabaseURL?
     /// Whether changes are received as notifications; otherwise they are found by polling.
     var listens = true
+    var reads = BlobReads.Limits()
     var wrap: @Sendable (any BlobStore) -> any BlobStore = { $0 }
     var server = ServerConfiguration()
   }
@@ -126,7 +127,8 @@ struct RunningAPI: Sendable {
           database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
           changes: changes,
           metrics: Metrics(), minFree: setting.minFree, maxSubmissions: setting.maxSubmissions,
-          uploadTimes: setting.uploadTimes, openUploads: setting.openUploads, quotas: setting.quotas, scrub: scrub,
+          uploadTimes: setting.uploadTimes, openUploads: setting.openUploads, quotas: setting.quotas,
+          reads: setting.reads, scrub: scrub,
           passwords: setting.passwords, listTimeout: setting.listTimeout, log: log, isLive: { setting.isLive })
       }
       let api = machine(blobs)

@@ -80,13 +80,48 @@ struct FileTransferTests {
   private static func router(_ bytes: [UInt8]) throws -> Router {
     let file = try Descriptor(unnamedIn: "/tmp")
     try file.write(bytes)
-    let content = FileRegion(file, offset: 0, count: Int64(bytes.count))
+    let content = OpenFile(file)
     let route = Route("GET", "/file", admission: Route.open) { request in
       let representation = Representation(
-        length: content.count, entityTag: EntityTag(strong: "v1"), headers: ["Content-Type": "video/mp4"])
-      return try representation.respond(to: request) { .file(try content.part($0)) }
+        length: Int64(bytes.count), entityTag: EntityTag(strong: "v1"), headers: ["Content-Type": "video/mp4"])
+      return try await representation.respond(to: request) { .file(FileRegion(content, $0)) }
     }
     return Router(routes: [route])
+  }
+
+  @Test("a network thread waits for no disk: what is not in memory is loaded elsewhere, and other connections go on")
+  func loads() async throws {
+    // A hole is not in memory.
+    let file = try Descriptor(unnamedIn: "/tmp")
+    try file.write([1], at: 2_999_999)
+    let content = OpenFile(file)
+    let loads = AsyncStream.makeStream(of: (@Sendable (Bool) -> Void).self)
+    let router = Router(routes: [
+      Route("GET", "/file", admission: Route.open) { _ in
+        Response(
+          .ok,
+          body: .file(FileRegion(content, 0..<3_000_000) { _, _, onEnd in loads.continuation.yield(onEnd) }))
+      },
+      Route("GET", "/text", admission: Route.open) { _ in Response(.ok, body: .bytes([7])) },
+    ])
+    var configuration = ServerConfiguration()
+    configuration.networkThreads = 1
+    try await withServer(configuration, router: router) { server in
+      let (whole, broken) = (
+        Task { try await request("GET", "/file", port: server.port) },
+        Task { try await request("GET", "/file", port: server.port) }
+      )
+      var ends = loads.stream.makeAsyncIterator()
+      let held = [await ends.next(), await ends.next()]
+      for _ in 0..<3 { #expect(try await request("GET", "/text", port: server.port).body == [7]) }
+      // Either of both; the other fails.
+      held[0]?(true)
+      held[1]?(false)
+      let rest = Task { for await end in loads.stream { end(true) } }
+      let results = [await whole.result, await broken.result]
+      #expect(results.count { (try? $0.get().body) == [UInt8](repeating: 0, count: 2_999_999) + [1] } == 1)
+      rest.cancel()
+    }
   }
 
   @Test("files and ranges of files are sent")

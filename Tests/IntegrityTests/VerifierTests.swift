@@ -47,6 +47,31 @@ struct VerifierTests {
     }
   }
 
+  @Test("damaged files are recorded, so that they are not served, if that is wanted")
+  func recorded() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await fixture.post("a")
+      try fixture.corrupt("composed a")
+      #expect(unlink(fixture.path("clip.front a")) == 0)
+      _ = try fixture.publishOrphan("orphan")
+      _ = try await fixture.verify()
+      #expect(try await fixture.count("blob_damage") == 0)
+      for _ in 0..<2 {
+        let verifier = Verifier(
+          pool: fixture.pool, store: fixture.store, blobs: fixture.blobs, parallel: 4, recordsDamage: true)
+        #expect(try await verifier.run().findings.count == 3)
+        let recorded = try await fixture.pool.run { session in
+          try session.execute("SELECT hash, kind FROM blob_damage ORDER BY kind").map { row in
+            (hash: try row.get("hash", as: [UInt8].self), kind: try row.get("kind", as: String.self))
+          }
+        }
+        #expect(recorded.map(\.kind) == ["corrupt", "missing"])
+        #expect(
+          recorded.map(\.hash) == ["composed a", "clip.front a"].map { IntegrityFixture.hash($0).bytes })
+      }
+    }
+  }
+
   @Test("a definition that does not decode is found once, with the reason and the affected posts")
   func unreadableDefinition() async throws {
     try await IntegrityFixture.with { fixture in

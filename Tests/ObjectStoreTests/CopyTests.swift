@@ -1,8 +1,7 @@
 import Blobs
 import Crypto
+import FoundationEssentials
 import Glibc
-import HTTPServer
-import HTTPTesting
 import Model
 import Platform
 import PostgresTesting
@@ -12,62 +11,35 @@ import Testing
 
 @Suite("Copies of objects on a machine", .timeLimit(.minutes(15)))
 struct CopyTests {
-  private static let content = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
-  private static let hash = SHA256.digest(of: content)
-  private static let length = Int64(content.count)
-
   /// Runs a test with the store of a bucket that has one object, and the number of requests for it.
   private static func with(
-    _ body: @escaping @Sendable (ObjectBlobStore, _ requests: Shared<Int>) throws -> Void
+    _ body: @escaping @Sendable (ObjectBlobStore, _ another: ObjectBlobStore, _ requests: Shared<Int>) throws -> Void
   ) async throws {
-    let requests = Shared(0)
-    let id = PublicID.now()
-    let router = Router(
-      routes: [
-        Route("GET", "/bucket/{key}", admission: Route.open) { _ in
-          Response(.ok, body: .bytes(Array("\(id)\n".utf8)))
-        },
-        Route("GET", "/bucket/{shard}/{key}", admission: Route.open) { _ in
-          requests.withLock { $0 += 1 }
-          return Response(.ok, body: .bytes(content))
-        },
-      ], fallbackAdmission: Route.open)
-    try await withServer(ServerConfiguration(), router: router) { server in
-      let client = S3Client(
-        try S3Location("s3://bucket?endpoint=http://127.0.0.1:\(server.port)"),
-        credentials: { S3Credentials(keyID: "id", secret: "secret") })
+    try await OneObject.with { object in
       try await onThread("client") {
         let folder = try TemporaryFolder()
-        try body(try ObjectBlobStore(client, folder: "\(folder.path)/cache", limit: 1 << 30), requests)
+        try body(try object.store(in: folder), try object.store(in: folder), object.requests)
       }
     }
   }
 
-  /// Overwrites a part of the copy, or shortens it.
-  private static func damage(_ store: ObjectBlobStore, to length: Int? = nil) throws {
-    let path = store.cache.store.location(of: hash)
-    try #require(chmod(path, 0o600) == 0)
-    if let length {
-      try #require(truncate(path, length) == 0)
-    } else {
-      let file = try #require(fopen(path, "r+"))
-      fputs("rotten", file)
-      fclose(file)
-    }
+  private static func read(_ store: ObjectBlobStore) throws -> [UInt8] {
+    try store.open(OneObject.hash, bytes: OneObject.length).contents()
   }
 
   @Test("a copy that is to be verified is compared with its hash: a damaged one is dropped and fetched again")
   func verified() async throws {
-    try await Self.with { store, requests in
+    try await Self.with { store, _, requests in
+      let (hash, length) = (OneObject.hash, OneObject.length)
       for expected in [1, 1] {
-        #expect(try store.openVerified(Self.hash, bytes: Self.length).contents() == Self.content)
+        #expect(try store.openVerified(hash, bytes: length).contents() == OneObject.content)
         #expect(requests.withLock(\.self) == expected)
       }
-      for (index, length) in [nil, 10].enumerated() {
-        try Self.damage(store, to: length)
-        #expect(try store.openVerified(Self.hash, bytes: Self.length).contents() == Self.content)
+      for (index, short) in [nil, 10].enumerated() {
+        try OneObject.damageCopy(of: store, to: short)
+        #expect(try store.openVerified(hash, bytes: length).contents() == OneObject.content)
         // What is read next is a copy that is right.
-        #expect(try store.open(Self.hash, bytes: Self.length).contents() == Self.content)
+        #expect(try Self.read(store) == OneObject.content)
         #expect(requests.withLock(\.self) == index + 2)
       }
     }
@@ -75,12 +47,65 @@ struct CopyTests {
 
   @Test("a damaged copy is no damage of the blob, and is dropped when the blob is checked")
   func checked() async throws {
-    try await Self.with { store, _ in
+    try await Self.with { store, _, _ in
       for length in [nil, 10] {
-        _ = try store.open(Self.hash).number
-        try Self.damage(store, to: length)
-        #expect(try store.damage(of: Self.hash, bytes: Self.length) == nil)
-        #expect(try store.open(Self.hash, bytes: Self.length).contents() == Self.content)
+        _ = try store.open(OneObject.hash).number
+        try OneObject.damageCopy(of: store, to: length)
+        #expect(try store.damage(of: OneObject.hash, bytes: OneObject.length) == nil)
+        #expect(try Self.read(store) == OneObject.content)
+      }
+    }
+  }
+
+  @Test("a copy that this process has not compared lately, or that has another length, is compared when it is opened")
+  func opened() async throws {
+    try await Self.with { store, another, requests in
+      let found = [try Self.read(store), try Self.read(another)]
+      #expect(found == [OneObject.content, OneObject.content])
+      #expect(requests.withLock(\.self) == 1)
+    }
+    try await Self.with { store, another, requests in
+      #expect(try Self.read(store) == OneObject.content)
+      try OneObject.damageCopy(of: store)
+      let hasCopy = try another.openLocal(OneObject.hash, bytes: OneObject.length) != nil
+      #expect(!hasCopy)
+      #expect(try Self.read(another) == OneObject.content)
+      for length in [10, 0] {
+        try OneObject.damageCopy(of: store, to: length)
+        #expect(try Self.read(another) == OneObject.content)
+      }
+      #expect(requests.withLock(\.self) == 4)
+      // Nothing is fetched to check what was served.
+      let rate = ReadRate(bytesPerSecond: 1 << 30, until: CancellationFlag())
+      let damage = try another.scrub(OneObject.hash, bytes: OneObject.length, rate: rate)
+      #expect(damage == nil)
+      #expect(requests.withLock(\.self) == 4)
+    }
+  }
+
+  @Test("a folder of copies that has gone, or its store-id alone, is made again while the store is used")
+  func removedFolder() async throws {
+    try await Self.with { store, another, requests in
+      let path = store.cache.store.location(of: OneObject.hash)
+      let folder = try #require(Folder.parent(of: path).flatMap { Folder.parent(of: $0) })
+      var expected = 1
+      #expect(try Self.read(store) == OneObject.content)
+      for removal in ["", "/store-id", "/\(OneObject.hash.hex.prefix(2))"] {
+        if removal == "/store-id" {
+          #expect(unlink(folder + removal) == 0)
+        } else {
+          try Folder.remove(folder + removal)
+          expected += 1
+        }
+        #expect(try Self.read(store) == OneObject.content, "\(removal)")
+        #expect(try Self.read(another) == OneObject.content, "\(removal)")
+        try store.check()
+        try another.check()
+        let record = UploadRecord(user: "ada", length: 1, metadata: nil, createdAt: .now, expiresAt: .now)
+        try store.uploads().create(record)
+        let stored = try another.uploads().record(record.id)
+        #expect(stored?.user == "ada")
+        #expect(requests.withLock(\.self) == expected, "\(removal)")
       }
     }
   }

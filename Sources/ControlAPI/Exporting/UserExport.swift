@@ -1,5 +1,5 @@
 internal import Archives
-internal import Blobs
+package import Blobs
 import FoundationEssentials
 internal import Model
 internal import Platform
@@ -13,18 +13,23 @@ package import Store
 package struct UserExport: Sendable {
   private static let pageSize = 100
   private static let pieceBytes = 256 << 10
+  /// The time for which an archive waits for a file, or for a piece of one: longer than a request, for no other waits behind it.
+  private static let timeout = Duration.seconds(120)
 
   private let user: String
   private let store: Store
+  private let reads: BlobReads
   private let database: Pool
   private let receive: @Sendable ([UInt8]) async throws -> Void
 
   /// - Parameter receive: takes the next bytes of the archive.
   package init(
-    user: String, store: Store, database: Pool, receive: @escaping @Sendable ([UInt8]) async throws -> Void
+    user: String, store: Store, reads: BlobReads, database: Pool,
+    receive: @escaping @Sendable ([UInt8]) async throws -> Void
   ) {
     self.user = user
     self.store = store
+    self.reads = reads
     self.database = database
     self.receive = receive
   }
@@ -137,10 +142,11 @@ package struct UserExport: Sendable {
         missing.append(file.path)
         continue
       }
-      let bytes = file.asset.bytes
-      try archive.begin(file.path, bytes: bytes, modifiedAt: Int(date.timeIntervalSince1970), .none)
-      for offset in stride(from: 0, to: bytes, by: Self.pieceBytes) {
-        try archive.write(try content.bytes(at: offset, count: Int(min(Int64(Self.pieceBytes), bytes - offset))))
+      let length = file.asset.bytes
+      try archive.begin(file.path, bytes: length, modifiedAt: Int(date.timeIntervalSince1970), .none)
+      for offset in stride(from: 0, to: length, by: Self.pieceBytes) {
+        let count = Int(min(Int64(Self.pieceBytes), length - offset))
+        try archive.write(try await bytes(of: content, at: offset, count: count))
         try await flush(&archive)
       }
     }
@@ -153,10 +159,23 @@ package struct UserExport: Sendable {
     guard let stored = try await database.read({ try store.asset(file.asset.id, for: .unrestricted, $0) }) else {
       return nil
     }
-    do {
-      return try FileContent(stored, store)
-    } catch let error as BlobError where error.damage != nil {
-      return nil
+    if let bytes = stored.inline { return .bytes(bytes) }
+    do throws(BlobError) {
+      return .file(try await reads.open(stored, within: Self.timeout))
+    } catch {
+      if error.damage != nil { return nil }
+      throw error
+    }
+  }
+
+  /// Throws if the file is shorter than it should be.
+  private func bytes(of content: FileContent, at offset: Int64, count: Int) async throws -> [UInt8] {
+    switch content {
+    case .bytes(let bytes): return Array(bytes[Int(offset)..<Int(offset) + count])
+    case .file(let file):
+      let bytes = try await reads.bytes(of: file, at: offset, count: count, within: Self.timeout)
+      guard bytes.count == count else { throw BlobError.unavailable("a file is too short") }
+      return bytes
     }
   }
 
@@ -164,20 +183,7 @@ package struct UserExport: Sendable {
 }
 
 /// The bytes of an asset, in the database or in a file.
-private struct FileContent: ~Copyable {
-  private let inline: [UInt8]
-  private let file: OpenFile?
-
-  init(_ stored: StoredAsset, _ store: Store) throws {
-    inline = stored.inline ?? []
-    file = stored.inline == nil ? OpenFile(try store.content(of: stored)) : nil
-  }
-
-  /// Throws if the file is shorter than it should be.
-  func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
-    guard let file else { return Array(inline[Int(offset)..<Int(offset) + count]) }
-    let bytes = try file.descriptor.bytes(count: count, at: offset)
-    guard bytes.count == count else { throw BlobError.unavailable("a file is too short") }
-    return bytes
-  }
+private enum FileContent {
+  case bytes([UInt8])
+  case file(OpenFile)
 }

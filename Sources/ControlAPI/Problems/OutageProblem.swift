@@ -36,7 +36,7 @@ enum OutageProblem {
       ProblemKind.databaseUnavailable.problem("The database failed with a temporary error.", headers: soon)
     case BlobError.system(let error) where error.isOutOfSpace: full
     case BlobError.unavailable:
-      ProblemKind.storageUnavailable.problem("The storage is missing or not mounted.", headers: soon)
+      ProblemKind.storageUnavailable.problem("The storage is missing, not mounted, or does not answer.", headers: soon)
     case BlobError.system:
       ProblemKind.storageUnavailable.problem("The storage cannot be read or written.", headers: soon)
     default: nil

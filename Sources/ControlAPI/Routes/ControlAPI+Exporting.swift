@@ -22,7 +22,7 @@ extension ControlAPI {
     let stream = BodyStream(heartbeat: []) { _ in lifetime.end() }
     lifetime.attach(try changes.streams.add(stream, of: request))
     do {
-      let export = UserExport(user: user, store: store, database: database) { bytes in
+      let export = UserExport(user: user, store: store, reads: reads, database: database) { bytes in
         guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw ExportEnded() }
       }
       lifetime.attach(try exports.start(export, for: request.occupant, sending: stream))

@@ -51,7 +51,7 @@ extension ControlAPI {
 
   /// Returns the bytes of an asset, or the range that the request asks for.
   func respond(with stored: StoredAsset, to request: Request, headers: HeaderFields) async throws -> Response {
-    let (store, scrub, asset) = (store, scrub, stored.asset)
+    let (store, scrub, reads, asset) = (store, scrub, reads, stored.asset)
     var headers = headers
     headers["Content-Type"] = asset.type
     headers["X-Content-Type-Options"] = "nosniff"
@@ -63,11 +63,11 @@ extension ControlAPI {
     let representation = Representation(
       length: asset.bytes, entityTag: EntityTag(strong: asset.sha256), headers: headers)
     do {
-      return try representation.respond(to: request) { range in
+      return try await representation.respond(to: request) { range in
         if let bytes = stored.inline { return .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])) }
-        let file = try store.content(of: stored)
+        let file = try await reads.open(stored)
         scrub.offer(stored.hash, bytes: asset.bytes)
-        return .file(FileRegion(file, offset: range.lowerBound, count: Int64(range.count)))
+        return .file(FileRegion(file, range, load: reads.load))
       }
     } catch let error as BlobError where error.damage != nil {
       // A missing file is expected if the asset was deleted in the meantime.
@@ -94,10 +94,7 @@ extension ControlAPI {
     let fields = BlobFields(
       contentType: stored.asset.type, contentDisposition: headers["Content-Disposition"],
       cacheControl: headers["Cache-Control"])
-    let blobs = blobs
-    return try await onThread("media-url") {
-      try blobs.url(of: stored.hash, fields: fields, seconds: Self.redirectSeconds)
-    }
+    return try await reads.url(of: stored.hash, fields: fields, seconds: Self.redirectSeconds)
   }
 
   private static func mediaNotFound(_ id: String) -> Problem {
@@ -111,6 +108,17 @@ extension ControlAPI {
     }
     return ProblemKind.mediaDamaged.problem(
       "The media file \(stored.asset.id) is damaged and is being restored.", headers: ["Retry-After": "10"])
+  }
+}
+
+extension BlobReads {
+  /// Opens the file of an asset that is stored in the blob store.
+  ///
+  /// - Parameter timeout: the time that the caller waits; nil: that of a client.
+  /// - Throws: `BlobError`, also for a file that is recorded as damaged.
+  func open(_ stored: StoredAsset, within timeout: Duration? = nil) async throws(BlobError) -> OpenFile {
+    if let damage = stored.damage { throw .damaged(stored.hash, damage.kind) }
+    return try await open(stored.hash, bytes: stored.asset.bytes, within: timeout)
   }
 }
 

@@ -29,12 +29,11 @@ extension ControlAPI {
     return Self.healthy("live")
   }
 
-  /// Checks that submissions with media can be stored. This does not need a worker.
+  /// Checks that submissions with media can be stored, in a few seconds. This does not need a worker.
   private func readReadiness(_ request: Request) async throws -> Response {
     let store = store
     try await database.run { try store.check($0) }
-    try blobs.check()
-    try mediaSpace.checkFree()
+    try mediaSpace.requireFree(try await reads.check())
     return Self.healthy("ready")
   }
 
@@ -47,7 +46,9 @@ extension ControlAPI {
     // Sooner than Prometheus gives up.
     let gauges = (try? await database.run(timeout: .seconds(2)) { try QueueGauges.measure($0) })
     let isUp = MetricGauge("take5_database_up", "Whether the database is available.", [:], gauges == nil ? 0 : 1)
-    let own = [isUp] + mediaSpace.gauges
+    // Absent as well, while the storage does not answer.
+    var own = [isUp]
+    do { own += mediaSpace.gauges(free: try await reads.freeBytes()) } catch {}
     return Response(
       .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
       body: .bytes(Array(metrics.text(with: (gauges ?? []) + own).utf8)))
@@ -66,8 +67,8 @@ extension ControlAPI {
     headers: ["Content-Type": "application/json", "Cache-Control": "public, no-cache"])
 
   @Sendable
-  private static func readDocument(_ request: Request) throws -> Response {
-    try document.respond(to: request) { range in
+  private static func readDocument(_ request: Request) async throws -> Response {
+    try await document.respond(to: request) { range in
       .bytes(Array(documentBytes[Int(range.lowerBound)..<Int(range.upperBound)]))
     }
   }

@@ -17,13 +17,18 @@ struct MediaSpace: Sendable {
   func check(reserving bytes: Int64 = 0) throws { try check(for: uploads.promisedBytes, and: bytes) }
 
   /// Throws a problem with status 503 if there is too little free space as it is: for the bytes of an upload, which were promised.
-  func checkFree() throws { try check(for: 0, and: 0) }
+  func checkFree() throws { try requireFree(try blobs.freeBytes()) }
+
+  /// Throws a problem with status 503 if this free space is too little; nil: there is no known limit.
+  func requireFree(_ free: Int64?) throws(Problem) { try require(free, for: 0, and: 0) }
 
   private func check(for promised: Int64, and bytes: Int64) throws {
+    try require(try blobs.freeBytes(), for: promised, and: bytes)
+  }
+
+  private func require(_ free: Int64?, for promised: Int64, and bytes: Int64) throws(Problem) {
     // Neither is negative, so that no difference overflows.
-    guard let free = try blobs.freeBytes(), free - promised < minFree || free - promised - minFree < bytes else {
-      return
-    }
+    guard let free, free - promised < minFree || free - promised - minFree < bytes else { return }
     throw ProblemKind.storageLow.problem(
       "The storage has \(max(0, free - promised) >> 20) MiB of free space; \(minFree >> 20) MiB are reserved.",
       headers: ["Retry-After": "60"])
@@ -43,9 +48,9 @@ struct MediaSpace: Sendable {
     return length > SubmissionForm.maxTextFormBytes ? length : 0
   }
 
-  /// The free space and the minimum; none if the store cannot be reached or has no limit.
-  var gauges: [MetricGauge] {
-    guard let free = try? blobs.freeBytes() else { return [] }
+  /// The free space and the minimum; none if there is no known limit.
+  func gauges(free: Int64?) -> [MetricGauge] {
+    guard let free else { return [] }
     return [
       MetricGauge("take5_storage_free_bytes", "Free space for media.", [:], Double(free)),
       MetricGauge(

@@ -20,16 +20,16 @@ package struct Representation: Sendable {
   /// Responds to GET or HEAD. `body` returns the body of a range of bytes, also for HEAD, whose response has its
   /// length.
   package func respond(
-    to request: Request, body: (Range<Int64>) throws -> ResponseBody
-  ) throws -> Response {
+    to request: Request, body: (Range<Int64>) async throws -> ResponseBody
+  ) async throws -> Response {
     var headers = headers
     headers["ETag"] = entityTag.description
     headers["Accept-Ranges"] = "bytes"
     switch selection(method: request.method, headers: request.headers) {
-    case .full: return Response(.ok, headers: headers, body: try body(0..<length))
+    case .full: return Response(.ok, headers: headers, body: try await body(0..<length))
     case .part(let range):
       headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
-      return Response(.partialContent, headers: headers, body: try body(range))
+      return Response(.partialContent, headers: headers, body: try await body(range))
     case .notModified: return Response(.notModified, headers: headers)
     case .preconditionFailed: throw entityTag.preconditionFailed(remedy: "Fetch it without If-Match.")
     case .unsatisfiable:

@@ -44,27 +44,6 @@ package enum ResponseBody: Sendable {
   }
 }
 
-/// A region of an open file. The file stays open for the lifetime of the region, even if it is unlinked.
-package final class FileRegion: Sendable {
-  let descriptor: Descriptor
-  /// The start of the region, in bytes.
-  package let offset: Int64
-  /// The length of the region, in bytes.
-  package let count: Int64
-
-  /// Takes ownership of the file, which must contain the region.
-  package init(_ descriptor: consuming Descriptor, offset: Int64, count: Int64) {
-    self.descriptor = descriptor
-    self.offset = offset
-    self.count = count
-  }
-
-  /// A part of the region, relative to its start, with a duplicate of the descriptor.
-  package func part(_ range: Range<Int64>) throws(SystemError) -> FileRegion {
-    FileRegion(try descriptor.duplicate(), offset: offset + range.lowerBound, count: Int64(range.count))
-  }
-}
-
 /// A status code (RFC 9110, section 15).
 package struct Status: Sendable, Hashable {
   package let code: Int

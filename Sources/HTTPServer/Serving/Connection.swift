@@ -97,7 +97,7 @@ final class Connection {
     switch phase {
     case .reading: .readable
     case .lingering: discardable > 0 ? .readable : []
-    case .sending where writer?.stream == nil || isBlocked: .writable
+    case .sending where writer?.waitsForBody != true || isBlocked: .writable
     case .waiting, .sending: peerFinished == nil ? .finished : []
     case .closed: []
     }
@@ -123,7 +123,7 @@ final class Connection {
     }
   }
 
-  /// Continues after the handler or the stream has made progress.
+  /// Continues after the handler, the stream or the loading of a file has made progress.
   func wake(buffer: UnsafeMutableRawBufferPointer) {
     releaseAddress()
     sendInterim()

@@ -9,7 +9,7 @@ struct ResponseWriter {
     case done
     /// The socket accepts no bytes now, or other connections must be served first.
     case blocked
-    /// The stream has no bytes to send now.
+    /// The stream has no bytes to send now, or those of a file are being loaded.
     case waiting
     /// The client has disconnected, or the body cannot be completed.
     case failed
@@ -31,6 +31,7 @@ struct ResponseWriter {
   private var bytes: [UInt8]
   private var sent = 0
   private var rest = Rest.nothing
+  private var isLoading = false
 
   /// - Parameters:
   ///   - head: the encoded head.
@@ -47,12 +48,16 @@ struct ResponseWriter {
     }
   }
 
+  /// Whether the next bytes wait for something else than the socket: for a stream, or until they are loaded.
+  var waitsForBody: Bool { stream != nil || isLoading }
+
   /// The stream that is being sent; nil for other bodies.
   var stream: BodyStream? { if case .stream(let stream, _) = rest { stream } else { nil } }
 
   /// Sends as much as the socket accepts.
   mutating func send(on socket: borrowing StreamSocket, waker: Waker) -> SendResult {
     var maxCount = Self.maxFileBytes
+    isLoading = false
     while true {
       if sent < bytes.count {
         switch sendBytes(on: socket) {
@@ -68,8 +73,16 @@ struct ResponseWriter {
       case .file(let region, let done):
         guard done < region.count else { return .done }
         guard maxCount > 0 else { return .blocked }
-        let count = min(region.count - done, Int64(maxCount))
-        switch socket.send(file: region.descriptor, from: region.offset + done, count: Int(count)) {
+        let present: Int64
+        switch region.presence(after: done, waker) {
+        case .present(let bytes): present = bytes
+        case .loading:
+          isLoading = true
+          return .waiting
+        case .failed: return .failed
+        }
+        let count = min(present, Int64(maxCount))
+        switch socket.send(file: region.file.descriptor, from: region.offset + done, count: Int(count)) {
         case .moved(let count):
           rest = .file(region, sent: done + Int64(count))
           maxCount -= count

@@ -53,13 +53,20 @@ extension Verifier {
     return Set(rows.filter { listed[$0.bytes[0]]?.contains($0) == false })
   }
 
-  /// Checks a blob again, against the lock of its row.
+  /// Checks a blob again, against the lock of its row, and records that its file is damaged.
   private func confirmedFindings(_ hash: SHA256Digest) async throws -> [Finding] {
     try await BlobCheck(hash: hash, lock: Integrity.statements["lock_blob_shared"], pool: pool)
-      .run(reading: { [reader] _ in try reader.content(of: hash) }) { row, file, session in
+      .run(reading: { [reader] _ in try reader.content(of: hash) }) { [store, recordsDamage] row, file, session in
         var evidence = row
         evidence.file = file
-        return evidence.isSuspect ? evidence.findings(uses: try BlobUse.read(hash, session)) : []
+        guard evidence.isSuspect else { return [] }
+        let findings = evidence.findings(uses: try BlobUse.read(hash, session))
+        if recordsDamage, let finding = findings.first, finding.code == evidence.fileFault,
+          finding.severity == .damaged || finding.severity == .lost
+        {
+          _ = try store.note(evidence.file.isAbsent ? .missing : .corrupt, of: hash, session)
+        }
+        return findings
       } ?? []
   }
 }

@@ -13,6 +13,7 @@ package struct Verifier: Sendable {
   let reader: BlobReader
   let inspector: MediaInspector?
   let parallel: Int
+  let recordsDamage: Bool
   let progress: @Sendable (VerifyStage, Double) -> Void
 
   var blobs: any InspectableBlobStore { reader.blobs }
@@ -20,16 +21,18 @@ package struct Verifier: Sendable {
   /// - Parameters:
   ///   - inspector: decodes the media files; nil: they are not decoded.
   ///   - parallel: the number of blobs that are read at the same time.
+  ///   - recordsDamage: whether damaged files are recorded, so that services do not send them, and workers make them again.
   ///   - progress: receives the progress of each stage, 0 to 1.
   package init(
     pool: Pool, store: Store, blobs: any InspectableBlobStore, inspector: MediaInspector? = nil, parallel: Int,
-    progress: @escaping @Sendable (VerifyStage, Double) -> Void = { _, _ in }
+    recordsDamage: Bool = false, progress: @escaping @Sendable (VerifyStage, Double) -> Void = { _, _ in }
   ) {
     self.pool = pool
     self.store = store
     reader = BlobReader(blobs: blobs)
     self.inspector = inspector
     self.parallel = parallel
+    self.recordsDamage = recordsDamage
     self.progress = progress
   }
 

@@ -25,6 +25,21 @@ package struct Descriptor: ~Copyable, Sendable {
     self.init(owning: number)
   }
 
+  /// Opens a regular file for reading, and nothing else (EMEDIUMTYPE): the opening of a FIFO waits for a writer, and a device
+  /// may do anything. A symbolic link is not followed (ELOOP).
+  package init(readingRegular path: String) throws(SystemError) {
+    let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    guard number >= 0 else {
+      // ENXIO: a socket, or a device without a driver.
+      throw SystemError(call: "open", code: errno == ENXIO ? EMEDIUMTYPE : errno, subject: path)
+    }
+    guard fileType(of: number) == S_IFREG else {
+      close(number)
+      throw SystemError(call: "open", code: EMEDIUMTYPE, subject: path)
+    }
+    self.init(owning: number)
+  }
+
   /// Opens or creates a file for writing; unless `replacing`, an existing file is an error (EEXIST).
   package init(writing path: String, replacing: Bool, mode: UInt32 = 0o644) throws(SystemError) {
     let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (replacing ? O_TRUNC : O_EXCL), mode)
@@ -80,6 +95,33 @@ package struct Descriptor: ~Copyable, Sendable {
     }
   }
 
+  /// Whether the kernel has a range of the file in memory (mincore(2)), so that reading it does not wait for a disk.
+  package borrowing func isInMemory(_ range: Range<Int64>) -> Bool {
+    let page = Int64(sysconf(Int32(_SC_PAGESIZE)))
+    let start = range.lowerBound / page * page
+    let count = Int(range.upperBound - start)
+    guard count > 0, let pages = mmap(nil, count, PROT_READ, MAP_SHARED, number, off_t(start)), pages != MAP_FAILED
+    else {
+      return count == 0
+    }
+    defer { munmap(pages, count) }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: (count - 1) / Int(page) + 1) { states in
+      mincore(pages, count, states.baseAddress) == 0 && states.allSatisfy { $0 & 1 == 1 }
+    }
+  }
+
+  /// Reads a range of the file, up to its end, so that the kernel has it in memory.
+  package borrowing func load(_ range: Range<Int64>) throws(SystemError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let count = try read(into: buffer, at: offset)
+      if count == 0 { return }
+      offset += Int64(count)
+    }
+  }
+
   /// Writes all bytes at the current position.
   package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var rest = bytes
@@ -92,6 +134,12 @@ package struct Descriptor: ~Copyable, Sendable {
       }
     }
   }
+}
+
+/// The type of an open file (inode(7)); nil if it is not known.
+private func fileType(of number: Int32) -> mode_t? {
+  var status = stat()
+  return fstat(number, &status) == 0 ? status.st_mode & S_IFMT : nil
 }
 
 /// Locks on open files (flock(2)): the kernel releases a lock when the last copy of its descriptor is closed, also

@@ -17,11 +17,7 @@ extension Store {
       let inserted = try session.execute(
         Self.statements["insert_blob"], .bytes(asset.content.hash.bytes), .integer(asset.content.bytes),
         .bytes(inline), .texts(blobs.ids.map(\.description)))
-      guard let row = inserted.first else {
-        throw BlobError.unavailable(
-          "the blobs move to a store that this process does not write to: start it with --blobs-next, or after the "
-            + "move with --blobs")
-      }
+      guard let row = inserted.first else { throw Self.movedAway }
       let isDamaged: Bool = try row.get("is_damaged")
       guard !asset.isInline else { continue }
       try blobs.publish(asset.content, replacing: isDamaged)

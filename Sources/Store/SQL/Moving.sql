@@ -1,6 +1,11 @@
 -- name: store_ids
 SELECT id, next_id, previous_id FROM blob_store WHERE adopted_at > '-infinity'
 
+-- name: is_writer
+-- Whether a process that writes to these stores may insert blobs (insert_blob).
+SELECT coalesce(
+  (SELECT id = ANY ($1::uuid[]) AND (next_id IS NULL OR next_id = ANY ($1::uuid[])) FROM blob_store), true) AS is_writer
+
 -- name: lock_writers
 -- Waits for the transactions that have inserted blobs; later ones wait for this one, and know then what it has changed.
 LOCK TABLE blob IN SHARE MODE

@@ -1,3 +1,4 @@
+import Blobs
 import ControlAPI
 import Crypto
 import FoundationEssentials
@@ -111,7 +112,9 @@ extension Subcommand {
       defer { executor.stop() }
       // Compression and files block a thread.
       let missing = try await withTaskExecutorPreference(executor) {
-        try await UserExport(user: user, store: integrity.store, database: integrity.pool) { bytes in
+        try await UserExport(
+          user: user, store: integrity.store, reads: BlobReads(integrity.blobs), database: integrity.pool
+        ) { bytes in
           try Task.checkCancellation()
           try content.descriptor.write(bytes)
         }.run()

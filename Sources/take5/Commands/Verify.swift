@@ -53,7 +53,9 @@ extension Subcommand {
   ) async throws -> VerifyResult {
     let progress = StageProgress()
     let verifier = Verifier(
-      pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, inspector: inspector, parallel: parallel
+      pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, inspector: inspector, parallel: parallel,
+      // What is repaired now needs no worker.
+      recordsDamage: remaker == nil
     ) { stage, fraction in
       progress.show(stage, fraction)
     }

@@ -63,7 +63,7 @@ private final class BrowserSession: Sendable {
         },
         Route("GET", "/files", admission: Route.open) { _ in .json(.ok, Array("[\(list.joined(separator: ","))]".utf8))
         },
-        Route("GET", "/files/{index}", admission: Route.open) { request in try self.send(request) },
+        Route("GET", "/files/{index}", admission: Route.open) { request in try await self.send(request) },
         Route("POST", "/files/{index}", bodyLimit: 4096, admission: Route.open) { request in
           let body = try await request.body.collect(upTo: 4096)
           let result = try JSONDecoder().decode(PlayedFile.self, from: Data(body))
@@ -78,14 +78,13 @@ private final class BrowserSession: Sendable {
     }
   }
 
-  private func send(_ request: Request) throws -> Response {
+  private func send(_ request: Request) async throws -> Response {
     let output = outputs[Int(request.parameter("index")) ?? 0]
-    let file = try Descriptor(reading: output.path)
+    let file = OpenFile(try Descriptor(reading: output.path))
     let representation = Representation(
-      length: try file.size(), entityTag: EntityTag(strong: request.parameter("index")),
+      length: try file.descriptor.size(), entityTag: EntityTag(strong: request.parameter("index")),
       headers: ["Content-Type": output.type])
-    let region = FileRegion(file, offset: 0, count: representation.length)
-    return try representation.respond(to: request) { .file(try region.part($0)) }
+    return try await representation.respond(to: request) { .file(FileRegion(file, $0)) }
   }
 
   /// Opens the page and waits until it has played all files; returns the browser's last lines on standard error.
