@@ -137,17 +137,6 @@ struct PoolTests {
       await #expect(throws: PostgresError.self) { try await pool.run { _ in } }
     }
   }
-}
-
-/// An event that several closures wait for.
-private final class Gate: Sendable {
-  private let event: Event
-
-  init() throws { event = try Event() }
-
-  func wait() { event.wait() }
-
-  func signal() { event.signal() }
 
   @Test("a transaction that the server ends because of a deadlock runs again, and both commit")
   func deadlock() async throws {
@@ -206,4 +195,15 @@ private final class Gate: Sendable {
       await pool.close()
     }
   }
+}
+
+/// An event that several closures wait for.
+private final class Gate: Sendable {
+  private let event: Event
+
+  init() throws { event = try Event() }
+
+  func wait() { event.wait() }
+
+  func signal() { event.signal() }
 }

@@ -20,7 +20,7 @@ struct CollectingTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask {
             try await fixture.pool.transaction { session in
-              try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+              try fixture.keepingNone.reject(claim.work, job: claim.job, verdict: refused, session)
             }
             try await fixture.collect()
           }
@@ -33,7 +33,7 @@ struct CollectingTests {
         while try await fixture.count("job") > 0 {
           let rest = try await fixture.claim()
           try await fixture.pool.transaction { session in
-            try fixture.store.reject(rest.work, job: rest.job, verdict: refused, session)
+            try fixture.keepingNone.reject(rest.work, job: rest.job, verdict: refused, session)
           }
         }
         try await fixture.collect()
@@ -48,7 +48,7 @@ struct CollectingTests {
       try await fixture.submit("same", "too")
       let claim = try await fixture.claim()
       try await fixture.pool.transaction { session in
-        try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+        try fixture.keepingNone.reject(claim.work, job: claim.job, verdict: refused, session)
       }
       let sources = try fixture.sources("same", "too")
       let definition = try claim.work.moment.definition
@@ -78,7 +78,7 @@ struct CollectingTests {
       try await fixture.submit()
       let claim = try await fixture.claim()
       try await fixture.pool.transaction { session in
-        try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+        try fixture.keepingNone.reject(claim.work, job: claim.job, verdict: refused, session)
       }
       await #expect(throws: Interrupted.self) {
         let released = try await fixture.pool.transaction { try fixture.store.released(limit: 100, $0) }

@@ -168,7 +168,7 @@ extension StoreFixture {
   fileprivate func reject(_ claim: Claim) async throws {
     let verdict = Verdict(
       reasons: [Reason(.decoderCrashed, input: nil, detail: "twice")], inputs: [:], decisions: [])
-    try await pool.transaction { [store] session in
+    try await pool.transaction { [store = keepingNone] session in
       try store.reject(claim.work, job: claim.job, verdict: verdict, session)
     }
   }

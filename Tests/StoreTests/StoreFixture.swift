@@ -34,6 +34,9 @@ struct StoreFixture {
     }
   }
 
+  /// The same store, which keeps no sources of rejected media.
+  var keepingNone: Store { Store(blobs: blobs, keepRejected: .zero) }
+
   /// Creates a sealed file that is not published, and is ready for a transaction.
   func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }
 

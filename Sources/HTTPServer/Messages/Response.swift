@@ -1,4 +1,4 @@
-package import Platform
+import Platform
 
 /// A response: a status, header fields and a body.
 package struct Response: Sendable {

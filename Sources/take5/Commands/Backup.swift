@@ -1,4 +1,5 @@
 import Blobs
+import Crypto
 import FoundationEssentials
 import Integrity
 import Logging

@@ -1,6 +1,7 @@
 import EmbeddedPostgres
 import Glibc
 import Logging
+import Model
 import Platform
 import Postgres
 import Queue
