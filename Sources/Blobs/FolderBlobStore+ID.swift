@@ -14,7 +14,7 @@ extension FolderBlobStore {
     return try storedID(in: folder)
   }
 
-  private static func storedID(in folder: String) throws(BlobError) -> PublicID? {
+  static func storedID(in folder: String) throws(BlobError) -> PublicID? {
     do throws(SystemError) { return try readID(folder) } catch { throw .system(error) }
   }
 

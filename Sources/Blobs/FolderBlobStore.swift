@@ -60,7 +60,7 @@ package struct FolderBlobStore: BlobStore {
 
   /// Throws `.unavailable` unless the folder is that of this store now; makes that of copies again.
   func checkID() throws(BlobError) {
-    guard let found = try Self.id(in: folder) else {
+    guard let found = try Self.storedID(in: folder) else {
       guard isCache else { throw .unavailable("no \(Self.idFileName) in \(folder)") }
       return try restore()
     }

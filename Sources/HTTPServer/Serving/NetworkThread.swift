@@ -152,7 +152,7 @@ final class NetworkThread {
   private func acceptOne() -> StreamSocket? {
     do {
       return try StreamSocket.accept(from: endpoint.listener)
-    } catch where error.code == EINVAL {
+    } catch  where error.code == EINVAL {
       // Another thread has stopped the listener: the mailbox says so next.
       return nil
     } catch {
