@@ -53,7 +53,13 @@ struct BlobReadsTests {
     await #expect(throws: BlobError.self) { try await reads.check() }
     #expect(hanging.hanging <= 3)
     hanging.answer()
-    let file = try await reads.open(hash, bytes: Int64(Self.content.count), within: .seconds(600))
+    // Until the calls that hung have ended, further ones are refused.
+    var opened: OpenFile?
+    await until {
+      opened = try? await reads.open(hash, bytes: Int64(Self.content.count), within: .seconds(600))
+      return opened != nil
+    }
+    let file = try #require(opened)
     #expect(try file.descriptor.contents() == Self.content)
     let rest = try await reads.bytes(of: file, at: 2, count: 99, within: .seconds(600))
     #expect(rest == Array(Self.content[2...]))

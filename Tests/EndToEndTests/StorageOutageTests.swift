@@ -108,7 +108,7 @@ struct UnmountedStoreTests {
 /// The folder of blobs is a separate file system, which is temporarily full, read-only or missing. Mounting requires
 /// root.
 @Suite(
-  "Storage outages", .tags(.process), .serialized, .timeLimit(.minutes(15)),
+  "Storage outages", .tags(.process), .timeLimit(.minutes(15)),
   .enabled("mounting a file system requires root") { MountedFolder.isAllowed })
 struct StorageOutageTests {
   enum Outage: CaseIterable {

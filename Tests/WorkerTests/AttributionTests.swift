@@ -68,9 +68,9 @@ struct AttributionTests {
         #expect(try await attributions(fixture) == [.completed: 1])
         #expect(fixture.metrics.text().contains(#"take5_quarantined_total{code="decoder_crashed",kind="post"} 1"#))
         #expect(fixture.metrics.text().contains(#"_crashed",kind="attribution"} 1"#) == (kind == .crashed))
-        // The files that the runs wrote are gone, and so is the other clip.
+        // The files that the runs wrote are gone; the clips of the rejected moment are kept for a while.
         let files = try await fixture.pool.run { try $0.execute("SELECT FROM blob").count }
-        #expect(files == 1)
+        #expect(files == 2)
       }
     }
   }

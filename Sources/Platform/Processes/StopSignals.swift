@@ -28,10 +28,10 @@ package final class StopSignals: @unchecked Sendable {
       numbers.append(SIGHUP)
     }
     if isService { for number in Self.meaningless { signal(number, SIG_IGN) } }
-    sources = numbers.map { number in
-      signal(number, SIG_IGN)
-      return source(of: number) { [self] in receive(number) }
-    }
+    // Until Dispatch watches a signal, it ends the process as it does by default: one that was ignored then would be lost.
+    let watching = DispatchGroup()
+    sources = numbers.map { number in source(of: number, watching) { [self] in receive(number) } }
+    watching.wait()
   }
 
   /// Waits for the first signal; call it once.
@@ -71,9 +71,16 @@ package final class StopSignals: @unchecked Sendable {
 }
 
 // At file scope: a closure in another context may inherit an actor's isolation and trap on Dispatch's thread.
-private func source(of number: Int32, _ handle: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+private func source(
+  of number: Int32, _ watching: DispatchGroup, _ handle: @escaping @Sendable () -> Void
+) -> any DispatchSourceSignal {
   let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
   source.setEventHandler { @Sendable in handle() }
+  watching.enter()
+  source.setRegistrationHandler { @Sendable in
+    signal(number, SIG_IGN)
+    watching.leave()
+  }
   source.activate()
   return source
 }
