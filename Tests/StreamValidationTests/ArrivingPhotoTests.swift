@@ -53,7 +53,8 @@ struct ArrivingPhotoTests {
       // A comment that is shorter than its length, which libjpeg passes over.
       start + [0xFF, 0xFE, 0, 0] + frame() + scan() + end,
       // Bytes between segments, which libjpeg passes over too.
-      start + application + [1, 2, 3] + frame() + scan() + end, start + application + [0xFF, 0, 3] + frame() + scan() + end,
+      start + application + [1, 2, 3] + frame() + scan() + end,
+      start + application + [0xFF, 0, 3] + frame() + scan() + end,
       // No end: only a decoder sees whether all blocks are there.
       start + application + frame() + scan(), start + application + frame() + scan() + [0xFF],
       // Markers in a scan are not judged.

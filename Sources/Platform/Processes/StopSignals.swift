@@ -28,7 +28,8 @@ package final class StopSignals: @unchecked Sendable {
       numbers.append(SIGHUP)
     }
     if isService { for number in Self.meaningless { signal(number, SIG_IGN) } }
-    // Until Dispatch watches a signal, it ends the process as it does by default: one that was ignored then would be lost.
+    // Until Dispatch has its handler of a signal, the signal ends the process as it does by default: one that was ignored then would be
+    // lost.
     let watching = DispatchGroup()
     sources = numbers.map { number in source(of: number, watching) { [self] in receive(number) } }
     watching.wait()
@@ -77,10 +78,7 @@ private func source(
   let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
   source.setEventHandler { @Sendable in handle() }
   watching.enter()
-  source.setRegistrationHandler { @Sendable in
-    signal(number, SIG_IGN)
-    watching.leave()
-  }
+  source.setRegistrationHandler { @Sendable in watching.leave() }
   source.activate()
   return source
 }
