@@ -80,6 +80,7 @@ extension FuzzTarget {
     _ = image.properties.transform
     let rewritten = try? HEIFImage(image.bytes, pixels: 1 << 24)
     expect(rewritten != nil, "a rewritten file that cannot be read again")
-    expect(rewritten?.properties.steps.isEmpty == true, "a rewritten file with an orientation, which would be applied twice")
+    expect(
+      rewritten?.properties.steps.isEmpty == true, "a rewritten file with an orientation, which would be applied twice")
   }
 }
