@@ -17,7 +17,7 @@ from stage import Stage, Walker
 from world import EVERYBODY, FRIENDS, World
 
 # The seconds from which on all operations must have succeeded, and those from which on the figures of a run are kept.
-WHOLE, LONG = 60, 3600
+WHOLE, LONG = 300, 3600
 
 
 def main():
