@@ -17,7 +17,10 @@ from stage import Stage, Walker
 from world import EVERYBODY, FRIENDS, World
 
 # The seconds from which on all operations must have succeeded, and those from which on the figures of a run are kept.
-WHOLE, LONG = 300, 3600
+WHOLE, LONG = 60, 3600
+
+# The seconds that a run goes on for operations that have not succeeded by chance.
+EXTRA = 240
 
 
 def main():
@@ -46,7 +49,8 @@ def run(service, options):
     for walker in walkers:
         walker.start()
     end = time.monotonic() + options.seconds
-    while time.monotonic() < end and not service.has_ended():
+    last = end + (EXTRA if options.seconds >= WHOLE else 0)
+    while not service.has_ended() and (time.monotonic() < end or time.monotonic() < last and unexplained(stage)):
         time.sleep(0.2)
     stage.stop.set()
     for walker in walkers:
