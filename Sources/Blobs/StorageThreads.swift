@@ -8,7 +8,8 @@ import Platform
 final class StorageThreads: Sendable {
   /// A call that does not run yet.
   private struct Job: Sendable {
-    let run: @Sendable () -> StorageCalls.Ending
+    /// Makes the call; returns how it has ended, and what tells its callers.
+    let run: @Sendable () -> (ending: StorageCalls.Ending, tell: @Sendable () -> Void)
     let fail: @Sendable (BlobError) -> Void
   }
 
@@ -43,16 +44,15 @@ final class StorageThreads: Sendable {
   ) {
     let job = Job {
       guard call.isAwaited else {
-        call.end(.failure(.unavailable("the storage was busy for too long")))
-        return .dropped
+        return (.dropped, { call.end(.failure(.unavailable("the storage was busy for too long"))) })
       }
       do throws(BlobError) {
-        call.end(.success(try work()))
-        return .answered
+        let value = try work()
+        return (.answered, { call.end(.success(value)) })
       } catch {
-        call.end(.failure(error))
-        if case .unavailable = error { return .unanswered }
-        return .answered
+        let failure = error
+        if case .unavailable = failure { return (.unanswered, { call.end(.failure(failure)) }) }
+        return (.answered, { call.end(.failure(failure)) })
       }
     } fail: { error in
       call.end(.failure(error))
@@ -75,15 +75,20 @@ final class StorageThreads: Sendable {
       do throws(SystemError) {
         return try NamedThread(name: name) { self.run((number, job)) }.detach()
       } catch {
-        job.fail(.system(error))
         next = self.next(after: number, .dropped)
+        job.fail(.system(error))
       }
     }
   }
 
   private func run(_ first: (number: Int, job: Job)) {
     var next: (number: Int, job: Job)? = first
-    while let (number, job) = next { next = self.next(after: number, job.run()) }
+    while let (number, job) = next {
+      let (ending, tell) = job.run()
+      // A caller that is told makes its next call at once, which a storage that has answered must not be refused.
+      next = self.next(after: number, ending)
+      tell()
+    }
   }
 
   private func next(after number: Int, _ ending: StorageCalls.Ending) -> (number: Int, job: Job)? {

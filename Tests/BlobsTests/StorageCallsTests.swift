@@ -64,3 +64,14 @@ struct StorageCallsTests {
     #expect((0..<2).map { _ in calls.admit(at: Self.time(6)) } == [.start(5), .start(6)])
   }
 }
+
+@Suite("Threads for calls to a storage")
+struct StorageThreadsTests {
+  @Test("who has been told of the end of a call makes the next one")
+  func inSequence() async throws {
+    let threads = StorageThreads(name: "calls", threads: 1, maxWaiting: 0, limit: .seconds(3600))
+    for number in 0..<500 {
+      #expect(try await threads.run(within: .seconds(600)) { () throws(BlobError) in number } == number)
+    }
+  }
+}

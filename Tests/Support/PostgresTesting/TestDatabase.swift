@@ -37,55 +37,59 @@ package struct TestTemplate: Sendable {
 actor TestCluster {
   static let shared = TestCluster()
 
-  private var server: EmbeddedPostgres?
+  private var server: (EmbeddedPostgres, Pool)?
   private var templates: [String: Task<String, any Error>] = [:]
   private var databases = 0
 
   /// Creates a database for one test, as a copy of a template.
   func makeDatabase(_ template: TestTemplate?) async throws -> DatabaseURL {
-    let server = try start()
+    let (server, pool) = try start()
     var source = "template0"
-    if let template { source = try await build(template, on: server) }
+    if let template { source = try await build(template, on: server, pool) }
     databases += 1
     let name = "test_\(databases)"
-    try execute("CREATE DATABASE \(name) TEMPLATE \(source)", on: server)
+    try await Self.copy(source, to: name, pool)
     return server.url.with(database: name)
   }
 
   /// Drops a test's database, and terminates its connections.
-  func drop(_ url: DatabaseURL) throws {
-    guard let server, let name = url.database else { return }
-    try execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)", on: server)
+  func drop(_ url: DatabaseURL) async throws {
+    guard let (_, pool) = server, let name = url.database else { return }
+    try await pool.run { try $0.executeScript("DROP DATABASE IF EXISTS \(name) WITH (FORCE)", name: "test") }
   }
 
-  private func build(_ template: TestTemplate, on server: EmbeddedPostgres) async throws -> String {
+  private func build(_ template: TestTemplate, on server: EmbeddedPostgres, _ pool: Pool) async throws -> String {
     if let building = templates[template.name] { return try await building.value }
     let name = "template_\(template.name)"
     let url = server.url.with(database: name)
     let building = Task {
-      try execute("CREATE DATABASE \(name) TEMPLATE template0", on: server)
-      try template.build(try Session.connect(url, timeout: .seconds(5)))
+      try await Self.copy("template0", to: name, pool)
+      try await onThread("test-template") { try template.build(try Session.connect(url, timeout: .seconds(5))) }
       return name
     }
     templates[template.name] = building
     return try await building.value
   }
 
-  private func execute(_ sql: String, on server: EmbeddedPostgres) throws {
-    try Session.connect(server.url, timeout: .seconds(5)).executeScript(sql, name: "test database")
+  /// Copies a database as files: each page in the log as well costs three times as much.
+  private static func copy(_ template: String, to name: String, _ pool: Pool) async throws {
+    try await pool.run {
+      try $0.executeScript("CREATE DATABASE \(name) TEMPLATE \(template) STRATEGY FILE_COPY", name: "test")
+    }
   }
 
-  private func start() throws -> EmbeddedPostgres {
+  private func start() throws -> (EmbeddedPostgres, Pool) {
     if let server { return server }
     // Hundreds of databases are created and dropped: in memory this is faster, and none needs durability.
     let folder = try TemporaryFolder(prefix: "take5-tests")
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder.path)
     configuration.isDurable = false
     let started = try EmbeddedPostgres.start(configuration)
-    server = started
+    let pool = Pool(started.url, size: 2, timeout: .seconds(600))
+    server = (started, pool)
     running.withLock { $0 = (started, folder) }
     atexit(stopAtExit)
-    return started
+    return (started, pool)
   }
 }
 
