@@ -33,11 +33,13 @@ struct CallersTests {
     try await RunningAPI.with(setting) { api in
       let clients = try await Clients(api, source)
       try await clients.relate(client)
+      var fixtures = Fixtures { visibility in try await AccessFixture(api, visibility: visibility) }
       for row in table.rows {
         for (index, visibility) in Visibility.allCases.enumerated() {
-          let fixture = try await AccessFixture(api, visibility: visibility)
+          let fixture = try await fixtures.fixture(visibility)
           let sent = fixture.request(row, author: client == .key ? "ada" : nil)
           let response = try await clients.send(row, sent, as: client)
+          fixtures.spend(row, response)
           var found = "\(response.status)"
           let isList = ["/v1/posts", "/v1/posts/search", "/v1/users/{id}/calendar"].contains(row.template)
           let isFound = row.template == "/v1/users" ? "\"id\":\"ada\"" : isList ? "\(fixture.post)" : ""
@@ -68,19 +70,24 @@ struct CallersTests {
       // Those of the post, and of what belongs to it: others answer the same whatever the post is.
       let rows = table.rows.filter { row in row.responses.values.contains { Set($0).count > 1 } }
       #expect(rows.count > 20)
+      var fixtures = Fixtures<PostStatus> { status in
+        let fixture = try await AccessFixture(api, visibility: .public)
+        let change =
+          switch status {
+          case .held: "moderation = 'hold', status = status"
+          case .hidden: "moderation = 'hide', status = status"
+          case .processing, .ready, .rejected, .failed: "status = '\(status.rawValue)'"
+          }
+        try await api.execute("UPDATE post SET \(change) WHERE public_id = '\(fixture.post)'")
+        return fixture
+      }
       for row in rows {
         for status in PostStatus.allCases where status != .ready {
-          let fixture = try await AccessFixture(api, visibility: .public)
-          let change =
-            switch status {
-            case .held: "moderation = 'hold', status = status"
-            case .hidden: "moderation = 'hide', status = status"
-            case .processing, .ready, .rejected, .failed: "status = '\(status.rawValue)'"
-            }
-          try await api.execute("UPDATE post SET \(change) WHERE public_id = '\(fixture.post)'")
+          let fixture = try await fixtures.fixture(status)
           var sent = fixture.request(row, author: client == .key ? "ada" : nil)
           if row.template == "/v1/posts", row.method == "GET" { sent.path += "&status=\(status.rawValue)" }
           let response = try await clients.send(row, sent, as: client)
+          fixtures.spend(row, response)
           var found = "\(response.status)"
           // The search and the calendar have what is ready.
           let isOfReady = ["/v1/posts/search", "/v1/users/{id}/calendar"].contains(row.template)
@@ -122,6 +129,26 @@ struct CallersTests {
         }
       }
     }
+  }
+}
+
+/// The fixtures that requests of the table are sent to: what a request may have changed is made again for the next one. One that was
+/// refused has changed nothing, which the requests after it find.
+private struct Fixtures<Kind: Hashable> {
+  private let make: (Kind) async throws -> AccessFixture
+  private var made: [Kind: AccessFixture] = [:]
+
+  init(_ make: @escaping (Kind) async throws -> AccessFixture) { self.make = make }
+
+  mutating func fixture(_ kind: Kind) async throws -> AccessFixture {
+    if let fixture = made[kind] { return fixture }
+    let fixture = try await make(kind)
+    made[kind] = fixture
+    return fixture
+  }
+
+  mutating func spend(_ row: AccessTable.Row, _ response: ClientResponse) {
+    if row.method != "GET", ![401, 403, 404].contains(response.status) { made = [:] }
   }
 }
 

@@ -106,8 +106,20 @@ extension MarkedClip {
   // The frame durations of all common frame rates are multiples of one tick.
   private static let timeBase = Rational(1, 90_000)
 
-  /// Encodes the clip into an unnamed file.
+  /// The bytes of clips that were encoded, by their description: many tests have the same ones.
+  private static let encoded = Locked<[String: [UInt8]]>([:])
+
+  /// Writes the clip into an unnamed file.
   package func write() throws -> OpenFile {
+    let description = String(reflecting: self)
+    if let bytes = Self.encoded.withLock({ $0[description] }) { return try TemporaryFile.make(bytes) }
+    let file = try encode()
+    let bytes = try TemporaryFile.bytes(of: file)
+    Self.encoded.withLock { $0[description] = bytes }
+    return file
+  }
+
+  private func encode() throws -> OpenFile {
     let file = try TemporaryFile.make()
     let muxer = try Muxer(writing: file, format: format)
     let video = hasVideo ? try FrameEncoding(self, timeBase: Self.timeBase, muxer: muxer) : nil
