@@ -42,7 +42,6 @@ services='^(Chaos|EndToEnd)Tests\.'
   else
     run 8 --skip "$waiting" --skip "$services"
     run 32 --filter "$waiting"
-    run 8 --filter '^ChaosTests\.'
-    run 8 --filter '^EndToEndTests\.'
+    run 10 --filter "$services"
   fi
 } | tee .build/tests.log | Tests/report.pl "$built"

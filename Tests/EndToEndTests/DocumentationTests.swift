@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTPClient
+import MediaFixtures
 import MediaProcess
 import Platform
 import PostgresTesting
@@ -19,14 +20,15 @@ struct DocumentationTests {
     ])
   func commands(paths: [String]) async throws {
     // What these documents say of sizes and of definitions is that of the built-in one.
-    let service = try await Service(shipped: paths.contains { ["README.md", "docs/reprocessing.md"].contains($0) })
+    let isShipped = paths.contains { ["README.md", "docs/reprocessing.md"].contains($0) }
+    let service = try await Service(shipped: isShipped)
     // The service is already running; `make` targets are checked below, and Tests/Packaging installs the package.
     let others = ["make ", "take5 serve", "sudo ", "take5 submit post /usr/share/doc/"]
     let lines = try paths.flatMap { try Document($0).commands }.filter { line in
       !others.contains { line.hasPrefix($0) }
     }
     #expect(lines.count > 5)
-    let run = try await shell(lines, service)
+    let run = try await shell(lines, service, areSamplesShipped: isShipped)
     #expect(run.status == 0, "\(run.output)")
     try await service.stop()
   }
@@ -186,10 +188,23 @@ struct DocumentationTests {
   }
 
   /// Runs commands that the documents write for the service at the address of the default.
-  private func shell(_ lines: [String], _ service: Service) async throws -> (status: Int32?, output: String) {
+  ///
+  /// - Parameter areSamplesShipped: whether the samples are those of the project; otherwise they have a sixteenth of the pixels.
+  private func shell(
+    _ lines: [String], _ service: Service, areSamplesShipped: Bool = false
+  ) async throws -> (status: Int32?, output: String) {
     let script = lines.joined(separator: "\n").replacing("http://127.0.0.1:8080", with: service.url)
     let folder = service.folder.path
-    guard symlink("\(Document.root)/samples", "\(folder)/samples") == 0 else { throw SystemError(call: "symlink") }
+    if areSamplesShipped {
+      guard symlink("\(Document.root)/samples", "\(folder)/samples") == 0 else { throw SystemError(call: "symlink") }
+    } else {
+      try Folder.make("\(folder)/samples")
+      for (name, clip) in [("front.mp4", Clips.front), ("back.mp4", Clips.back)] {
+        // Documents send them in parts.
+        let bytes = Clips.padded(try TemporaryFile.bytes(of: clip.write()), by: 800_000, filler: 0)
+        _ = try Clips.write(bytes, "samples/\(name)", in: service.folder)
+      }
+    }
     guard mkdir("\(folder)/bin", 0o755) == 0, symlink(Take5Binary.path, "\(folder)/bin/take5") == 0 else {
       throw SystemError(call: "symlink")
     }

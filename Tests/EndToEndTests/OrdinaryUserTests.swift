@@ -1,4 +1,6 @@
+import Definitions
 import Glibc
+import MediaFixtures
 import Model
 import Platform
 import PostgresTesting
@@ -17,16 +19,17 @@ struct OrdinaryUserTests {
     let results: [Result]
   }
 
-  /// Copies of the programs and the samples in a folder that every user can read.
+  /// Copies of the programs, two clips and a definition with few pixels in a folder that every user can read.
   private func folder() throws -> TemporaryFolder {
     let folder = try TemporaryFolder(prefix: "take5-user")
-    let samples = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/samples"
-    for (source, name, mode) in [
-      (Take5Binary.path, "take5", UInt32(0o755)), (Take5Binary.mediaPath, "take5-media", 0o755),
-      ("\(samples)/front.mp4", "front.mp4", 0o644), ("\(samples)/back.mp4", "back.mp4", 0o644),
+    for (name, content, mode) in [
+      ("take5", try Descriptor(reading: Take5Binary.path).contents(), UInt32(0o755)),
+      ("take5-media", try Descriptor(reading: Take5Binary.mediaPath).contents(), 0o755),
+      ("front.mp4", try TemporaryFile.bytes(of: Clips.front.write()), 0o644),
+      ("back.mp4", try TemporaryFile.bytes(of: Clips.back.write()), 0o644),
+      ("small.json", try JSON.encode(Definitions.small()), 0o644),
     ] {
-      let copy = try Descriptor(writing: "\(folder.path)/\(name)", replacing: false, mode: mode)
-      try copy.write(try Descriptor(reading: source).contents())
+      try Descriptor(writing: "\(folder.path)/\(name)", replacing: false, mode: mode).write(content)
     }
     chmod(folder.path, 0o777)
     return folder
@@ -56,7 +59,7 @@ struct OrdinaryUserTests {
       as: user, folder,
       [
         "compose", "\(folder.path)/front.mp4", "\(folder.path)/back.mp4", "-o", "\(folder.path)/\(user ?? "root").mp4",
-        "--sandbox", "required",
+        "--sandbox", "required", "--definition", "\(folder.path)/small.json",
       ])
     #expect(composed.status == 0, "\(composed)")
   }
@@ -176,7 +179,7 @@ struct OrdinaryUserTests {
       try await Take5Command.run(
         [
           "--user", "\(folder.path)/take5", "compose", "\(folder.path)/front.mp4", "\(folder.path)/back.mp4", "-o",
-          "\(folder.path)/\(mode).mp4", "--sandbox", mode,
+          "\(folder.path)/\(mode).mp4", "--sandbox", mode, "--definition", "\(folder.path)/small.json",
         ], program: "/usr/bin/unshare")
     }
     let refused = try await compose("required")

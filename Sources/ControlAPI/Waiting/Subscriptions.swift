@@ -11,9 +11,11 @@ final class Subscriptions<Key: Hashable & Sendable, Subscriber: Sendable>: Senda
     var next = 0
   }
 
-  private let pollInterval = Duration.seconds(2)
+  private let pollInterval: Duration
   private let state = Locked(State())
   private let wake = WakeUp()
+
+  init(pollInterval: Duration = .seconds(2)) { self.pollInterval = pollInterval }
 
   /// Adds a subscriber until the subscription is cancelled.
   func add(_ subscriber: Subscriber, to key: Key) -> StreamSubscription {
@@ -56,7 +58,11 @@ final class Subscriptions<Key: Hashable & Sendable, Subscriber: Sendable>: Senda
     let clock = ContinuousClock()
     var nextPoll = clock.now + pollInterval
     while !Task.isCancelled {
-      await wake.wait(atMost: max(.zero, clock.now.duration(to: nextPoll)))
+      await withTaskCancellationHandler {
+        await wake.wait(atMost: max(.zero, clock.now.duration(to: nextPoll)))
+      } onCancel: {
+        wake.raise()
+      }
       // Frequent notifications must not delay polling, which finds the changes without a notification.
       let isPoll = clock.now >= nextPoll
       if isPoll { nextPoll = clock.now + pollInterval }
