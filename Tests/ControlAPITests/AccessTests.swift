@@ -26,7 +26,7 @@ struct AccessTests {
 
   /// The client of an admission that does not wait.
   private static func caller(_ admitted: Admitted) throws -> Caller {
-    guard case .known(let principal) = admitted else { throw Problem(.unauthorized, detail: "pending") }
+    guard case .known(let principal) = admitted else { throw ProblemKind.unauthorized.problem("pending") }
     return try #require(principal as? Caller)
   }
 

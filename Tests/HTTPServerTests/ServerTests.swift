@@ -16,12 +16,14 @@ struct ServerTests {
       return Response(.ok, body: .bytes(Array("\(count)".utf8)))
     },
     Route("POST", "/refuse", bodyLimit: 64 << 20, admission: Route.open) { _ in
-      throw Problem(.unprocessableContent, detail: "no", members: [.init(name: "code", value: .string("x"))])
+      throw Problem(
+        .unprocessableContent, type: "urn:x", title: "X", detail: "no",
+        members: [.init(name: "code", value: .string("x"))])
     },
     Route("POST", "/refuse-late", bodyLimit: 64 << 20, admission: Route.open) { request in
       var chunks = request.body.makeAsyncIterator()
       _ = try await chunks.next()
-      throw Problem(.unprocessableContent, detail: "no")
+      throw Problem(.unprocessableContent, type: "urn:x", title: "X", detail: "no")
     },
     Route("POST", "/small", bodyLimit: 10, admission: Route.open) { request in
       Response(.ok, body: .bytes(try await request.body.collect(upTo: 10)))
@@ -250,7 +252,7 @@ struct ServerTests {
     let admission: Route.Admission = { (head, _) throws(Problem) in
       let name = head.headers["Authorization"] ?? ""
       return .pending {
-        guard name != "stranger" else { throw Problem(.unauthorized, detail: "no") }
+        guard name != "stranger" else { throw Problem(.unauthorized, type: "urn:x", title: "X", detail: "no") }
         return Named(name: name)
       }
     }
@@ -281,7 +283,8 @@ struct ServerTests {
   }
 
   private static let refuse: Route.Admission = { (_, _) throws(Problem) in
-    throw Problem(.unauthorized, detail: "no", headers: ["WWW-Authenticate": "Bearer"])
+    throw Problem(
+      .unauthorized, type: "urn:x", title: "X", detail: "no", headers: ["WWW-Authenticate": "Bearer"])
   }
 }
 

@@ -1,6 +1,6 @@
 package import HTTPServer
 
-/// The kinds of problems (RFC 9457) that the API returns. The raw values are part of the API and do not change.
+/// The kinds of problems (RFC 9457) that the API returns, besides those of the server. The raw values are part of the API and do not change.
 ///
 /// docs/problems.md lists them, and docs/problems has a page for each.
 package enum ProblemKind: String, Sendable, CaseIterable {
@@ -133,7 +133,10 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .tooManyStreams:
       (.tooManyRequests, "The user has too many open streams", "Close other streams of the user, or share one stream.")
     case .tooManyRequests:
-      (.tooManyRequests, "Too many requests", "Wait for the time in `Retry-After`, then send requests at a lower rate.")
+      (
+        ServerProblem.tooManyRequests.status, ServerProblem.tooManyRequests.title,
+        "Wait for the time in `Retry-After`, then send requests at a lower rate."
+      )
     case .invalidQuery:
       (.badRequest, "Query parameters are invalid", "Correct the parameters named in errors.")
     case .queryTooSlow:
@@ -259,7 +262,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       )
     case .outdatedVersion:
       (
-        .preconditionFailed, "The version is not the current one",
+        ServerProblem.outdatedVersion.status, ServerProblem.outdatedVersion.title,
         "Read it again, and repeat the request with its new `ETag` if that is still what is wanted."
       )
     case .mediaNotFound:
@@ -289,7 +292,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       )
     case .overloaded:
       (
-        .serviceUnavailable, "The service is overloaded",
+        ServerProblem.overloaded.status, ServerProblem.overloaded.title,
         "Nothing was stored. Send the request again after the time in `Retry-After`."
       )
     case .databaseUnavailable:
@@ -318,7 +321,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   }
 
   /// The problem type URI.
-  package var type: String { "urn:take5:problem:\(rawValue)" }
+  package var type: String { ServerProblem.namespace + rawValue }
 
   /// The status code of the response.
   package var status: Status { row.status }

@@ -152,9 +152,10 @@ extension ControlAPI {
     return Response(status, headers: headers)
   }
 
-  /// The answer of HEAD in tus, whose clients then create another upload: GET has the reason.
+  /// The answer of HEAD in tus, without a body: its clients then create another upload. GET has the reason.
   private static let uploadRefused = Problem(
-    .gone, detail: "The upload is refused.", remedy: "Read the reason with GET, and create a new upload.")
+    .gone, type: ProblemKind.mediaRejected.type, title: "The upload is refused", detail: "The upload is refused.",
+    remedy: "Read the reason with GET, and create a new upload.")
 }
 
 /// The JSON of an upload.

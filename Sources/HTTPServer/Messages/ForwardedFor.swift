@@ -11,7 +11,7 @@ extension HeaderFields {
       guard isTrusted(client) else { break }
       guard let next = IPAddress(forwarded: text) else {
         throw Problem(
-          .badRequest, detail: "The proxy \(client) names a client in X-Forwarded-For that is not an IP address.",
+          .malformedRequest, detail: "The proxy \(client) names a client in X-Forwarded-For that is not an IP address.",
           remedy: "Let the proxy add the address of its client at the end of X-Forwarded-For.")
       }
       client = next

@@ -1,7 +1,7 @@
 /// An error response for programs and people (RFC 9457).
 package struct Problem: Error, Sendable, Hashable {
   package var status: Status
-  /// The URI reference of the problem type; `about:blank` if the status alone describes the problem.
+  /// The URI of the problem type. The server's own begin with `ServerProblem.namespace`.
   package var type: String
   package var title: String
   /// The explanation of this occurrence.
@@ -24,12 +24,12 @@ package struct Problem: Error, Sendable, Hashable {
   }
 
   package init(
-    _ status: Status, type: String = "about:blank", title: String? = nil, detail: String, remedy: String? = nil,
-    members: [Member] = [], headers: HeaderFields = [:]
+    _ status: Status, type: String, title: String, detail: String, remedy: String? = nil, members: [Member] = [],
+    headers: HeaderFields = [:]
   ) {
     self.status = status
     self.type = type
-    self.title = title ?? status.phrase
+    self.title = title
     self.detail = detail
     self.members = (remedy.map { [Member(name: "remedy", value: .string($0))] } ?? []) + members
     self.headers = headers
@@ -46,63 +46,6 @@ package struct Problem: Error, Sendable, Hashable {
     var headers = headers
     headers["Content-Type"] = "application/problem+json"
     return Response(status, headers: headers, body: .bytes(text))
-  }
-}
-
-/// The problems that the server itself reports, independent of the routes.
-extension Problem {
-  static func malformedRequest(_ detail: String) -> Problem {
-    Problem(.badRequest, detail: detail, remedy: "Send the request as RFC 9112 describes it.")
-  }
-
-  static func bodyTooLarge(limit: Int64) -> Problem {
-    Problem(
-      .contentTooLarge, detail: "The request body is longer than the \(limit) bytes that this route accepts.",
-      remedy: "Send at most \(limit) bytes.")
-  }
-
-  static let tooSlow = Problem(
-    .requestTimeout, detail: "The request took longer than the server allows.", remedy: "Send it again.")
-
-  static let incompleteBody = Problem(
-    .badRequest, detail: "The connection was closed before the body was complete.", remedy: "Send the complete body.")
-
-  static let stopping = Problem(
-    .serviceUnavailable, detail: "The server is stopping.", remedy: "Send the request again in a moment.",
-    headers: ["Retry-After": "1"])
-
-  static let tooManyConnections = Problem(
-    .serviceUnavailable, detail: "The server has reached its maximum number of connections.",
-    remedy: "Try again in a moment.", headers: ["Retry-After": "1"])
-
-  static let tooManyFromAddress = Problem(
-    .tooManyRequests, detail: "Your address has reached the maximum number of connections or concurrent requests.",
-    remedy: "Close connections, or use them for several requests.", headers: ["Retry-After": "1"])
-
-  static let tooManyOfCredential = Problem(
-    .tooManyRequests, detail: "Your API key or user has reached the maximum number of concurrent requests.",
-    remedy: "Wait until other requests have ended.", headers: ["Retry-After": "1"])
-
-  static let tooManyStreams = Problem(
-    .serviceUnavailable, detail: "The server has reached its maximum number of event streams.",
-    remedy: "Try again in a moment, or poll the state instead.", headers: ["Retry-After": "5"])
-
-  static func internalError(_ id: RequestID) -> Problem {
-    Problem(
-      .internalServerError, detail: "The server failed unexpectedly.",
-      remedy: "Report the request id \(id); the server's log has the details.")
-  }
-}
-
-extension BodyError {
-  /// The problem of a request whose body cannot be read.
-  package var problem: Problem {
-    switch self {
-    case .tooLarge(let limit): .bodyTooLarge(limit: limit)
-    case .deadlineExceeded: .tooSlow
-    case .disconnected: .incompleteBody
-    case .cancelled: .stopping
-    }
   }
 }
 

@@ -98,7 +98,7 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
   /// The problem for a request whose If-Match excludes this version.
   package func preconditionFailed(remedy: String) -> Problem {
     Problem(
-      .preconditionFailed, detail: "The stored version is \(self), which If-Match does not name.", remedy: remedy)
+      .outdatedVersion, detail: "The stored version is \(self), which If-Match does not name.", remedy: remedy)
   }
 
   /// Strong comparison (RFC 9110, section 8.8.3.2).

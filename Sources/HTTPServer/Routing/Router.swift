@@ -60,7 +60,7 @@ package struct Router: Sendable {
     let methods = Set(candidates.flatMap { $0.route.method == "GET" ? ["GET", "HEAD"] : [$0.route.method] })
     guard !methods.isEmpty else {
       return Problem(
-        .notFound, detail: "No resource at \(target.path).",
+        .resourceNotFound, detail: "No resource at \(target.path).",
         remedy: "Check the path and the identifiers in it; it must not end with a slash.")
     }
     let allowed = methods.sorted().joined(separator: ", ")

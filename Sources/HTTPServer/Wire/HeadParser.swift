@@ -60,12 +60,12 @@ struct HeadParser {
   private func checkSize() throws(Problem) {
     if lines.isEmpty && scanned > limits.requestLine {
       throw Problem(
-        .uriTooLong, detail: "The request line is longer than \(limits.requestLine) bytes.",
+        .requestLineTooLong, detail: "The request line is longer than \(limits.requestLine) bytes.",
         remedy: "Send a shorter path or query.")
     }
     if scanned > limits.head || lines.count > limits.fields {
       throw Problem(
-        .headerFieldsTooLarge,
+        .headTooLarge,
         detail: "The head of the request is longer than \(limits.head) bytes or has more than \(limits.fields) fields.",
         remedy: "Send fewer and shorter header fields.")
     }
