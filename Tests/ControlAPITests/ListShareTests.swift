@@ -71,7 +71,7 @@ struct ListShareTests {
     let (held, release, order) = (OneShot<Void>(), OneShot<Void>(), Shared<[String]>([]))
     func list(_ user: String) -> Task<Void, any Error> {
       // It runs until it waits for its turn.
-      Task.immediate { try await turns.run(for: .user(UserKey(user))) { order.withLock { $0.append(user) } } }
+      Task.immediate { try await turns.run(for: .user(id: user)) { order.withLock { $0.append(user) } } }
     }
     let first = Task {
       try await turns.run(for: .key("1")) {
@@ -96,7 +96,7 @@ struct ListShareTests {
   func waiting() async throws {
     let turns = ListTurns(connections: 1, timeout: .seconds(600))
     let (held, release) = (OneShot<Void>(), OneShot<Void>())
-    let ada = Occupant.user(UserKey("ada"))
+    let ada = ShareHolder.user(id: "ada")
     let first = Task {
       try await turns.run(for: ada) {
         held.fulfil(())

@@ -34,7 +34,7 @@ struct Caller: Principal, Hashable {
   }
 
   /// A key that acts as a user uses the share of the user: the back-end of an app serves all of its users.
-  var shareHolder: ShareHolder? { isAuthenticated ? user.map { .user(Array($0.utf8)) } ?? .key(tenant) : nil }
+  var shareHolder: ShareHolder? { isAuthenticated ? user.map(ShareHolder.user(id:)) ?? .key(tenant) : nil }
 
   var viewer: Viewer { credential == .stranger ? .stranger : Viewer(user: user) }
 

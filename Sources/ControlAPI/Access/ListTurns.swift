@@ -15,10 +15,10 @@ final class ListTurns: Sendable {
   }
 
   private struct State {
-    var running: [Occupant: Int] = [:]
-    var waiting: [Occupant: [Waiter]] = [:]
+    var running: [ShareHolder: Int] = [:]
+    var waiting: [ShareHolder: [Waiter]] = [:]
     /// The clients that wait; the first has the next turn.
-    var order: [Occupant] = []
+    var order: [ShareHolder] = []
     var nextID = 0
   }
 
@@ -36,22 +36,22 @@ final class ListTurns: Sendable {
 
   /// Runs a list in its turn; throws a problem with status 429 if the client has more lists than its share, and 503 if the
   /// lists of others take too long.
-  func run<Value: Sendable>(for occupant: Occupant, _ body: () async throws -> Value) async throws -> Value {
-    try await take(occupant)
-    defer { release(occupant) }
+  func run<Value: Sendable>(for holder: ShareHolder, _ body: () async throws -> Value) async throws -> Value {
+    try await take(holder)
+    defer { release(holder) }
     return try await body()
   }
 
   /// The number of lists of one client that run at a time: half of all, or all but one for an API key.
-  private func share(of occupant: Occupant) -> Int {
-    switch occupant {
+  private func share(of holder: ShareHolder) -> Int {
+    switch holder {
     case .user, .address: max(1, connections / 2)
     case .key: max(1, connections - 1)
     }
   }
 
-  private func take(_ occupant: Occupant) async throws {
-    if state.withLock({ state in begin(occupant, &state) }) { return }
+  private func take(_ holder: ShareHolder) async throws {
+    if state.withLock({ state in begin(holder, &state) }) { return }
     let id = state.withLock { state in
       defer { state.nextID += 1 }
       return state.nextID
@@ -63,42 +63,42 @@ final class ListTurns: Sendable {
         let outcome: Result<Void, any Error>? = state.withLock { state in
           if Task.isCancelled { return .failure(CancellationError()) }
           // One may have ended since.
-          if begin(occupant, &state) { return .success(()) }
-          let waiting = state.waiting[occupant, default: []].count
-          let isKey = if case .key = occupant { true } else { false }
+          if begin(holder, &state) { return .success(()) }
+          let waiting = state.waiting[holder, default: []].count
+          let isKey = if case .key = holder { true } else { false }
           guard waiting < (isKey ? Self.maxWaitingOfKey : Self.maxWaiting) else {
             return .failure(Self.tooMany)
           }
-          if waiting == 0 { state.order.append(occupant) }
-          state.waiting[occupant, default: []].append(Waiter(id: id, continuation: continuation))
+          if waiting == 0 { state.order.append(holder) }
+          state.waiting[holder, default: []].append(Waiter(id: id, continuation: continuation))
           return nil
         }
         if let outcome { return continuation.resume(with: outcome) }
         // Only now: what it is to end waits.
         timer = Task {
           try await Task.sleep(for: timeout)
-          fail(id, of: occupant) { self.refusal(of: occupant, $0) }
+          fail(id, of: holder) { self.refusal(of: holder, $0) }
         }
       }
     } onCancel: {
-      fail(id, of: occupant) { _ in CancellationError() }
+      fail(id, of: holder) { _ in CancellationError() }
     }
   }
 
-  private func mayRun(_ occupant: Occupant, _ state: State) -> Bool {
-    state.running.values.reduce(0, +) < connections && state.running[occupant, default: 0] < share(of: occupant)
+  private func mayRun(_ holder: ShareHolder, _ state: State) -> Bool {
+    state.running.values.reduce(0, +) < connections && state.running[holder, default: 0] < share(of: holder)
   }
 
-  private func begin(_ occupant: Occupant, _ state: inout State) -> Bool {
-    guard mayRun(occupant, state) else { return false }
-    state.running[occupant, default: 0] += 1
+  private func begin(_ holder: ShareHolder, _ state: inout State) -> Bool {
+    guard mayRun(holder, state) else { return false }
+    state.running[holder, default: 0] += 1
     return true
   }
 
-  private func release(_ occupant: Occupant) {
+  private func release(_ holder: ShareHolder) {
     let waiter = state.withLock { state -> Waiter? in
-      state.running[occupant, default: 0] -= 1
-      if state.running[occupant] == 0 { state.running[occupant] = nil }
+      state.running[holder, default: 0] -= 1
+      if state.running[holder] == 0 { state.running[holder] = nil }
       guard let index = state.order.firstIndex(where: { mayRun($0, state) }) else { return nil }
       let next = state.order.remove(at: index)
       let waiter = state.waiting[next]?.removeFirst()
@@ -112,22 +112,22 @@ final class ListTurns: Sendable {
   /// Ends the waiting of a list, if it still waits.
   ///
   /// - Parameter error: returns the error for the number of lists of the client that run.
-  private func fail(_ id: Int, of occupant: Occupant, _ error: (Int) -> any Error) {
+  private func fail(_ id: Int, of holder: ShareHolder, _ error: (Int) -> any Error) {
     let failed = state.withLock { state -> (Waiter, Int)? in
-      guard let index = state.waiting[occupant]?.firstIndex(where: { $0.id == id }),
-        let waiter = state.waiting[occupant]?.remove(at: index)
+      guard let index = state.waiting[holder]?.firstIndex(where: { $0.id == id }),
+        let waiter = state.waiting[holder]?.remove(at: index)
       else { return nil }
-      if state.waiting[occupant]?.isEmpty == true {
-        state.waiting[occupant] = nil
-        state.order.removeAll { $0 == occupant }
+      if state.waiting[holder]?.isEmpty == true {
+        state.waiting[holder] = nil
+        state.order.removeAll { $0 == holder }
       }
-      return (waiter, state.running[occupant, default: 0])
+      return (waiter, state.running[holder, default: 0])
     }
     if let (waiter, running) = failed { waiter.continuation.resume(throwing: error(running)) }
   }
 
-  private func refusal(of occupant: Occupant, _ running: Int) -> Problem {
-    if running >= share(of: occupant) { return Self.tooMany }
+  private func refusal(of holder: ShareHolder, _ running: Int) -> Problem {
+    if running >= share(of: holder) { return Self.tooMany }
     return ProblemKind.overloaded.problem(
       "The lists of other clients take all connections that are for lists.", headers: Self.soon)
   }

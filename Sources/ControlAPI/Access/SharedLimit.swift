@@ -1,14 +1,13 @@
 internal import HTTPServer
 internal import Model
 internal import Platform
-internal import Store
 
 /// The limit of something that is in progress at the same time in this process, such as submissions that are received: of all
 /// clients together, and of each one. So one client never takes the places of all others.
 final class SharedLimit: Sendable {
   private struct State {
     var count = 0
-    var held: [Occupant: Int] = [:]
+    var held: [ShareHolder: Int] = [:]
   }
 
   private enum Refusal {
@@ -49,72 +48,54 @@ final class SharedLimit: Sendable {
 
   /// Runs `body` in a place of the client; throws a problem if the client has its share (429), or if all places are taken (503).
   func admit<Result>(_ request: Request, _ body: () async throws -> Result) async throws -> Result {
-    let occupant = request.occupant
+    let holder = request.shareHolder
     do throws(Problem) {
-      try take(occupant)
+      try take(holder)
     } catch {
       onRefusal(request.client)
       throw error
     }
-    defer { leave(occupant) }
+    defer { leave(holder) }
     return try await body()
   }
 
   /// Takes a place until `leave`; throws the same problems.
-  func take(_ occupant: Occupant) throws(Problem) {
+  func take(_ holder: ShareHolder) throws(Problem) {
     let refusal: Refusal? = state.withLock { state in
-      let (held, share) = (state.held[occupant, default: 0], share(of: occupant))
+      let (held, share) = (state.held[holder, default: 0], share(of: holder))
       guard held < share else { return .share(share) }
       guard state.count < max else { return .all }
       state.count += 1
-      state.held[occupant] = held + 1
+      state.held[holder] = held + 1
       return nil
     }
     let headers: HeaderFields = ["Retry-After": "\(seconds)"]
     switch refusal {
     case nil: return
     case .share(let share):
-      throw self.refusal.problem("\(occupant.name) has \(CountText.text(share, name)).", headers: headers)
+      throw self.refusal.problem("\(holder.name) has \(CountText.text(share, name)).", headers: headers)
     case .all:
       throw ProblemKind.overloaded.problem("The limit of \(CountText.text(max, name)) is reached.", headers: headers)
     }
   }
 
-  func leave(_ occupant: Occupant) {
+  func leave(_ holder: ShareHolder) {
     state.withLock { state in
-      guard let held = state.held[occupant] else { return }
+      guard let held = state.held[holder] else { return }
       state.count -= 1
-      state.held[occupant] = held > 1 ? held - 1 : nil
+      state.held[holder] = held > 1 ? held - 1 : nil
     }
   }
 
-  private func share(of occupant: Occupant) -> Int {
-    switch occupant {
+  private func share(of holder: ShareHolder) -> Int {
+    switch holder {
     case .user: userShare
     case .key, .address: Swift.max(1, max / 2)
     }
   }
 }
 
-/// A client as the limits of what is in progress know it.
-enum Occupant: Sendable, Hashable {
-  /// The user that the client acts as.
-  case user(UserKey)
-  /// The API key of a client that acts as no user.
-  case key(String)
-  /// The address of a client without a credential.
-  case address(IPAddress)
-
-  init(_ caller: Caller, at address: IPAddress) {
-    if let user = caller.user {
-      self = .user(UserKey(user))
-    } else if caller.isAuthenticated {
-      self = .key(caller.tenant)
-    } else {
-      self = .address(address.site)
-    }
-  }
-
+extension ShareHolder {
   /// For people.
   var name: String {
     switch self {
@@ -126,5 +107,9 @@ enum Occupant: Sendable, Hashable {
 }
 
 extension Request {
-  var occupant: Occupant { Occupant(caller, at: client) }
+  /// The client whose share takes what the request begins. A service that needs no key believes a request the user that it names, while
+  /// the request itself counts for the address, before the user is known.
+  var shareHolder: ShareHolder {
+    caller.user.map(ShareHolder.user(id:)) ?? caller.shareHolder ?? .address(client.site)
+  }
 }

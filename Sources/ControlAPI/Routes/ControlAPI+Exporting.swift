@@ -25,7 +25,7 @@ extension ControlAPI {
       let export = UserExport(user: user, store: store, reads: reads, database: database) { bytes in
         guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw ExportEnded() }
       }
-      lifetime.attach(try exports.start(export, for: request.occupant, sending: stream))
+      lifetime.attach(try exports.start(export, for: request.shareHolder, sending: stream))
     } catch {
       lifetime.end()
       throw error
@@ -50,12 +50,12 @@ final class Exports: Sendable {
   ///
   /// - Returns: a subscription to cancel when its stream has ended.
   func start(
-    _ export: UserExport, for occupant: Occupant, sending stream: BodyStream
+    _ export: UserExport, for holder: ShareHolder, sending stream: BodyStream
   ) throws -> StreamSubscription {
-    try limit.take(occupant)
+    try limit.take(holder)
     let executor: ThreadExecutor
     do { executor = try ThreadExecutor(name: "export", threads: 1) } catch {
-      limit.leave(occupant)
+      limit.leave(holder)
       throw error
     }
     let task = Task(executorPreference: executor) { [limit] in
@@ -65,7 +65,7 @@ final class Exports: Sendable {
       } catch {
         stream.cut()
       }
-      limit.leave(occupant)
+      limit.leave(holder)
       executor.stop()
     }
     return StreamSubscription { task.cancel() }

@@ -96,7 +96,7 @@ extension ControlAPI {
     for request: Request, isWide: Bool = false, _ body: @Sendable (Session) throws -> Items
   ) async throws -> Items {
     do {
-      return try await listTurns.run(for: request.occupant) { try await lists.read(body) }
+      return try await listTurns.run(for: request.shareHolder) { try await lists.read(body) }
     } catch let error as PostgresError where error.isCanceled && isWide {
       throw ProblemKind.queryTooSlow.problem("The query exceeded the statement timeout of lists.")
     } catch is TooManyNearby {

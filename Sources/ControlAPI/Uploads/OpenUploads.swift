@@ -39,23 +39,23 @@ package final class OpenUploads: Sendable {
 
   private struct State {
     var entries: [PublicID: Entry] = [:]
-    var held: [Occupant: Set<PublicID>] = [:]
+    var held: [ShareHolder: Set<PublicID>] = [:]
     var isRead = false
 
     mutating func insert(_ entry: Entry) {
       entries[entry.record.id] = entry
-      held[Occupant(entry.record), default: []].insert(entry.record.id)
+      held[ShareHolder(entry.record), default: []].insert(entry.record.id)
     }
 
     mutating func remove(_ id: PublicID) {
       guard let entry = entries.removeValue(forKey: id) else { return }
-      let occupant = Occupant(entry.record)
-      held[occupant]?.remove(id)
-      if held[occupant]?.isEmpty == true { held[occupant] = nil }
+      let holder = ShareHolder(entry.record)
+      held[holder]?.remove(id)
+      if held[holder]?.isEmpty == true { held[holder] = nil }
     }
 
-    func records(of occupant: Occupant) -> [UploadRecord] {
-      (held[occupant] ?? []).compactMap { entries[$0] }.filter(\.isStored).map(\.record)
+    func records(of holder: ShareHolder) -> [UploadRecord] {
+      (held[holder] ?? []).compactMap { entries[$0] }.filter(\.isStored).map(\.record)
     }
   }
 
@@ -85,13 +85,13 @@ package final class OpenUploads: Sendable {
   ) async throws {
     if !state.withLock(\.isRead) { try read(folder) }
     if !admits(record) {
-      let occupant = Occupant(record)
+      let holder = ShareHolder(record)
       // Others may have removed some, and some have expired.
-      for held in state.withLock({ $0.records(of: occupant) })
+      for held in state.withLock({ $0.records(of: holder) })
       where folder.state(of: held.id) == nil || folder.expiry(of: held) <= .now {
         remove(held.id)
       }
-      guard admits(record) else { throw refusal(of: occupant, in: folder) }
+      guard admits(record) else { throw refusal(of: holder, in: folder) }
     }
     do {
       try await prepare(&record)
@@ -109,9 +109,9 @@ package final class OpenUploads: Sendable {
 
   /// Adds an upload that is about to be created, unless its client has too many.
   private func admits(_ record: UploadRecord) -> Bool {
-    let (occupant, limit) = (Occupant(record), limit(of: Occupant(record)))
+    let (holder, limit) = (ShareHolder(record), limit(of: ShareHolder(record)))
     return state.withLock { state in
-      let held = (state.held[occupant] ?? []).compactMap { state.entries[$0] }
+      let held = (state.held[holder] ?? []).compactMap { state.entries[$0] }
       let bytes = held.reduce(record.length ?? maxBytes) { Self.sum($0, $1.record.length ?? maxBytes) }
       guard held.count < limit.uploads, bytes <= limit.bytes else { return false }
       state.insert(Entry(record: record, reserved: 0, isStored: false))
@@ -119,11 +119,11 @@ package final class OpenUploads: Sendable {
     }
   }
 
-  private func limit(of occupant: Occupant) -> Limit { if case .user = occupant { limits.user } else { limits.key } }
+  private func limit(of holder: ShareHolder) -> Limit { if case .user = holder { limits.user } else { limits.key } }
 
-  private func refusal(of occupant: Occupant, in folder: UploadFolder) -> Problem {
-    let limit = limit(of: occupant)
-    let open = state.withLock { $0.records(of: occupant) }
+  private func refusal(of holder: ShareHolder, in folder: UploadFolder) -> Problem {
+    let limit = limit(of: holder)
+    let open = state.withLock { $0.records(of: holder) }
       .map { (id: $0.id, expiresAt: folder.expiry(of: $0)) }.sorted { $0.expiresAt < $1.expiresAt }
     let wait = open.first.map { $0.expiresAt.timeIntervalSinceNow.rounded(.up) } ?? 1
     let named = open.prefix(Self.maxNamed).map { upload in
@@ -133,7 +133,7 @@ package final class OpenUploads: Sendable {
       ])
     }
     return ProblemKind.tooManyUploads.problem(
-      "\(occupant.name) has \(CountText.text(open.count, "open upload")); possible are "
+      "\(holder.name) has \(CountText.text(open.count, "open upload")); possible are "
         + "\(CountText.text(limit.uploads, "upload")) with \(limit.bytes) bytes in total.",
       members: [.init(name: "uploads", value: .list(named))], headers: ["Retry-After": "\(max(1, Int(wait)))"])
   }
@@ -182,9 +182,9 @@ package final class OpenUploads: Sendable {
   }
 }
 
-extension Occupant {
+extension ShareHolder {
   /// The client that an upload belongs to.
   init(_ record: UploadRecord) {
-    self = record.user.map { .user(UserKey($0)) } ?? .key(record.key ?? "")
+    self = record.user.map { .user(id: $0) } ?? .key(record.key ?? "")
   }
 }

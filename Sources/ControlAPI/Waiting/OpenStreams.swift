@@ -45,19 +45,19 @@ final class OpenStreams: Sendable {
   ///
   /// - Returns: a subscription to cancel when the stream has ended.
   func add(_ body: BodyStream, of request: Request) throws(Problem) -> StreamSubscription {
-    let (caller, occupant) = (request.caller, request.occupant)
-    try limit.take(occupant)
+    let (caller, holder) = (request.caller, request.shareHolder)
+    try limit.take(holder)
     let number = state.withLock { state in
       state.next += 1
       state.streams[state.next] = Stream(caller: caller, body: body)
       return state.next
     }
-    return StreamSubscription { [weak self] in self?.remove(number, occupant) }
+    return StreamSubscription { [weak self] in self?.remove(number, holder) }
   }
 
-  private func remove(_ number: Int, _ occupant: Occupant) {
+  private func remove(_ number: Int, _ holder: ShareHolder) {
     let isRemoved = state.withLock { $0.streams.removeValue(forKey: number) != nil }
-    if isRemoved { limit.leave(occupant) }
+    if isRemoved { limit.leave(holder) }
   }
 
   /// Ends streams whose credentials are no longer valid, until the task is cancelled.

@@ -1,12 +1,14 @@
 package import Platform
 
-/// The client whose share a connection or a request uses: a credential, or an address without one.
+/// The client whose share a connection, a request or what the request begins uses: a credential, or an address without one.
 package enum ShareHolder: Sendable, Hashable, CustomStringConvertible {
   case address(IPAddress)
   /// An API key that acts as no user, by its name.
   case key(String)
   /// A user, by the bytes of the id: texts of the same characters may be ids of two users.
   case user([UInt8])
+
+  package static func user(id: String) -> Self { .user(Array(id.utf8)) }
 
   package var description: String {
     switch self {
