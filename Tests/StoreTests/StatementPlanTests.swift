@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Platform
 import Postgres
 import PostgresTesting
@@ -104,42 +103,8 @@ struct StatementPlanTests {
   private static func rowsRead(by probe: Probe, _ session: Session) throws -> Int {
     try session.executeScript("PREPARE probe AS \(probe.statement.text)", name: "PREPARE")
     let arguments = probe.arguments.isEmpty ? "" : "(\(probe.arguments))"
-    let explain: Statement = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE probe\(arguments)"
-    let text = try session.execute(explain).map { try $0.get(0, as: String.self) }.joined()
+    let plan = try StatementPlan(of: "EXECUTE probe\(arguments)", [], session)
     try session.executeScript("DEALLOCATE probe", name: "DEALLOCATE")
-    let plans = try JSONDecoder().decode([Explained].self, from: Data(text.utf8))
-    return Int(plans.reduce(0) { $0 + $1.plan.rowsRead })
-  }
-
-  private struct Explained: Decodable {
-    let plan: Node
-
-    enum CodingKeys: String, CodingKey { case plan = "Plan" }
-  }
-
-  /// A node of a plan.
-  private struct Node: Decodable {
-    let type: String
-    let rows: Double
-    let loops: Double
-    let filtered: Double?
-    let rechecked: Double?
-    let plans: [Node]?
-
-    enum CodingKeys: String, CodingKey {
-      case type = "Node Type"
-      case rows = "Actual Rows"
-      case loops = "Actual Loops"
-      case filtered = "Rows Removed by Filter"
-      case rechecked = "Rows Removed by Index Recheck"
-      case plans = "Plans"
-    }
-
-    /// What the scans of tables and indexes below this node have read.
-    var rowsRead: Double {
-      let isScan = type.hasSuffix("Scan") && !type.hasPrefix("CTE")
-      let own = isScan ? (rows + (filtered ?? 0) + (rechecked ?? 0)) * loops : 0
-      return (plans ?? []).reduce(own) { $0 + $1.rowsRead }
-    }
+    return plan.rowsRead
   }
 }

@@ -6,22 +6,32 @@ struct PostListQuery {
   private(set) var parameters: [Parameter]
   private var conditions: [String] = []
   private let filter: PostFilter
-  /// The map cells of the area; nil: the posts of all cells are filtered.
+  /// The map cells of the area, each of which has its latest posts in an index; nil: the posts of all cells are filtered.
   private let cells: [Int]?
+  /// The number of the parameter with the piece, all of whose posts are read and then sorted; nil: posts are read in their order.
+  private var sorted: Int?
 
   /// The number of map cells of an area of five by five degrees. For a larger area the newest of all posts are filtered
   /// instead, because many of them lie in it.
   static let maxCells = 400
 
+  /// The number of posts in an area up to which all of them are read and sorted. Where more are, a page is soon found among the latest.
+  static let maxSorted = 2000
+
   /// The beginning of the year 1 and the end of the year 9999, in microseconds since 1970-01-01 UTC.
   private static let times: (first: Int64, last: Int64) = (-62_135_596_800_000_000, 253_402_300_799_000_000)
 
-  /// - Parameter nearest: of a list by distance, what is read for the piece.
+  /// - Parameters:
+  ///   - nearest: of a list by distance, what is read for the piece.
+  ///   - isCrowded: whether the piece has more posts than are sorted.
   init(
-    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ nearest: NearestFirst? = nil
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest,
+    _ nearest: NearestFirst? = nil, isCrowded: Bool = false
   ) {
     self.filter = filter
-    cells = nearest == nil ? piece?.cells(limit: Self.maxCells) : nil
+    // A feed has the posts of each friend in their order.
+    let isSorted = nearest == nil && piece != nil && !isCrowded && filter.feed == nil
+    cells = nearest == nil && !isSorted ? piece?.cells(limit: Self.maxCells) : nil
     // By the time of submission, `to` is the end of the first page.
     let isByChange = filter.updatedSince != nil
     var end = PageCursor(time: isByChange ? Self.times.last : filter.to ?? Self.times.last, id: 0)
@@ -54,9 +64,17 @@ struct PostListQuery {
       require("updated_at >= $::timestamptz", .timestamp(microseconds: since))
       if let to = filter.to { require("created_at < $::timestamptz", .timestamp(microseconds: to)) }
     }
-    addConditions()
+    addConditions(isSorted: isSorted)
     if let piece {
-      require("position <@ $::polygon", .text(Self.polygon(piece.ring)))
+      if isSorted {
+        parameters.append(.text(Self.polygon(piece.ring)))
+        sorted = parameters.count
+      } else if nearest == nil {
+        // The planner takes every polygon for a small one, and would read all that lies in it; of CASE it expects half of the rows.
+        require("CASE WHEN position <@ $::polygon THEN true ELSE false END", .text(Self.polygon(piece.ring)))
+      } else {
+        require("position <@ $::polygon", .text(Self.polygon(piece.ring)))
+      }
       if !piece.holes.isEmpty {
         require("NOT position <@ ANY ($::polygon[])", .texts(piece.holes.map(Self.polygon)))
       }
@@ -71,6 +89,12 @@ struct PostListQuery {
     let filters = conditions.map { $0 + " AND " }.joined()
     let list = base.text.replacing("CONDITIONS ", with: filters).replacing("DISTANCE", with: Self.distance)
       .replacing("ORDER_TIME", with: time)
+    if let sorted {
+      // OFFSET keeps the planner from another index, whose rows it would compare with those of the piece.
+      let within = "FROM (SELECT * FROM post WHERE position <@ $\(sorted)::polygon OFFSET 0) AS post"
+      return Statement(
+        name: "\(base.name).within.\(sorted).\(filters)", text: list.replacing("FROM post\n", with: within + "\n"))
+    }
     guard let keys else { return Statement(name: base.name + "." + filters, text: list) }
     var rows = keys.rows.replacing("$", with: "$\(parameters.count)")
     if filter.feed != nil {
@@ -94,7 +118,7 @@ struct PostListQuery {
 
   /// The keys whose posts are each a separate range of an index, and the column of the key; nil if there is one range.
   private var keys: (name: String, column: String, rows: String, parameter: Parameter)? {
-    if filter.order == .distance { return nil }
+    if filter.order == .distance || sorted != nil { return nil }
     if let user = filter.feed {
       let rows = "(SELECT $::text UNION ALL SELECT target FROM relation WHERE user_id = $ AND kind = 'friend')"
       return ("of_feed", "author", rows, .text(user))
@@ -104,7 +128,8 @@ struct PostListQuery {
     return ("by_key", "author", "unnest($::text[])", .texts(filter.authors.sorted()))
   }
 
-  private mutating func addConditions() {
+  private mutating func addConditions(isSorted: Bool) {
+    let keys = isSorted ? nil : self.keys
     let authors = filter.authors.sorted()
     if let keys { conditions.append("\(keys.column) = keys.key") }
     if authors.count == 1 { require("author = $", .text(authors[0])) }

@@ -107,8 +107,17 @@ extension Store {
         return Array(try session.execute(query.statement, query.parameters))
       }
     }
-    let query = PostListQuery(filter, viewer, piece, page)
+    let query = PostListQuery(filter, viewer, piece, page, isCrowded: try isCrowded(piece, session))
     return Array(try session.execute(query.statement, query.parameters))
+  }
+
+  /// Whether a piece of an area has more posts than a list reads before it sorts them.
+  func isCrowded(_ piece: MapArea.Piece?, _ session: Session) throws(PostgresError) -> Bool {
+    guard let piece else { return false }
+    let limit = PostListQuery.maxSorted + 1
+    let rows = try session.execute(
+      Self.statements["posts_within"], .text(PostListQuery.polygon(piece.ring)), .integer(Int64(limit)))
+    return try rows.first?.get("found", as: Int.self) == limit
   }
 
   static func cursor(_ row: Row) throws(PostgresError) -> PageCursor {

@@ -88,6 +88,10 @@ WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
 ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 
+-- name: posts_within
+-- How many posts an area has, as far as LIMIT counts: an index has the answer.
+SELECT count(*) AS found FROM (SELECT 1 FROM post WHERE position <@ $1::polygon LIMIT $2::int) AS within
+
 -- name: posts_by_distance
 -- Those near a point, the nearest first. DISTANCE is replaced by the distance from it on a great circle, in millimeters. As many are read
 -- as $13 says, in the order of an index: NearestFirst knows whether these are enough.

@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Postgres
+
+/// The plan of a statement, as it was executed.
+struct StatementPlan {
+  private let nodes: [Node]
+
+  /// - Parameter text: what EXPLAIN prints with ANALYZE and FORMAT JSON.
+  private init(_ text: String) throws {
+    nodes = try JSONDecoder().decode([Explained].self, from: Data(text.utf8)).map(\.plan)
+  }
+
+  /// Executes a statement, or a prepared one by `EXECUTE`.
+  init(of text: String, _ parameters: [Parameter] = [], _ session: Session) throws {
+    let explain = Statement(name: "explain", text: "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) \(text)")
+    try self.init(session.execute(explain, parameters).map { try $0.get(0, as: String.self) }.joined())
+  }
+
+  /// What the scans of tables and indexes have read.
+  var rowsRead: Int { Int(nodes.reduce(0) { $0 + $1.rowsRead }) }
+
+  private struct Explained: Decodable {
+    let plan: Node
+
+    enum CodingKeys: String, CodingKey { case plan = "Plan" }
+  }
+
+  private struct Node: Decodable {
+    let type: String
+    let rows: Double
+    let loops: Double
+    let filtered: Double?
+    let rechecked: Double?
+    let plans: [Node]?
+
+    enum CodingKeys: String, CodingKey {
+      case type = "Node Type"
+      case rows = "Actual Rows"
+      case loops = "Actual Loops"
+      case filtered = "Rows Removed by Filter"
+      case rechecked = "Rows Removed by Index Recheck"
+      case plans = "Plans"
+    }
+
+    var rowsRead: Double {
+      let isScan = type.hasSuffix("Scan") && !type.hasPrefix("CTE")
+      let own = isScan ? (rows + (filtered ?? 0) + (rechecked ?? 0)) * loops : 0
+      return (plans ?? []).reduce(own) { $0 + $1.rowsRead }
+    }
+  }
+}
