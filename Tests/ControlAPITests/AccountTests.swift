@@ -12,7 +12,7 @@ import Testing
 /// Users who register and sign in with a password.
 @Suite("Accounts", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct AccountTests {
-  private static let ada = #"{"user_name":"Ada","password":"correct horse"}"#
+  static let ada = #"{"user_name":"Ada","password":"correct horse"}"#
 
   /// Runs a test with a service that has accounts.
   static func with(
@@ -28,18 +28,18 @@ struct AccountTests {
     }
   }
 
-  private static func register(_ api: RunningAPI, _ body: String = ada) async throws -> ClientResponse {
+  static func register(_ api: RunningAPI, _ body: String = ada) async throws -> ClientResponse {
     try await UserClient.send("POST", "/v1/accounts", [], body, api)
   }
 
-  private static func signIn(
+  static func signIn(
     _ api: RunningAPI, _ name: String = "ada", _ password: String = "correct horse"
   ) async throws -> ClientResponse {
     try await UserClient.send(
       "POST", "/v1/sessions", [], #"{"user_name":"\#(name)","password":"\#(password)"}"#, api)
   }
 
-  private static func isValid(_ token: [(String, String)], _ api: RunningAPI) async throws -> Bool {
+  static func isValid(_ token: [(String, String)], _ api: RunningAPI) async throws -> Bool {
     let status = try await api.get("/v1/posts", headers: token).status
     #expect(status == 200 || status == 401)
     return status == 200
@@ -198,89 +198,6 @@ struct AccountTests {
     }
   }
 
-  @Test("a user changes the password with the former one, and only the token of the request stays valid")
-  func change() async throws {
-    try await Self.with { api in
-      let current = try UserClient.bearer(try await Self.register(api))
-      let other = try UserClient.bearer(try await Self.signIn(api))
-      let path = "/v1/accounts/current/password"
-      let body = #"{"former_password":"correct horse","password":"battery staple"}"#
-      let wrong = try await UserClient.send("PUT", path, current, body.replacing("correct", with: "Correct"), api)
-      #expect(wrong.status == 403 && UserClient.kind(wrong) == "wrong_password")
-      #expect(try await Self.isValid(other, api))
-      #expect(try await UserClient.send("PUT", path, current, body, api).status == 204)
-      #expect(try await Self.isValid(current, api))
-      #expect(try await !Self.isValid(other, api))
-      #expect(try await Self.signIn(api).status == 401)
-      #expect(try await Self.signIn(api, "ada", "battery staple").status == 201)
-      // The former password of the second request is not that of the account any more.
-      #expect(try await UserClient.send("PUT", path, current, body, api).status == 403)
-    }
-  }
-
-  @Test("a back-end sets another password, and all tokens of the user are revoked")
-  func reset() async throws {
-    try await Self.with { api in
-      let registered = try await Self.register(api)
-      let token = try UserClient.bearer(registered)
-      let user = try #require(registered.json["user"].text)
-      let body = #"{"password":"battery staple"}"#
-      #expect(try await Self.isValid(token, api))
-      #expect(
-        try await UserClient.send("PUT", "/v1/users/\(user)/password", UserClient.backend, body, api).status == 204)
-      #expect(try await !Self.isValid(token, api))
-      #expect(try await Self.signIn(api).status == 401)
-      #expect(try await Self.signIn(api, "ada", "battery staple").status == 201)
-      let missing = try await UserClient.send("PUT", "/v1/users/bob/password", UserClient.backend, body, api)
-      #expect(missing.status == 404 && UserClient.kind(missing) == "account_not_found")
-      // A user cannot do without the former password.
-      let own = try UserClient.bearer(try await Self.signIn(api, "ada", "battery staple"))
-      #expect(try await UserClient.send("PUT", "/v1/users/\(user)/password", own, body, api).status == 403)
-    }
-  }
-
-  @Test("a user of a disabled account is out, and enabling it gives no token back")
-  func disabled() async throws {
-    try await Self.with { api in
-      let registered = try await Self.register(api)
-      let token = try UserClient.bearer(registered)
-      let user = try #require(registered.json["user"].text)
-      let store = api.store
-      _ = try await api.pool.run { try store.setDisabled(true, of: user, $0) }
-      #expect(try await !Self.isValid(token, api))
-      let right = try await Self.signIn(api)
-      #expect(right.status == 403 && UserClient.kind(right) == "account_disabled")
-      // Without the password, the account does not differ from one that does not exist.
-      #expect(try await Self.signIn(api, "ada", "wrong horse").status == 401)
-      _ = try await api.pool.run { try store.setDisabled(false, of: user, $0) }
-      #expect(try await !Self.isValid(token, api))
-      #expect(try await Self.signIn(api).status == 201)
-    }
-  }
-
-  @Test("a sign-in that was verified before a change of the account gets no token")
-  func races() async throws {
-    try await Self.with { api in
-      let user = try #require(try await Self.register(api).json["user"].text)
-      let store = api.store
-      func signIn(_ account: Account) async throws -> UserToken? {
-        try await api.pool.transaction { session in
-          try store.signIn(account, hash: SHA256.digest(of: Array("\(PublicID.now())".utf8)), lifetime: 60, session)
-        }
-      }
-      func read() async throws -> Account {
-        try #require(try await api.pool.run { try store.account(of: user, $0) })
-      }
-      let before = try await read()
-      #expect(try await signIn(before) != nil)
-      _ = try await api.pool.run { try store.setPassword(of: user, PasswordHash(of: "battery staple"), $0) }
-      #expect(try await signIn(before) == nil)
-      let changed = try await read()
-      _ = try await api.pool.run { try store.setDisabled(true, of: user, $0) }
-      #expect(try await signIn(changed) == nil)
-    }
-  }
-
   @Test("a service without accounts has none of the routes, and accepts no token of an account")
   func off() async throws {
     try await RunningAPI.with { api in
@@ -390,21 +307,5 @@ struct AccountTests {
       }
     }
     #expect(1...PasswordWork.threads ~= running.most)
-  }
-
-  @Test("a token with an upload grant, and one of a user without an account, change no password")
-  func foreignTokens() async throws {
-    try await Self.with { api in
-      let key = try await api.createKey("t5-minter", [.tokens])
-      let body = #"{"former_password":"correct horse","password":"battery staple"}"#
-      let grant = try await api.token(
-        of: "ada", minter: .key(key), grant: UploadGrant(kinds: [.photo], bytes: 10)
-      ).header
-      let token = try await api.token(of: "ada", minter: .key(key)).header
-      let path = "/v1/accounts/current/password"
-      #expect(UserClient.kind(try await UserClient.send("PUT", path, grant, body, api)) == "not_granted")
-      #expect(UserClient.kind(try await UserClient.send("PUT", path, token, body, api)) == "account_not_found")
-      #expect(try await UserClient.send("PUT", path, UserClient.backend, body, api).status == 403)
-    }
   }
 }

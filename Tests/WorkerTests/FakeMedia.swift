@@ -31,6 +31,11 @@ final class FakeMedia: MediaRunner {
     self.body = body
   }
 
+  /// A media process that fails in each request.
+  static func failing(_ kind: MediaFailure.Kind) -> FakeMedia {
+    FakeMedia { () async throws(MediaFailure) in throw MediaFailure(kind, "by the test") }
+  }
+
   func libraryVersions() async throws(MediaFailure) -> [String: String] { ["libavcodec": "1.2.3"] }
 
   func probe(

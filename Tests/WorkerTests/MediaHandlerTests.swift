@@ -16,10 +16,6 @@ import Testing
 
 @Suite("Attempts with media", .tags(.database), .timeLimit(.minutes(15)))
 struct MediaHandlerTests {
-  private func failing(_ kind: MediaFailure.Kind) -> FakeMedia {
-    FakeMedia { () async throws(MediaFailure) in throw MediaFailure(kind, "by the test") }
-  }
-
   // MARK: Slots and isolation
 
   @Test("a job without a slot is released, and a job returns its slot")
@@ -56,7 +52,7 @@ struct MediaHandlerTests {
   func isolated(lost: Int, crashed: Bool) async throws {
     try await WorkerFixture.with { fixture in
       _ = try await fixture.submitMoment()
-      if crashed { try await fixture.attempt(failing(.crashed)) }
+      if crashed { try await fixture.attempt(FakeMedia.failing(.crashed)) }
       try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = $1::int", .integer(lost)) }
       let media = FakeMedia()
       try await fixture.attempt(media, isAlone: false, slots: 2)
@@ -90,190 +86,15 @@ struct MediaHandlerTests {
     }
   }
 
-  // MARK: The media as the cause
-
-  @Test("media that break a media process twice are rejected and quarantined, and not earlier")
-  func crashes() async throws {
-    try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit(photos: ["good", "evil"])
-      let limits = MediaCrash.Limits(memory: 1 << 30, cpuSeconds: 60, fileSize: 1 << 20, deadlineSeconds: 90)
-      for round in 1...2 {
-        let photos = Shared(0)
-        let media = FakeMedia { () async throws(MediaFailure) in
-          let number = photos.withLock { photos in
-            photos += 1
-            return photos
-          }
-          guard number == 2 else { return }
-          throw MediaFailure(
-            .crashed, "by the test", crash: MediaCrash(stage: .photo, signal: "SIGSEGV", limits: limits))
-        }
-        #expect(try await fixture.attempt(media) == .unknown)
-        #expect(try await fixture.post(post).status == (round == 1 ? .processing : .rejected))
-        #expect(try await fixture.quarantined().count == round - 1)
-      }
-      let found = try await fixture.post(post)
-      #expect(found.reasons.map(\.code) == [.decoderCrashed] && found.reasons.map(\.photo) == [1])
-      #expect(found.job?.state == .completed)
-      let media = try #require(try await fixture.quarantined().first)
-      // The hash is that of the photo, and not of the post.
-      #expect(media.hash == SHA256.digest(of: Array("evil".utf8)) && media.inputs.map(\.hash) == [media.hash])
-      #expect(media.kind == .photo && media.crash.signal == "SIGSEGV" && media.crash.stage == "photo")
-      #expect(try JSON.decode(MediaCrash.Limits.self, from: Array((media.crash.limits ?? "").utf8)) == limits)
-      #expect(fixture.metrics.text().contains(#"take5_quarantined_total{code="decoder_crashed",kind="post"} 1"#))
-    }
-  }
-
-  @Test("each failure that the media cause is counted, and a publication resets the count")
-  func publicationResets() async throws {
-    try await WorkerFixture.with { fixture in
-      for kind in [MediaFailure.Kind.crashed, .memoryLimitExceeded, .deadlineExceeded] {
-        let post = try await fixture.submitMoment()
-        try await fixture.attempt(failing(kind))
-        try await fixture.attempt(FakeMedia())
-        #expect(try await fixture.post(post).status == .ready)
-      }
-      #expect(try await fixture.quarantined().isEmpty)
-      let post = try await fixture.submitMoment()
-      for _ in 0..<2 { try await fixture.attempt(failing(.memoryLimitExceeded)) }
-      #expect(try await fixture.post(post).reasons.map(\.code) == [.memoryLimitExceeded])
-      #expect(try await fixture.quarantined().map(\.kind) == [.moment])
-    }
-  }
-
-  @Test("a kill from outside is not counted, however often it happens")
-  func killed() async throws {
-    try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit()
-      for _ in 0..<4 { try await fixture.attempt(failing(.interrupted)) }
-      #expect(try await fixture.post(post).status == .processing)
-      // One crash is still the first.
-      try await fixture.attempt(failing(.crashed))
-      #expect(try await fixture.post(post).status == .processing)
-      #expect(try await fixture.quarantined().isEmpty)
-    }
-  }
-
-  @Test("media that were quarantined after their submission are rejected without a media process")
-  func quarantinedMeanwhile() async throws {
-    try await WorkerFixture.with { fixture in
-      let posts = [try await fixture.submit(photos: ["evil"]), try await fixture.submit(photos: ["good", "evil"])]
-      let first = try await fixture.claim()
-      _ = try await fixture.pool.transaction { [store = fixture.store] session in
-        let work = try #require(try store.work(for: first.job, session))
-        let crash = CrashFacts(code: .decoderCrashed, error: "by the test", photo: 0)
-        for _ in 0..<Store.maxCrashes { _ = try store.countCrash(crash, of: work, session) }
-      }
-      let media = FakeMedia()
-      _ = await fixture.handler(media).handle(first, isAlone: true, log: WorkerFixture.log)
-      try await fixture.attempt(media)
-      #expect(media.requests.withLock { $0.isEmpty })
-      for (index, post) in posts.enumerated() {
-        let found = try await fixture.post(post)
-        #expect(found.status == .rejected && found.reasons.map(\.code) == [.quarantined])
-        #expect(found.reasons.map(\.photo) == [index])
-      }
-    }
-  }
-
-  @Test("clips that the probe or the run rejects are rejected, and a probe that rejects them is not followed by a run")
-  func rejectedClips() async throws {
-    for rejectsInProbe in [true, false] {
-      try await WorkerFixture.with { fixture in
-        let post = try await fixture.submitMoment()
-        let media = FakeMedia(
-          reason: Reason(.corruptVideo, input: .front, detail: "broken"), rejectsInProbe: rejectsInProbe)
-        #expect(try await fixture.attempt(media) == .healthy)
-        #expect(media.requests.withLock { $0 } == (rejectsInProbe ? ["probe"] : ["probe", "run throughput"]))
-        #expect(try await fixture.post(post).status == .rejected)
-      }
-    }
-  }
-
-  @Test("one rejected photo rejects the post, and the reason names it")
-  func rejectedPhoto() async throws {
-    try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit(photos: ["one", "two"])
-      let media = FakeMedia(reason: Reason(.corruptVideo, input: nil, detail: "broken"))
-      #expect(try await fixture.attempt(media) == .healthy)
-      #expect(try await fixture.post(post).reasons.map(\.photo) == [0, 1])
-    }
-  }
-
-  @Test("findings that the database cannot store are left out")
-  func findings() async throws {
-    try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit()
-      // The error of a database whose encoding lacks a character.
-      try await fixture.pool.run { session in
-        try session.executeScript(
-          """
-          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-          BEGIN RAISE EXCEPTION 'no equivalent in this encoding' USING ERRCODE = '22P05'; END $$;
-          CREATE TRIGGER refuse BEFORE UPDATE ON post FOR EACH ROW
-            WHEN (NEW.reasons::text LIKE '%unstorable%') EXECUTE FUNCTION refuse()
-          """, name: "test.refuse")
-      }
-      let media = FakeMedia(reason: Reason(.corruptVideo, input: nil, detail: "unstorable"))
-      #expect(try await fixture.attempt(media) == .healthy)
-      let found = try await fixture.post(post)
-      #expect(found.status == .rejected)
-      #expect(found.reasons.map(\.code) == [.corruptVideo])
-      #expect(found.reasons.first?.detail == "What was found cannot be stored.")
-    }
-  }
-
-  @Test("a source that is damaged in the storage is read by no media process, and the damage is recorded")
-  func damagedSource() async throws {
-    try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit()
-      let held = try await fixture.claim()
-      try Self.damage(fixture.blobs.location(of: try await fixture.source(of: held.job)))
-      let media = FakeMedia()
-      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
-      #expect(media.requests.withLock { $0.isEmpty })
-      #expect(try await fixture.post(post).status == .processing)
-      #expect(try await fixture.job(held.job.publicID).state == .scheduled)
-      #expect(fixture.metrics.text().contains(#"take5_blobs_damaged_total{kind="corrupt"} 1"#))
-    }
-  }
-
-  @Test(
-    "a source that is damaged while it is read rejects no media, and the damage is recorded", arguments: [true, false])
-  func damagedMeanwhile(isRejected: Bool) async throws {
-    try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit()
-      let held = try await fixture.claim()
-      let path = fixture.blobs.location(of: try await fixture.source(of: held.job))
-      let media = FakeMedia(reason: isRejected ? Reason(.corruptVideo, input: nil, detail: "broken") : nil) {
-        () async throws(MediaFailure) in
-        #expect(throws: Never.self) { try Self.damage(path) }
-        if !isRejected { throw MediaFailure(.internal, "by the test") }
-      }
-      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
-      #expect(try await fixture.post(post).status == .processing)
-      #expect(try await fixture.job(held.job.publicID).state == .scheduled)
-      #expect(fixture.metrics.text().contains(#"take5_blobs_damaged_total{kind="corrupt"} 1"#))
-    }
-  }
-
-  /// Changes a file to one of the same length, so that only the hash shows the damage.
-  private static func damage(_ path: String) throws {
-    try #require(chmod(path, 0o600) == 0)
-    let file = try #require(fopen(path, "r+"))
-    fputs("PHOTO", file)
-    fclose(file)
-  }
-
   // MARK: Ends of jobs
 
   @Test("a job that fails in its last attempt is dead, and its post has failed")
   func lastAttempt() async throws {
     try await WorkerFixture.with { fixture in
       let post = try await fixture.submit(attempts: 2)
-      try await fixture.attempt(failing(.internal))
+      try await fixture.attempt(FakeMedia.failing(.internal))
       #expect(try await fixture.post(post).status == .processing)
-      try await fixture.attempt(failing(.internal))
+      try await fixture.attempt(FakeMedia.failing(.internal))
       #expect(try await fixture.post(post).status == .failed)
       #expect(try await fixture.post(post).job?.state == .dead)
       #expect(fixture.outcomes == ["retried": 1, "dead": 1])
@@ -284,10 +105,10 @@ struct MediaHandlerTests {
   func postponedTooLong() async throws {
     try await WorkerFixture.with { fixture in
       let post = try await fixture.submit()
-      try await fixture.attempt(failing(.outOfSpace))
+      try await fixture.attempt(FakeMedia.failing(.outOfSpace))
       #expect(try await fixture.post(post).job?.state == .scheduled)
       try await fixture.pool.run { _ = try $0.execute("UPDATE job SET postponed_at = postponed_at - interval '1 day'") }
-      try await fixture.attempt(failing(.outOfSpace))
+      try await fixture.attempt(FakeMedia.failing(.outOfSpace))
       #expect(try await fixture.post(post).job?.state == .dead)
       #expect(fixture.outcomes == ["postponed": 1, "dead": 1])
     }
