@@ -11,61 +11,6 @@ import Testing
 /// Each of them gets 429 or 503 with `Retry-After` beyond its share, and a healthy client is served all the time.
 @Suite("Attackers", .tags(.process), .timeLimit(.minutes(10)))
 struct AttackerTests {
-  private static let key = "t5-attackers"
-
-  /// A service with accounts, an attacker with a user token, and a healthy client.
-  private struct Scene: Sendable {
-    let service: Service
-    let api: API
-    let token: String
-    let healthy: Healthy
-
-    init(_ more: [String] = []) async throws {
-      service = try await Service(
-        workers: 0, ["--accounts", "on"] + more, environment: ["TAKE5_API_KEY": AttackerTests.key])
-      api = try service.api()
-      token = try await Self.token(of: "mallory", api.port)
-      healthy = Healthy(port: api.port, token: try await Self.token(of: "hal", api.port))
-    }
-
-    private static func token(of user: String, _ port: UInt16) async throws -> String {
-      let response = try await request(
-        "POST", "/v1/users/\(user)/tokens", port: port,
-        headers: [("Authorization", "Bearer \(AttackerTests.key)"), ("Content-Type", "application/json")],
-        body: Array("{}".utf8))
-      return try #require(API.Response(response: response)["token"]?.text)
-    }
-
-    func attacker(from address: String = "127.0.0.66") -> Attacker {
-      Attacker(port: api.port, from: address, token: token)
-    }
-
-    func stop() async throws { #expect(try await service.stop() == 0) }
-  }
-
-  /// Another client, with an address and a token of its own.
-  private struct Healthy: Sendable {
-    let port: UInt16
-    let token: String
-
-    /// Reads, writes and asks whether the service lives; all of it succeeds.
-    func isServed() throws -> Bool {
-      var statuses: [Int] = []
-      for _ in 0..<5 {
-        for (request, body) in [
-          ("GET /livez HTTP/1.1", ""), ("GET /v1/posts?limit=5 HTTP/1.1", ""), ("GET /v1/users/hal/feed HTTP/1.1", ""),
-          ("POST /v1/posts HTTP/1.1", #"{"kind":"marker","title":"Here"}"#),
-        ] {
-          var connection = try ClientConnection(port: port, from: "127.0.0.77")
-          let type = body.isEmpty ? "" : "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
-          try connection.send("\(request)\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\(type)\r\n\(body)")
-          statuses.append(try connection.receive().status)
-        }
-      }
-      return statuses.allSatisfy { $0 == 200 || $0 == 201 }
-    }
-  }
-
   /// Whether a response is a refusal that says when to send the request again.
   private static func isRefusal(_ response: ClientResponse) -> Bool {
     (response.status == 429 || response.status == 503) && Int(response.headers["retry-after"] ?? "") != nil
@@ -77,14 +22,17 @@ struct AttackerTests {
   enum Holding: String, CaseIterable, CustomTestStringConvertible {
     case requests = "requests in progress"
     case submissions = "submissions that are received"
+    case parts = "parts of uploads"
     case streams = "streams of events"
+    case exports = "exports that are sent"
 
     var testDescription: String { rawValue }
 
     var share: Int {
       switch self {
-      case .requests: 64
+      case .requests, .parts: 64
       case .submissions, .streams: 16
+      case .exports: 1
       }
     }
 
@@ -96,18 +44,27 @@ struct AttackerTests {
       case .submissions:
         try attacker.begin(
           count, "POST /v1/posts HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x", length: 30_000_000)
+      case .parts:
+        try attacker.begin(count, "POST /v1/uploads HTTP/1.1\r\nUpload-Complete: ?1", length: 30_000_000)
       case .streams: try attacker.stream(count, "/v1/events")
+      case .exports: try attacker.stream(count, "/v1/users/mallory/export")
       }
     }
+
+    /// The options of the service.
+    var options: [String] { self == .parts ? ["--user-open-uploads", "100", "--user-open-mib", "10000"] : [] }
+
+    /// The table without which it does not end.
+    var table: String? { self == .exports ? "place_note" : nil }
   }
 
   @Test("beyond its share a user gets 429, whatever it holds, and others are served", arguments: Holding.allCases)
   func holding(_ holding: Holding) async throws {
-    let scene = try await Scene()
-    try await onThread("attacker") {
+    let scene = try await AttackScene(holding.options)
+    @Sendable func attack() throws {
       let attacker = scene.attacker()
       try holding.begin(holding.share, attacker)
-      #expect(attacker.refused.isEmpty && attacker.count == holding.share)
+      #expect(attacker.refused.isEmpty && attacker.count == holding.share, "\(attacker.refused)")
       // From another address it is the same user.
       let elsewhere = scene.attacker(from: "127.0.0.67")
       try holding.begin(4, elsewhere)
@@ -117,12 +74,30 @@ struct AttackerTests {
       attacker.leave()
       elsewhere.leave()
     }
+    if let table = holding.table {
+      try await scene.service.locking(table, attack)
+    } else {
+      try await onThread("attacker", attack)
+    }
+    try await scene.stop()
+  }
+
+  @Test("the silent connections of an address are closed beyond its share, and other addresses are served")
+  func connections() async throws {
+    let scene = try await AttackScene(["--address-connections", "40"])
+    try await onThread("attacker") {
+      let attacker = scene.attacker()
+      try attacker.connect(200)
+      #expect(try scene.healthy.isServed())
+      attacker.waitUntilEnded(160)
+      #expect(try scene.healthy.isServed())
+    }
     try await scene.stop()
   }
 
   @Test("the uploads that a user leaves open are limited, and a byte of each takes one step of its space")
   func openUploads() async throws {
-    let scene = try await Scene()
+    let scene = try await AttackScene()
     var responses: [ClientResponse] = []
     for _ in 0..<40 {
       let headers = [
@@ -144,7 +119,7 @@ struct AttackerTests {
 
   @Test("requests that wait for a job do so in a share, and the others get 429 at once")
   func waits() async throws {
-    let scene = try await Scene()
+    let scene = try await AttackScene()
     let form = API.form([
       ("kind", Array("take5".utf8)), ("front", try TemporaryFile.bytes(of: Clips.front.write())),
       ("back", try TemporaryFile.bytes(of: Clips.back.write())),
@@ -167,7 +142,7 @@ struct AttackerTests {
 
   @Test("lists that are slow leave connections of the database to the lists of others")
   func lists() async throws {
-    let scene = try await Scene()
+    let scene = try await AttackScene()
     try await scene.service.locking("place") {
       let attacker = scene.attacker()
       try attacker.ask(60, "GET /v1/places?box=-180,-90,180,90 HTTP/1.1")
@@ -180,9 +155,37 @@ struct AttackerTests {
     try await scene.stop()
   }
 
+  @Test("who asks for single things that the database cannot read now waits for them, and others are served")
+  func singleReads() async throws {
+    let scene = try await AttackScene()
+    try await scene.service.locking("place") {
+      let attacker = scene.attacker()
+      try attacker.ask(40, "GET /v1/places/anywhere HTTP/1.1")
+      #expect(try scene.healthy.isServed())
+      attacker.leave()
+    }
+    try await scene.stop()
+  }
+
+  @Test("a log that is not read makes no other client wait, however many lines a client causes")
+  func unreadLog() async throws {
+    let log = try UnreadLog()
+    let scene = try await AttackScene(program: log.program, in: log.folder)
+    try await onThread("attacker") {
+      let attacker = scene.attacker()
+      let path = "/v1/posts/" + String(repeating: "x", count: 4000)
+      for _ in 0..<10 {
+        try attacker.ask(40, "GET \(path) HTTP/1.1")
+        #expect(try attacker.finish().allSatisfy { $0.status == 404 })
+      }
+      #expect(try scene.healthy.isServed())
+    }
+    try await scene.stop()
+  }
+
   @Test("bodies of nested JSON without a credential are refused, and cost others nothing that they notice")
   func nestedJSON() async throws {
-    let scene = try await Scene()
+    let scene = try await AttackScene()
     let levels = String(repeating: #"{"a":"#, count: 12)
     let inner = "[" + Array(repeating: "[{}]", count: 12_000).joined(separator: ",") + "]"
     let body = levels + inner + String(repeating: "}", count: 12)
@@ -197,7 +200,7 @@ struct AttackerTests {
 
   @Test("short bodies that do not come to their end get 408, from however many addresses")
   func slowBodies() async throws {
-    let scene = try await Scene()
+    let scene = try await AttackScene()
     try await onThread("attacker") {
       let attackers = (100..<110).map { Attacker(port: scene.api.port, from: "127.0.1.\($0)") }
       for attacker in attackers {
@@ -214,7 +217,7 @@ struct AttackerTests {
 
   @Test("who guesses the password of a user does not keep the user out, who has signed in elsewhere")
   func signIns() async throws {
-    let scene = try await Scene()
+    let scene = try await AttackScene()
     let account = #"{"user_name":"victim","password":"correct horse"}"#
     let wrong = #"{"user_name":"victim","password":"battery staple"}"#
     try await onThread("attacker") {
@@ -254,8 +257,9 @@ struct AttackerTests {
     let covered = [
       "requests in progress", "submissions that are received", "uploads that no submission", "declared bytes",
       "streams", "wait for a job", "wait for their jobs", "lists", "JSON", "bod", "sign in", "attempts",
+      "parts of uploads", "exports",
       // Tests of the server and of the API have these, without a process of their own.
-      "parts of uploads", "exports", "connections that stay open", "threads of handlers",
+      "connections that stay open", "threads of handlers",
     ]
     for row in rows { #expect(covered.contains { row.contains($0) }, "\(row)") }
   }

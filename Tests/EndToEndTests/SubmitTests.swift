@@ -227,6 +227,19 @@ struct SubmitResultTests {
     try await service.stop()
   }
 
+  @Test("a post that fails ends a waiting command with status 69, and is named with its state")
+  func failing() async throws {
+    let (command, id) = try await waiting(["--wait", "--json"])
+    let post = try await service.get("/v1/posts/\(id)")
+    let job = try #require(try Self.json(String(decoding: post.body, as: UTF8.self))["job"]?["id"]?.text)
+    let cancelled = try await Take5Command.run(["jobs", "cancel", job, "--data", service.data])
+    #expect(cancelled.status == 0, "\(cancelled)")
+    #expect(await command.wait() == 69, "\(command.log)")
+    let shown = try await Take5Command.run(["posts", "show", id, "--server", service.url])
+    #expect(shown.output.contains("failed"), "\(shown)")
+    try await service.stop()
+  }
+
   @Test("a save that fails in the end names the post and the command that continues")
   func unsaved() async throws {
     let folder = "\(service.folder.path)/saved"

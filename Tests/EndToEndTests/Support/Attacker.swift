@@ -49,6 +49,16 @@ final class Attacker {
     }
   }
 
+  /// Opens connections, and sends nothing.
+  func connect(_ count: Int) throws {
+    for _ in 0..<count { held.append(try Held(port: port, from: address)) }
+  }
+
+  /// Returns once the service has closed or answered so many of the connections.
+  func waitUntilEnded(_ count: Int) {
+    while held.count(where: { $0.connection.isReadable(within: 0) }) < count { sched_yield() }
+  }
+
   /// Begins streams, which do not end.
   func stream(_ count: Int, _ path: String) throws {
     for _ in 0..<count {
