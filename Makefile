@@ -283,7 +283,7 @@ bench-photo: programs ## measure photos against libvips and Pillow, five minutes
 bench-read: programs ## measure what reading costs the database as the history grows, a quarter of an hour
 	$(SWIFT) run $(SHIPPED) bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: programs ## measure what many connections, and nine attacks of one client, cost the requests of another, six minutes
+bench-crowd: programs ## measure what many connections, and twelve attacks of one client, cost the requests of another, ten minutes
 	$(SWIFT) run $(SHIPPED) bench --crowd --write docs/benchmarks/crowd.md
 
 bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes

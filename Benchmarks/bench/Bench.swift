@@ -26,7 +26,7 @@ struct Bench {
           }
         case .crowd where !options.asksForHelp:
           try await report(options) {
-            try await CrowdBench(folder: options.folder, take5: options.take5).findings()
+            try await CrowdBench(folder: options.folder, take5: options.take5).findings(of: options.only)
           }
         case .fleet where !options.asksForHelp:
           try await report(options) { try await FleetBench(folder: options.folder).findings() }
@@ -80,7 +80,7 @@ struct Bench {
     guard isComplete else { throw BenchError("some figures could not be measured", status: EX_SOFTWARE) }
   }
 
-  /// Runs a benchmark whose figures cannot be selected one by one, and prints its report.
+  /// Runs a benchmark that measures several figures at once, and prints its report.
   private static func report(
     _ options: Options, runs: Int = 1,
     _ measure: @Sendable () async throws -> (figures: [Finding], observations: [Finding])
@@ -93,7 +93,13 @@ struct Bench {
       machine: try Machine.current(), pairs: runs, unit: "run", figures: figures, observations: observations)
     Console.progress("")
     print(report.text)
-    if let document = options.document { try section.replace(report.markdown, in: document) }
+    if let document = options.document {
+      if options.only.isEmpty {
+        try section.replace(report.markdown, in: document)
+      } else {
+        Console.note("bench: \(document) is not changed, because only some figures were measured")
+      }
+    }
     if let misses = report.misses { Console.note(misses) }
   }
 

@@ -81,7 +81,7 @@ struct Options {
       --fleet         measures what many workers cost the database, which are simulated
       --pairs N       the number of alternating runs of each comparison; default: 9
       --runs N        the number of runs of --queue; default: 5
-      --only NAME...  measures only the figures with these names or prefixes
+      --only NAME...  measures only the figures with these names or prefixes; of --crowd the attacks that have them
       --take5 PATH    the program to measure; default: take5 in the folder of this program
       --folder DIR    the folder for the input clips and the outputs; default: .build/bench
       --write FILE    also writes the figures into a document, between its two markers

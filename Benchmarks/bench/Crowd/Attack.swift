@@ -24,8 +24,22 @@ struct Attack: Sendable {
   var length: Int?
   /// Whether the service has posts and users, among which lists search.
   var needsPosts = false
+  /// Whether the response is a stream, whose head is read.
+  var isStream = false
   /// Whether no process reads the log of the service.
   var leavesLogUnread = false
+
+  /// The attacks that have a figure of one of these names or prefixes.
+  static func selected(_ only: [String]) throws -> [Attack] {
+    func isWanted(_ attack: Attack, _ name: String) -> Bool {
+      ["reads", "livez"].contains { "crowd.\(attack.name).\($0)".hasPrefix(name) }
+    }
+    for name in only where !all.contains(where: { isWanted($0, name) }) {
+      throw BenchError(
+        "unknown figure \(name); known attacks: \(all.map { "crowd.\($0.name)" }.joined(separator: ", "))")
+    }
+    return all.filter { attack in only.contains { isWanted(attack, $0) } }
+  }
 
   /// The request with the token of the attacker.
   func request(_ token: String) -> String {
@@ -51,6 +65,15 @@ struct Attack: Sendable {
       name: "submissions", meaning: "1,100 slow submissions of one user", form: .holding(connections: 1100),
       head: "POST /v1/posts HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x",
       body: "--x", length: 30_000_000),
+    Attack(
+      name: "parts", meaning: "200 slow parts of uploads of one user", form: .holding(connections: 200),
+      head: "POST /v1/uploads HTTP/1.1\r\nUpload-Complete: ?1", body: "x", length: 30_000_000),
+    Attack(
+      name: "streams", meaning: "200 streams of events of one user", form: .holding(connections: 200),
+      head: "GET /v1/events HTTP/1.1", isStream: true),
+    Attack(
+      name: "exports", meaning: "exports of one user, on 8 connections", form: .asking(threads: 8),
+      head: "GET /v1/users/mallory/export HTTP/1.1"),
     Attack(
       name: "bodies", meaning: "slow bodies without a credential, 1,000 from each of 17 addresses",
       form: .holding(connections: 1000), addresses: (1...17).map { "127.0.1.\($0)" }, hasToken: false,

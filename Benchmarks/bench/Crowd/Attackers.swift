@@ -64,6 +64,7 @@ final class Attackers: Sendable {
   private func opened(from address: String) -> HeldConnection? {
     guard !isStopped.isCancelled, let held = try? HeldConnection(port: port, from: address) else { return nil }
     try? held.connection.send(request)
+    if attack.isStream { _ = try? held.connection.receiveHead() }
     return held
   }
 

@@ -15,15 +15,17 @@ struct CrowdBench: Sendable {
   /// The path of take5; nil: in the folder of this program.
   let take5: String?
 
-  func findings() async throws -> (figures: [Finding], observations: [Finding]) {
+  /// - Parameter only: the names or prefixes of figures; with any, only the attacks that have them are measured.
+  func findings(of only: [String]) async throws -> (figures: [Finding], observations: [Finding]) {
     let program = try Programs.take5(take5)
+    let bench = AttackBench(folder: folder, program: program)
+    ThisProcess.raiseOpenFilesLimit()
+    guard only.isEmpty else { return (try await bench.findings(of: Attack.selected(only)), []) }
     let crowd = try await onThread("bench-crowd") { try measure(program) }
-    let attacks = try await AttackBench(folder: folder, program: program).findings()
-    return (crowd.figures + attacks, crowd.observations)
+    return (crowd.figures + (try await bench.findings(of: Attack.all)), crowd.observations)
   }
 
   private func measure(_ program: String) throws -> (figures: [Finding], observations: [Finding]) {
-    ThisProcess.raiseOpenFilesLimit()
     let service = try RunningService(
       program, workers: 0, log: "\(folder)/crowd.log",
       // The service accepts all of them: a refused connection costs nothing.
