@@ -8,8 +8,8 @@ import Platform
 final class StorageThreads: Sendable {
   /// A call that does not run yet.
   private struct Job: Sendable {
-    /// Makes the call; returns how it has ended, and what tells its callers.
-    let run: @Sendable () -> (ending: StorageCalls.Ending, tell: @Sendable () -> Void)
+    /// Makes the call; returns how it has ended, and what notifies its callers.
+    let run: @Sendable () -> (ending: StorageCalls.Ending, notify: @Sendable () -> Void)
     let fail: @Sendable (BlobError) -> Void
   }
 
@@ -84,10 +84,10 @@ final class StorageThreads: Sendable {
   private func run(_ first: (number: Int, job: Job)) {
     var next: (number: Int, job: Job)? = first
     while let (number, job) = next {
-      let (ending, tell) = job.run()
-      // A caller that is told makes its next call at once, which a storage that has answered must not be refused.
+      let (ending, notify) = job.run()
+      // A caller that is notified makes its next call at once, which a storage that has answered must not be refused.
       next = self.next(after: number, ending)
-      tell()
+      notify()
     }
   }
 

@@ -67,7 +67,7 @@ struct StorageCallsTests {
 
 @Suite("Threads for calls to a storage")
 struct StorageThreadsTests {
-  @Test("who has been told of the end of a call makes the next one")
+  @Test("who is notified of the end of a call makes the next one")
   func inSequence() async throws {
     let threads = StorageThreads(name: "calls", threads: 1, maxWaiting: 0, limit: .seconds(3600))
     for number in 0..<500 {
