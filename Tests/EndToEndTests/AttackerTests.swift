@@ -155,18 +155,6 @@ struct AttackerTests {
     try await scene.stop()
   }
 
-  @Test("who asks for single things that the database cannot read now waits for them, and others are served")
-  func singleReads() async throws {
-    let scene = try await AttackScene()
-    try await scene.service.locking("place") {
-      let attacker = scene.attacker()
-      try attacker.ask(40, "GET /v1/places/anywhere HTTP/1.1")
-      #expect(try scene.healthy.isServed())
-      attacker.leave()
-    }
-    try await scene.stop()
-  }
-
   @Test("a log that is not read makes no other client wait, however many lines a client causes")
   func unreadLog() async throws {
     let log = try UnreadLog()

@@ -39,7 +39,9 @@ final class Attacker {
       let client = try Held(port: port, from: address)
       try client.connection.send(
         "\(head)\r\n\(fields)Content-Length: \(length)\r\nExpect: 100-continue\r\n\r\n")
-      let response = try ClientResponse(head: client.connection.receiveHead())
+      var response = try ClientResponse(head: client.connection.receiveHead())
+      // The URL of an upload precedes the question for its body.
+      while response.status == 104 { response = try ClientResponse(head: client.connection.receiveHead()) }
       if response.status == 100 {
         try client.connection.send("{")
         held.append(client)
