@@ -23,15 +23,15 @@ struct PostListQuery {
 
   /// - Parameters:
   ///   - nearest: of a list by distance, what is read for the piece.
-  ///   - isCrowded: whether the piece has more posts than are sorted.
+  ///   - isCrowded: whether the posts of the piece are read in their order, because it has more than are sorted.
+  ///   - cells: the map cells whose posts are read in their order; nil: the posts of all cells are filtered.
   init(
     _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest,
-    _ nearest: NearestFirst? = nil, isCrowded: Bool = false
+    _ nearest: NearestFirst? = nil, isCrowded: Bool = false, cells: [Int]? = nil
   ) {
     self.filter = filter
-    // A feed has the posts of each friend in their order.
-    let isSorted = nearest == nil && piece != nil && !isCrowded && filter.feed == nil
-    cells = nearest == nil && !isSorted ? piece?.cells(limit: Self.maxCells) : nil
+    self.cells = cells
+    let isSorted = nearest == nil && piece != nil && !isCrowded
     // By the time of submission, `to` is the end of the first page.
     let isByChange = filter.updatedSince != nil
     var end = PageCursor(time: isByChange ? Self.times.last : filter.to ?? Self.times.last, id: 0)
@@ -80,6 +80,16 @@ struct PostListQuery {
       }
     }
     if let keys { parameters.append(keys.parameter) }
+  }
+
+  /// The map cells of a crowded piece, as they are read one after the other: first the one in its middle, whose posts say how new those
+  /// of the others must be. Of a cell at the edge, few posts may lie in the piece.
+  static func steps(_ piece: MapArea.Piece) -> [[Int]?] {
+    guard let cells = piece.cells(limit: maxCells), let bounds = piece.bounds else { return [nil] }
+    let middle = MapCell.number(
+      longitude: (bounds.west + bounds.east) / 2, latitude: (bounds.south + bounds.north) / 2)
+    let others = cells.filter { $0 != middle }
+    return others.isEmpty || others.count == cells.count ? [cells] : [[middle], others]
   }
 
   /// The statement, whose parameters are `parameters`.

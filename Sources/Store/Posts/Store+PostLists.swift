@@ -107,8 +107,28 @@ extension Store {
         return Array(try session.execute(query.statement, query.parameters))
       }
     }
-    let query = PostListQuery(filter, viewer, piece, page, isCrowded: try isCrowded(piece, session))
-    return Array(try session.execute(query.statement, query.parameters))
+    // A feed has the posts of each friend in their order.
+    let isCrowded = try filter.feed != nil || isCrowded(piece, session)
+    return try Self.newest(filter, viewer, piece, page, isCrowded: isCrowded) { query in
+      Array(try session.execute(query.statement, query.parameters))
+    }
+  }
+
+  /// Reads the newest posts of a piece by one statement, or of a crowded one by two.
+  static func newest(
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, isCrowded: Bool,
+    _ read: (PostListQuery) throws -> [Row]
+  ) throws -> [Row] {
+    guard isCrowded, let piece else { return try read(PostListQuery(filter, viewer, piece, page)) }
+    var filter = filter
+    var rows: [Row] = []
+    for cells in PostListQuery.steps(piece) {
+      rows += try read(PostListQuery(filter, viewer, piece, page, isCrowded: true, cells: cells))
+      if rows.count > page.limit, filter.updatedSince == nil {
+        filter.from = max(filter.from ?? .min, try cursor(rows[page.limit]).time)
+      }
+    }
+    return rows
   }
 
   /// Whether a piece of an area has more posts than a list reads before it sorts them.
