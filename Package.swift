@@ -313,7 +313,7 @@ let package = Package(
         "BlobTesting", "Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
         "Store",
       ],
-      resources: [.embedInCode("Versions/v1_definitions.jsonl")]),
+      resources: [.embedInCode("Versions/v1_definitions.jsonl"), .embedInCode("Versions/v2_definitions.jsonl")]),
     tests(
       "IntegrityTests",
       [

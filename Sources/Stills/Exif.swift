@@ -49,7 +49,9 @@ package struct Exif: Sendable {
         guard let tag = number(field, 2), let value = number(field + 8, 4) else { break }
         switch tag {
         case Self.orientationTag where seen.count == 1:
-          if let found = number(field + 8, 2), 1...8 ~= found { orientation = found }
+          // Some programs write it as BYTE (1) or LONG (4), not as SHORT (3).
+          let bytes = [1: 1, 4: 4][number(field + 2, 2) ?? 0] ?? 2
+          if let found = number(field + 8, bytes), 1...8 ~= found { orientation = found }
         case Self.exifDirectory: pending.append(value)
         case Self.gpsDirectory:
           // Cameras without a position write a directory that has only GPSVersionID (tag 0).

@@ -56,7 +56,7 @@ struct ReprocessCommandTests {
   /// The built-in definition of moments, with smaller posters.
   private func changed(in folder: String) throws -> String {
     let text = try Document("jobs/take5-post.json").text
-      .replacing("\"version\": 1", with: "\"version\": 2").replacing("\"long_edge\": 1280", with: "\"long_edge\": 640")
+      .replacing("\"version\": 2", with: "\"version\": 3").replacing("\"long_edge\": 1280", with: "\"long_edge\": 640")
     let path = "\(folder)/changed.json"
     try Descriptor(writing: path, replacing: true).write(Array(text.utf8))
     return path
@@ -169,8 +169,8 @@ struct ReprocessCommandTests {
     let plan = try json(
       try await Take5Command.run(["reprocess", "--definition", definition, "--dry-run"] + access))
     #expect(plan["items"]?.number == 1)
-    #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 1")
-    #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 2")
+    #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 2")
+    #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 3")
     guard case .number(let hours)? = plan["hours"] else {
       Issue.record("the plan has no hours")
       return
@@ -189,7 +189,7 @@ struct ReprocessCommandTests {
     #expect(again["items"]?["skipped"]?.number == 1)
     let none = try json(
       try await Take5Command.run(
-        ["reprocess", "--made-by", "take5-post", "--version-below", "2", "--dry-run"] + access))
+        ["reprocess", "--made-by", "take5-post", "--version-below", "3", "--dry-run"] + access))
     #expect(none["items"]?.number == 0)
 
     #expect(try await Take5Command.run(["gc", "--grace", "0"] + access).status == 0)

@@ -230,6 +230,25 @@ struct ContainerWalkerTests {
     #expect(Self.refusal(fragmented + [0xAB, 0xCD])?.offset == Int64(fragmented.count))
   }
 
+  @Test(
+    "what is no box behind the last box of a complete file is allowed, and a box that is cut is not",
+    arguments: [
+      [0, 1, 2, 3, 4, 5, 6, 7] + [UInt8](repeating: 9, count: 92), [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 0, count: 300),
+      Array("SEFH trailer of a phone".utf8), [0, 0, 0, 3, 0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0, 0, 0, 0, 0],
+      [0, 0, 0, 1, 0, 0, 0, 0, 0], [0x7F] + [UInt8](repeating: 0xFF, count: 30),
+    ])
+  func trailers(trailer: [UInt8]) {
+    let clip = fileType("isom") + mediaData + movie("vide", "soun")
+    #expect(Self.refusal(clip + trailer) == nil)
+    let fragmented = movie("vide", extra: box("mvex")) + box("moof") + mediaData
+    #expect(Self.refusal(fragmented + trailer)?.offset == Int64(fragmented.count))
+    #expect(Self.refusal(fileType("isom") + mediaData + trailer) != nil)
+    for type in ["mdat", "moof", "free", "uuid", "meta"] {
+      let cut = Array(box(type, [UInt8](repeating: 1, count: 40)).dropLast())
+      #expect(Self.refusal(clip + cut)?.offset == Int64(clip.count), "\(type)")
+    }
+  }
+
   @Test("a file with random changes is examined with few reads")
   func randomChanges() {
     let bytes =

@@ -42,6 +42,40 @@ struct CopiedClipTests {
     #expect(frames == 150, "\(name)")
   }
 
+  @Test("copied audio ends with the picture", arguments: [5, 4.99, 4.6])
+  func ends(seconds: Double) throws {
+    var clip = MarkedClip(.red, tone: .init(440))
+    clip.times = clip.times.filter { $0 < seconds - 0.01 }
+    let run = try MomentRun(front: clip.write(), back: MarkedClip(.blue).write())
+    #expect(run.plan?.clips.first?.audio?.mode == .copy && run.plan?.clips.first?.mode == .remux)
+    for role in [Role.clipFront, .composed] {
+      let bytes = try run.bytes(role)
+      let movie = try #require(bytes.firstRange(of: Array("moov".utf8)))
+      let tracks = MovieMetadata(movie: Array(bytes[movie.upperBound...])).tracks
+      let ends = try ["vide", "soun"].map { handler in
+        try #require(tracks.first { $0.handler?.description == handler }?.editEnd)
+      }
+      #expect(ends[1] <= ends[0] + 0.001 && ends[1] > ends[0] - 0.03, "\(role.rawValue): \(ends)")
+    }
+  }
+
+  @Test("a clip whose tags or matrix players read differently is encoded")
+  func ambiguous() throws {
+    var tagged = MarkedClip(.red)
+    tagged.x264 = "colormatrix=GBR"
+    var turned = try TemporaryFile.bytes(of: MarkedClip(.red).write())
+    let header = try #require(turned.firstRange(of: Array("tkhd".utf8))).upperBound
+    // The matrix follows forty bytes (ISO/IEC 14496-12, 8.3.2); this one turns by 45 degrees.
+    let half: [Int32] = [46_341, 46_341, 0, -46_341, 46_341]
+    turned.replaceSubrange(header + 40..<header + 60, with: half.flatMap { bigEndian($0) })
+    for file in [try tagged.write(), try TemporaryFile.make(turned)] {
+      let run = try MomentRun(front: file, back: MarkedClip(.blue).write())
+      #expect(run.codes == [] && run.plan?.clips.first?.mode == .encode, "\(run.choices(.clip))")
+      let video = try #require(try run.video(.clipFront).stream(.video))
+      #expect(video.color.matrix == "bt709")
+    }
+  }
+
   @Test("the strict check examines every sample and finds errors that FFmpeg tolerates", arguments: Breakage.allCases)
   func broken(breakage: Breakage) throws {
     var clip = MarkedClip(.red, tone: .init(440))

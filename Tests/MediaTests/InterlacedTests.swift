@@ -41,6 +41,25 @@ struct InterlacedTests {
     #expect(frames == 150)
   }
 
+  @Test("content is deinterlaced although the first frames are called progressive", arguments: [1, 20])
+  func late(progressive: Int) throws {
+    var bytes = try TemporaryFile.bytes(of: Self.interlaced().write())
+    // A message on the timing of a frame says "bottom field first" in four bits (ITU-T H.264, D.1.3); 0 says "frame".
+    let messages = bytes.indices.dropLast(5).filter { bytes[$0..<$0 + 5].elementsEqual([6, 1, 1, 0x42, 0x80]) }
+    try #require(messages.count == 150)
+    for message in messages.prefix(progressive) { bytes[message + 3] = 0x04 }
+    let run = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
+    #expect(run.codes == [])
+    #expect(run.choices(.deinterlacing).count == 1)
+    #expect(run.plan?.clips.first { $0.role == .clipFront }?.mode == .encode)
+    var frames = 0
+    try run.video(.clipFront).forEachFrame { frame, _ in
+      if frames >= progressive { #expect(Self.combedSamples(frame) < 20, "frame \(frames)") }
+      frames += 1
+    }
+    #expect(frames == 150)
+  }
+
   @Test("static content keeps every row")
   func still() throws {
     var clip = MarkedClip(.red, width: 288, height: 480, seconds: 5)

@@ -73,6 +73,25 @@ struct MomentTests {
     #expect(try MomentRun(front: front, back: back, definition: strict).codes == [.notOneMoment])
   }
 
+  @Test("the same audio at up to two seconds' distance is of one moment", arguments: [18, 30, 57])
+  func distant(frames: Int) throws {
+    let run = try MomentRun(front: Self.clip(.red, late: frames).write(), back: Self.clip(.blue).write())
+    #expect(run.isAccepted && run.warnings == [])
+    let offset = try #require(run.report.verdict.moment?.offsetSeconds)
+    #expect(abs(offset + Double(frames) / 30) < 0.01)
+    // Too little would be left of the composition.
+    #expect(run.choices(.alignment).contains("not applied"))
+  }
+
+  @Test("audio in opposite phase is not silent, and is compared like other audio", arguments: [0, 6])
+  func oppositePhase(late: Int) throws {
+    var front = Self.clip(.red, late: late)
+    front.tone?.isOpposite = true
+    let run = try MomentRun(front: front.write(), back: Self.clip(.blue).write())
+    #expect(run.isAccepted && run.warnings == [])
+    #expect(abs(try #require(run.report.verdict.moment?.offsetSeconds) + Double(late) / 30) < 0.01)
+  }
+
   @Test("recording times far apart give a warning, unless the audio matches", arguments: [true, false])
   func recordingTimes(hasSameAudio: Bool) throws {
     let clips = hasSameAudio ? (Self.clip(.red), Self.clip(.blue)) : (MarkedClip(.red), MarkedClip(.blue))

@@ -3,6 +3,7 @@ import BoxTesting
 import Kernels
 import MediaFixtures
 import Model
+import Platform
 import Testing
 
 @Suite("Unusual clips", .tags(.media))
@@ -43,10 +44,19 @@ struct OddClipTests {
       let audio = try #require(try run.video(role).audio())
       #expect(audio.strength(of: 1000) > 0.3 && audio.strength(of: 440) < 0.1, "\(role.rawValue)")
     }
-    // If all audio tracks are disabled, the first one is used.
+    // If all audio tracks are disabled, the clip is muted.
     bytes[headers[2] + 7] &= ~1
-    let disabled = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
-    #expect(disabled.report.verdict.inputs[.front]?.facts.audio?.stream == 1)
+    let muted = try MomentRun(
+      front: TemporaryFile.make(bytes), back: MarkedClip(.blue, tone: .init(700)).write())
+    #expect(muted.report.verdict.inputs[.front]?.facts.audio == nil && muted.warnings == [])
+    #expect(try #require(try muted.video(.composed).audio()).strength(of: 700) > 0.3)
+    #expect(try muted.video(.clipFront).audio() == nil)
+    #expect(
+      muted.report.verdict.decisions.contains { $0.reason.hasPrefix("the foreground has no enabled sound: the other's") })
+    // If the video is disabled too, the flags mean nothing.
+    bytes[headers[0] + 7] &= ~1
+    let flagless = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
+    #expect(flagless.report.verdict.inputs[.front]?.facts.audio?.stream == 1)
   }
 
   @Test(
@@ -66,6 +76,42 @@ struct OddClipTests {
 
 @Suite("Audio", .tags(.media))
 struct AudioTests {
+  /// A clip whose audio has another sample entry: `fLaC`, or `ipcm` with the box for uncompressed audio in place of `esds`.
+  private static func clip(soundAs entry: String, bits: UInt8? = nil) throws -> OpenFile {
+    var bytes = try TemporaryFile.bytes(of: MarkedClip(.red, tone: .init(440)).write())
+    let name = try #require(bytes.firstRange(of: Array("mp4a".utf8)))
+    bytes.replaceSubrange(name, with: Array(entry.utf8))
+    let box = try #require(bytes.firstRange(of: Array("esds".utf8)))
+    bytes.replaceSubrange(box, with: Array((bits == nil ? "free" : "pcmC").utf8))
+    if let bits { bytes.replaceSubrange(box.upperBound..<box.upperBound + 6, with: [0, 0, 0, 0, 1, bits]) }
+    return try TemporaryFile.make(bytes)
+  }
+
+  @Test(
+    "audio that cannot be decoded is left out with a warning, and the decision does not call it silence",
+    arguments: [("fLaC", nil, "flac"), ("ipcm", 24, "pcm_s24le")] as [(String, UInt8?, String)])
+  func unsupported(entry: String, bits: UInt8?, codec: String) throws {
+    let run = try MomentRun(
+      front: Self.clip(soundAs: entry, bits: bits), back: MarkedClip(.blue, tone: .init(1000)).write())
+    #expect(run.isAccepted && run.warnings == [.unsupportedAudio])
+    #expect(
+      run.report.verdict.warnings.map(\.detail) == [
+        "Its audio (\(codec)) cannot be decoded and is left out. Film with the phone's usual settings."
+      ])
+    #expect(
+      run.report.verdict.decisions.contains {
+        $0.subject == .audio && $0.reason.hasPrefix("the foreground's sound (\(codec)) cannot be decoded: the other's")
+      })
+    #expect(try #require(try run.video(.composed).audio()).strength(of: 1000) > 0.3)
+    #expect(try run.video(.clipFront).audio() == nil)
+  }
+
+  @Test("uncompressed audio that is read as what it is, is used")
+  func supported() throws {
+    let run = try MomentRun(front: Self.clip(soundAs: "ipcm", bits: 16), back: MarkedClip(.blue).write())
+    #expect(run.report.verdict.inputs[.front]?.facts.audio?.codec == "pcm_s16le")
+  }
+
   @Test("PCM audio of a QuickTime file becomes AAC and stays in sync")
   func uncompressed() throws {
     var front = MarkedClip(.red, tone: .init(440, sampleRate: 44_100, channels: 1, delay: 0.5))

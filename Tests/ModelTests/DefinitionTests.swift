@@ -12,7 +12,8 @@ struct DefinitionTests {
     #expect(definition.limits.containers == [.mov, .mp4, .threeGP])
     #expect(
       definition.outputs[.composed]?.composed?.video.x264 == [
-        "b-adapt": 0, "bframes": 1, "mbtree": 1, "rc-lookahead": 10, "scenecut": 0,
+        "b-adapt": 0, "bframes": 1, "mbtree": 1, "rc-lookahead": 10, "scenecut": 0, "vbv-bufsize": 25_000,
+        "vbv-maxrate": 20_000,
       ])
     #expect(definition.outputs[.clipFront]?.clip?.mode == .remuxOrEncode)
     #expect(try JSON.decode(Definition.self, from: JSON.encode(definition)) == definition)

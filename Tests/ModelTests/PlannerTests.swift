@@ -98,6 +98,19 @@ struct PlannerTests {
     #expect(plan.composition?.audio == AudioPlan(input: .back, mode: .encode))
   }
 
+  @Test(
+    "a clip with a tag that players read differently is encoded",
+    arguments: [
+      ("gbr", "bt709", "bt709"), ("reserved", "bt709", "bt709"), ("ycgco", "bt709", "bt709"),
+      ("bt709", "reserved", "bt709"), ("bt709", "bt709", "reserved"),
+    ])
+  func tags(matrix: String, primaries: String, transfer: String) {
+    var facts = Self.facts()
+    #expect(planner.plan(front: facts, back: facts, foreground: .back).clips.map(\.mode) == [.remux, .remux])
+    facts.video.color = ColorFacts(range: "tv", matrix: matrix, primaries: primaries, transfer: transfer)
+    #expect(planner.plan(front: facts, back: Self.facts(), foreground: .back).clips.map(\.mode) == [.encode, .remux])
+  }
+
   @Test("only the requested outputs are planned")
   func requestedRoles() {
     let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: [.composed])

@@ -5,9 +5,9 @@ import Testing
 
 @Suite("Definitions stored by an earlier version")
 struct DefinitionVersionTests {
-  /// The definitions that the first version stored, one per line, byte for byte.
-  private static let stored = String(decoding: PackageResources.v1_definitions_jsonl, as: UTF8.self)
-    .split(separator: "\n").map { Array($0.utf8) }
+  /// The definitions that the program stored, one per line, byte for byte: all in the first version, and those that have a second one.
+  private static let stored = [PackageResources.v1_definitions_jsonl, PackageResources.v2_definitions_jsonl]
+    .flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n").map { Array($0.utf8) } }
 
   private static let facts = ClipFacts(
     container: .mp4, bytes: 1_000_000, duration: 5,
@@ -22,7 +22,8 @@ struct DefinitionVersionTests {
     let names = try Self.stored.map { try StoredDefinition(JSON.decode(MediaDefinition.self, from: $0)).name }
     #expect(
       names.sorted() == [
-        "itinerary-thumbnail", "marker-video", "photo-post", "place-photo", "profile-image", "reaction", "take5-post",
+        "itinerary-thumbnail", "marker-video", "marker-video", "photo-post", "place-photo", "profile-image", "reaction",
+        "take5-post", "take5-post",
       ])
   }
 

@@ -32,6 +32,9 @@ struct ArrivingClipTests {
       fileType("qt  ") + box("wide") + mediaData + movie("vide", "soun"),
       fileType("3gp4") + movie("vide") + mediaData + [0, 0, 0],
       movie("vide") + largeBox("mdat", [1, 2, 3]),
+      fileType("isom") + movie("vide") + mediaData + (0..<100).map { UInt8($0) },
+      fileType("isom") + movie("vide") + mediaData + [0xFF, 0xD8, 0xFF, 0xE0] + zeros(300),
+      fileType("isom") + movie("vide") + mediaData + [0, 0, 0, 3] + Array("junk behind a clip".utf8),
       movie("vide") + bigEndian(UInt32(0)) + Array("mdat".utf8) + [1, 2, 3],
     ])
   func accepted(file: [UInt8]) throws {

@@ -109,6 +109,8 @@ package struct HEIFProperties: Sendable {
 
   /// The transformations in the order in which they are applied.
   package private(set) var steps: [Step] = []
+  /// Whether the container says how the image is turned, even if it is not.
+  package private(set) var statesOrientation = false
 
   /// The number of pixels before cropping or rotation; nil if the container has no size.
   private(set) var pixels: Int?
@@ -117,6 +119,7 @@ package struct HEIFProperties: Sendable {
   init(_ properties: [Box]) {
     for property in properties {
       let reader = property.reader
+      if property.type == "irot" || property.type == "imir" { statesOrientation = true }
       switch property.type {
       case "ispe":
         guard let width = reader.unsigned32(at: 4), let height = reader.unsigned32(at: 8) else { continue }

@@ -14,6 +14,9 @@ package struct TrackMetadata: Hashable, Sendable {
   /// The end of the edit list in seconds; nil without an edit list, or with an open end.
   package let editEnd: Double?
 
+  /// The format of uncompressed sound by the box `pcmC`; nil without one.
+  package let uncompressed: UncompressedSound?
+
   /// A configuration of Dolby Vision (Dolby, "ISO Base Media File Format", 2.1).
   package struct DolbyVision: Hashable, Sendable {
     package let profile: Int
@@ -51,6 +54,7 @@ package struct TrackMetadata: Hashable, Sendable {
       time += Double(edit.duration) / Double(max(1, movieTimescale))
       return edit.rate == 0 && edit.mediaTime != nil ? start...time : nil
     }
+    uncompressed = handler == "soun" ? entry.flatMap { UncompressedSound($0) } : nil
     // The boxes of a visual sample entry follow its fixed part (ISO/IEC 14496-12, 12.1.3).
     let extensions = handler == "vide" ? entry?.children(after: 78) ?? [] : []
     cleanAperture = extensions.first { $0.type == "clap" }.flatMap { CleanAperture($0) }

@@ -41,6 +41,9 @@ package struct AVCConfiguration: Hashable, Sendable {
       + highProfile
   }
 
+  /// Whether its frames may be coded as fields: false if no sequence parameter set allows it.
+  package var allowsFields: Bool { sequenceParameterSets.contains { SequenceParameterSet($0)?.allowsFields ?? true } }
+
   /// Whether the configuration contains a parameter set.
   package func contains(_ unit: UnsafeRawBufferPointer) -> Bool {
     (sequenceParameterSets + pictureParameterSets).contains { $0.elementsEqual(unit) }

@@ -4,6 +4,8 @@ import Model
 struct SequenceParameterSet: Hashable {
   /// The size of a frame after cropping, in samples.
   let size: Size
+  /// Whether frames may be coded as two fields, or pairs of macroblocks of one field each.
+  let allowsFields: Bool
 
   // The profiles whose sets begin with the chroma format.
   private static let highProfiles: Set<Int> = [44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244]
@@ -42,6 +44,7 @@ struct SequenceParameterSet: Hashable {
     let height = 16 * rows * fields - (crops[2] + crops[3]) * (chroma == 1 ? 2 : 1) * fields
     guard width > 0, height > 0 else { return nil }
     size = Size(width: width, height: height)
+    allowsFields = fields == 2
   }
 
   /// Reads the chroma format, and skips the bit depths and the scaling matrix.

@@ -37,6 +37,16 @@ struct BoxHeader: Hashable {
     self.end = overflow ? .max : end
   }
 
+  /// The rest of a file that no box fills, as a box that fills it.
+  ///
+  /// - Parameter bytes: those at `offset`.
+  init(trailer bytes: ArraySlice<UInt8>, at offset: Int64, limit: Int64) {
+    type = BoxType(code: bytes.dropFirst(4).prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
+    self.offset = offset
+    content = offset
+    end = limit
+  }
+
   /// An error in a header.
   enum HeaderError: Error, Hashable {
     /// The file ends inside the header.

@@ -90,7 +90,9 @@ package struct ContainerWalk: Sendable {
     guard self.size == nil else { return }
     self.size = size
     // A box that extends to the end of the file ends here.
-    if let box = lastOutermost, box.end < .max, box.end > size { throw exceeding(box, limit: size) }
+    if let box = lastOutermost, box.end < .max, box.end > size, !isTrailer(box.type) {
+      throw exceeding(box, limit: size)
+    }
     limits = limits.map { min($0, size) }
     offset = min(offset, size)
     switch step {
@@ -154,15 +156,30 @@ package struct ContainerWalk: Sendable {
     do throws(BoxHeader.HeaderError) {
       box = try BoxHeader(bytes, at: offset, limit: limit)
     } catch {
+      let trailer = BoxHeader(trailer: bytes, at: offset, limit: limit)
+      if isTrailer(trailer.type) { return try visitOutermost(trailer) }
       switch error {
       case .endsInside: throw .truncated(finding: "it ends inside the header of a box", offset: offset)
       case .impossibleSize(let size):
         throw .damaged(finding: "the size of a box is \(size) bytes, less than its header", offset: offset)
       }
     }
-    guard box.end <= limit else { throw exceeding(box, limit: limit) }
+    guard box.end <= limit else {
+      guard isTrailer(box.type) else { throw exceeding(box, limit: limit) }
+      return try visitOutermost(BoxHeader(trailer: bytes, at: offset, limit: limit))
+    }
     if limits.count == 1 { try visitOutermost(box) } else { try visitMovie(box, depth: limits.count - 1) }
   }
+
+  /// Whether an outermost box that does not fit into the file is none, but what a phone or a program has added to a complete file.
+  private func isTrailer(_ type: BoxType) -> Bool {
+    limits.count == 1 && isComplete(atDepth: 0) && !Self.outermostTypes.contains(type)
+  }
+
+  // Those of ISO/IEC 14496-12: one that exceeds the file is cut.
+  private static let outermostTypes: Set<BoxType> = Set(FileSignature.firstBoxes).union([
+    "mfra", "meta", "meco", "udta", "pdin", "ssix", "prft", "emsg", "imda", "idat",
+  ])
 
   private func exceeding(_ box: BoxHeader, limit: Int64) -> ContainerRefusal {
     let length = box.end == .max ? "more than 2^62 bytes" : "\(box.end - box.offset) bytes"

@@ -13,6 +13,8 @@ final class UprightConverter {
   let isIdentity: Bool
   /// The steps, for the decision log.
   let summary: String
+  /// Where the samples of the colour planes of the converted frames are.
+  let chroma: ChromaPosition
   private let layout: FrameLayout
   private let crop: Rectangle
   private let reduction: Reduction
@@ -58,7 +60,16 @@ final class UprightConverter {
       isDeep
       ? isScaled || layout.format != .yuv420p10 : !reduction.isComplete && (isScaled || !layout.hasOutputColors)
     let divisor = reduction == .half ? 2 : 1
-    scaler = try needsScaler ? Self.scaler(layout, crop, divisor: divisor, target: target, isDeep: isDeep) : nil
+    // A frame that keeps its size keeps its colour planes where they are: a shift would cost a filter.
+    let reducedChroma = Self.chroma(after: reduction)
+    let target420 = needsScaler && isScaled ? Self.chroma(turnedToLeft: layout.orientation) : reducedChroma
+    chroma = target420.turned(
+      quarterTurns: layout.orientation.quarterTurns, mirroring: layout.orientation.isMirrored)
+    scaler =
+      try needsScaler
+      ? Self.scaler(
+        layout, crop, divisor: divisor, chroma: reducedChroma, target: target, targetChroma: target420, isDeep: isDeep)
+      : nil
     deep = try isDeep && needsScaler ? Self.frame(target) : nil
     let hasSteps = needsScaler || isDeep || reduction != .none
     unrotated = isRotated && hasSteps ? ImageBuffer(width: target.width, height: target.height) : nil
@@ -152,7 +163,8 @@ final class UprightConverter {
   }
 
   private static func scaler(
-    _ layout: FrameLayout, _ crop: Rectangle, divisor: Int, target: Size, isDeep: Bool
+    _ layout: FrameLayout, _ crop: Rectangle, divisor: Int, chroma: ChromaPosition, target: Size,
+    targetChroma: ChromaPosition, isDeep: Bool
   ) throws(RunFailure) -> Scaler {
     // If a table maps the colours, the scaler does not convert them.
     let matrix = isDeep ? layout.matrix : .bt709
@@ -161,11 +173,28 @@ final class UprightConverter {
       try Scaler(
         from: Scaler.Side(
           width: crop.width / divisor, height: crop.height / divisor, format: layout.format, matrix: layout.matrix,
-          isFullRange: layout.isFullRange),
+          isFullRange: layout.isFullRange, chroma: chroma),
         to: Scaler.Side(
           width: target.width, height: target.height, format: isDeep ? .yuv420p10 : .yuv420p, matrix: matrix,
-          isFullRange: isFullRange))
+          isFullRange: isFullRange, chroma: targetChroma))
     }
+  }
+
+  /// The position of the colour samples after a reduction, of a frame in which they are on the left.
+  private static func chroma(after reduction: Reduction) -> ChromaPosition {
+    switch reduction {
+    case .none: .left
+    case .half: ChromaPosition(x: 64, y: 128)
+    // A sixth of a sample: the first of two samples is a quarter after the first of three.
+    case .twoThirds: ChromaPosition(x: 43, y: 128)
+    case .mean(let side): ChromaPosition(x: (side - 1) * 128 / side, y: 128)
+    }
+  }
+
+  /// The position in a frame that has the samples on the left once it is turned.
+  private static func chroma(turnedToLeft orientation: Orientation) -> ChromaPosition {
+    let back = orientation.inverse
+    return ChromaPosition.left.turned(quarterTurns: back.quarterTurns, mirroring: back.isMirrored)
   }
 
   private static func frame(_ size: Size) throws(RunFailure) -> Frame {

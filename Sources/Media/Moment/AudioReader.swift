@@ -1,10 +1,10 @@
 import AV
 import Model
 
-/// Decodes one audio stream of an input into one channel, placed by its timestamps: gaps become silence.
+/// Decodes one audio stream of an input into two channels, placed by its timestamps: gaps become silence.
 final class AudioReader {
-  /// The samples from the file's time zero on; full scale is 1.
-  private(set) var samples: [Float] = []
+  /// The samples of each channel from the file's time zero on; full scale is 1.
+  private var samples: [[Float]] = [[], []]
   /// The time of the first packet that cannot be decoded, in seconds; nil if there is none.
   private(set) var damage: Double?
 
@@ -45,15 +45,33 @@ final class AudioReader {
     maxSamples = Int(maxSeconds * Double(rate))
     decoded = try RunFailure.wrap { () throws(AVError) in try Frame() }
     converted = try RunFailure.wrap { () throws(AVError) in
-      try Frame(sampleCapacity: Self.bufferCapacity, sampleRate: rate, channels: 1)
+      try Frame(sampleCapacity: Self.bufferCapacity, sampleRate: rate, channels: 2)
     }
-    samples.reserveCapacity(min(maxSamples, 1 << 16))
+    for channel in samples.indices { samples[channel].reserveCapacity(min(maxSamples, 1 << 16)) }
   }
+
+  /// The largest magnitude of a sample in a channel.
+  var peak: Float { samples.joined().reduce(0) { max($0, $1.magnitude) } }
+
+  /// Both channels as one. Where they are in opposite phase, their sum would be silence, and their difference is the sound.
+  var mixed: [Float] {
+    let sum = zip(samples[0], samples[1]).map { ($0 + $1) / 2 }
+    let difference = zip(samples[0], samples[1]).map { ($0 - $1) / 2 }
+    let (common, opposite) = (Self.energy(sum), Self.energy(difference))
+    return opposite > Self.oppositePhase * common ? difference : sum
+  }
+
+  // 6 dB: sound in opposite phase has hardly anything in common, and other stereo sound more than it has not.
+  private static let oppositePhase: Float = 4
+
+  private static func energy(_ samples: [Float]) -> Float { samples.reduce(0) { $0 + $1 * $1 } }
+
+  private var count: Int { samples[0].count }
 
   /// Decodes the stream up to `maxSeconds`.
   func run() throws(RunFailure) {
     let packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
-    while samples.count < maxSamples, try source.read(demuxer, into: packet) {
+    while count < maxSamples, try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       guard packet.stream == stream else { continue }
       do { try decoder.send(packet) } catch {
@@ -95,14 +113,15 @@ final class AudioReader {
     let start = Int(((timeBase.seconds(ticks) - origin) * Double(rate)).rounded())
     if resampler == nil && start < 0 {
       samplesToDrop = -start
-    } else if Double(start - samples.count) > Self.minGap * Double(rate) {
-      samples += [Float](repeating: 0, count: min(start, maxSamples) - min(samples.count, maxSamples))
+    } else if Double(start - count) > Self.minGap * Double(rate) {
+      let silence = [Float](repeating: 0, count: min(start, maxSamples) - min(count, maxSamples))
+      for channel in samples.indices { samples[channel] += silence }
     }
   }
 
   private func convert() throws(RunFailure) {
     do {
-      if resampler?.accepts(decoded) != true { resampler = try Resampler(like: decoded, toRate: rate, channels: 1) }
+      if resampler?.accepts(decoded) != true { resampler = try Resampler(like: decoded, toRate: rate, channels: 2) }
       try resampler?.send(decoded)
     } catch {
       throw RunFailure(error)
@@ -118,10 +137,13 @@ final class AudioReader {
       } catch {
         throw RunFailure(error)
       }
-      guard count > 0, let plane = converted.samples(ofChannel: 0) else { return }
+      guard count > 0 else { return }
       let dropped = min(samplesToDrop, count)
       samplesToDrop -= dropped
-      samples += plane[dropped..<count]
+      for channel in samples.indices {
+        guard let plane = converted.samples(ofChannel: channel) else { return }
+        samples[channel] += plane[dropped..<count]
+      }
     }
   }
 }

@@ -11,13 +11,13 @@ struct MomentCheck {
 
   /// - Parameters:
   ///   - audio: of both clips; nil if a clip has none.
-  ///   - maxOffset: the largest offset that is searched, in seconds.
+  ///   - maxOffset: the largest offset that clips usually have, in seconds.
   init(
     front: ClipFacts, back: ClipFacts, audio: (front: AudioScan, back: AudioScan)?, rule: Definition.Moment,
     maxOffset: Double
   ) {
     let alignment = audio.map { audio in
-      AudioAlignment(audio.front.detail, audio.back.detail, rate: AudioScan.rate, maxOffset: maxOffset)
+      AudioAlignment.find(audio.front.detail, audio.back.detail, maxOffset: maxOffset)
     }
     let isAligned = alignment?.outcome == .aligned
     let apart = front.recorded.flatMap { front in back.recorded.map { abs(front - $0) } }
@@ -65,9 +65,9 @@ struct AudioAlignment: Hashable, Sendable {
   enum Outcome: Hashable, Sendable {
     /// The signals match at one offset.
     case aligned
-    /// The signals are too quiet, too periodic or too different for a conclusion.
+    /// The signals are too quiet, too steady, too periodic or too different for a conclusion.
     case undecided
-    /// The signals are rich in detail and match at no offset.
+    /// The signals are rich in events and match at no offset.
     case contradicting
   }
 
@@ -87,13 +87,21 @@ struct AudioAlignment: Hashable, Sendable {
   // A signal that repeats itself more closely than this within the range of lags cannot contradict another.
   private static let maxRepetition = 0.6
 
-  /// - Parameters:
-  ///   - first, second: `AudioScan.detail` of both clips, at `rate` samples per second.
-  ///   - maxOffset: the largest offset that is searched, in seconds.
-  init(_ first: [Int16], _ second: [Int16], rate: Int, maxOffset: Double) {
-    let range = Int(maxOffset * Double(rate))
-    let width = Int(Self.peakWidth * Double(rate))
-    let correlation = Correlation(first, second)
+  // In seconds. Clips that are further apart have less in common than a composition needs.
+  private static let maxSearched = 2.0
+
+  /// Compares the sounds of both clips: at the usual offsets first, and where they do not match there, at all.
+  static func find(_ first: SoundDetail, _ second: SoundDetail, maxOffset: Double) -> Self {
+    let usual = Self(first, second, maxOffset: maxOffset)
+    return usual.outcome == .aligned ? usual : Self(first, second, maxOffset: max(maxOffset, Self.maxSearched))
+  }
+
+  /// - Parameter maxOffset: the largest offset that is searched, in seconds.
+  private init(_ first: SoundDetail, _ second: SoundDetail, maxOffset: Double) {
+    let rate = Double(SoundDetail.rate)
+    let range = Int(maxOffset * rate)
+    let width = Int(Self.peakWidth * rate)
+    let correlation = Correlation(first.differences, second.differences)
     let values = (-range...range).map { correlation.value(atLag: $0).magnitude }
     guard let best = values.indices.max(by: { values[$0] < values[$1] }), values[best] > 0 else {
       (outcome, offset, confidence) = (.undecided, 0, 0)
@@ -102,11 +110,13 @@ struct AudioAlignment: Hashable, Sendable {
     let others = values.indices.lazy.filter { abs($0 - best) > width }.map { values[$0] }.max() ?? 0
     let prominence = (values[best] - others) / values[best]
     confidence = values[best] * min(1, prominence / Self.fullProminence)
-    offset = Double(best - range) / Double(rate)
+    offset = Double(best - range) / rate
     if confidence >= Self.minConfidence {
       outcome = .aligned
     } else if values[best] < Self.maxUnrelatedCorrelation,
-      [first, second].allSatisfy({ Self.repetition(in: $0, from: width, to: range) < Self.maxRepetition })
+      [first, second].allSatisfy({ detail in
+        detail.isTelling && Self.repetition(in: detail.differences, from: width, to: range) < Self.maxRepetition
+      })
     {
       outcome = .contradicting
     } else {

@@ -50,7 +50,7 @@ struct PhotoDecoder {
     case .rgb, .cmyk: try readRows(&decoder, into: image, transform.orientation, profile)
     }
     let decisions = profile.apply(to: image)
-    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions + decisions)
+    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions(isTurnedByExif: true) + decisions)
   }
 
   private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
@@ -60,11 +60,14 @@ struct PhotoDecoder {
     let heif = isHEIF ? try HEIFImage(bytes, pixels: source.limits.pixels) : nil
     var reader = try ImageReader(heif?.bytes ?? bytes, format: format, pixels: source.limits.pixels)
     let header = reader.header
-    let exif = Exif(heif?.exif ?? reader.exif[...])
+    let exif = Exif(heif?.exif ?? (format == .png && reader.exif.isEmpty ? PNGExif.find(in: bytes) : reader.exif[...]))
     let decoded = Size(width: header.width, height: header.height)
     let swapped = Size(width: header.height, height: header.width)
-    // A HEIF is rotated by its own properties; its Exif orientation repeats them and is ignored.
-    let transform = heif?.properties.transform ?? Transform(exif: exif.orientation)
+    // A HEIF is rotated by its own properties; its Exif orientation repeats them and is ignored. Phones that write no such property turn
+    // their HEIC by Exif.
+    let container = heif?.properties
+    let isExif = container == nil || (source.format == .heif && container?.statesOrientation == false)
+    let transform = isExif ? Transform(exif: exif.orientation) : container?.transform ?? .identity
     let profile = PhotoProfile(reader.profile, header: header)
     let facts = PhotoFacts(
       format: source.format, bytes: source.size,
@@ -88,7 +91,7 @@ struct PhotoDecoder {
       try readRows(&reader, into: image, transform.orientation, expandsGrey: expandsGrey)
     }
     let decisions = profile.apply(to: image, isMapped: mapsPlanes)
-    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions + decisions)
+    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions(isTurnedByExif: isExif) + decisions)
   }
 
   private func target(_ display: Size) -> PlanarImage {
@@ -176,10 +179,10 @@ extension PhotoDecoder {
 
 extension PhotoFacts {
   /// The decisions that follow from the facts.
-  fileprivate var decisions: [Decision] {
+  fileprivate func decisions(isTurnedByExif: Bool) -> [Decision] {
     var decisions: [Decision] = []
     if transform != .identity {
-      let origin = format == .heif || format == .avif ? "its container" : "its Exif orientation"
+      let origin = isTurnedByExif ? "its Exif orientation" : "its container"
       decisions.append(Decision(.transform, input: .photo, choice: transform.summary, reason: "\(origin) requires it"))
     }
     if hasAlpha {

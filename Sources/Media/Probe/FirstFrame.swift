@@ -2,7 +2,7 @@ import AV
 import ISOBaseMedia
 import Model
 
-/// Decodes the video stream up to its first frame.
+/// Decodes the video stream up to its first frame, and where frames may be interlaced, up to the first that is.
 final class FirstFrame {
   private let stream: StreamInfo
   private let track: TrackMetadata?
@@ -10,6 +10,8 @@ final class FirstFrame {
   private let decoder: Decoder
   private let frame: Frame
   private var openStart: OpenStart
+  /// Whether a later frame may be interlaced although the first one is not: cameras code each frame as they see fit.
+  private(set) var awaitsFields: Bool
 
   // 4:2:0 chroma and the scaler's filters need some pixels.
   private static let minEdge = 16
@@ -22,6 +24,7 @@ final class FirstFrame {
     self.track = track
     self.source = source
     openStart = OpenStart(stream)
+    awaitsFields = stream.codec == "h264" && AVCConfiguration(stream.configuration)?.allowsFields ?? true
     do {
       decoder = try Decoder(
         stream: stream.index, of: demuxer, limits: source.decoderLimits(source.videoCodecs),
@@ -45,6 +48,23 @@ final class FirstFrame {
     return try receive()
   }
 
+  /// Decodes a packet after the first frame; returns whether a frame is interlaced.
+  ///
+  /// Damage ends the search: the run decodes the clip again, and refuses it.
+  func findsFields(in packet: borrowing Packet) -> Bool {
+    if openStart.isLeading(packet) { return false }
+    guard (try? decoder.send(packet)) != nil else {
+      awaitsFields = false
+      return false
+    }
+    while (try? decoder.receive(into: frame)) == .output {
+      guard frame.isInterlaced else { continue }
+      awaitsFields = false
+      return true
+    }
+    return false
+  }
+
   private func receive() throws(RunFailure) -> VideoFacts? {
     do {
       guard try decoder.receive(into: frame) == .output else { return nil }
@@ -52,6 +72,7 @@ final class FirstFrame {
       throw damaged(error)
     }
     try check()
+    if frame.isInterlaced { awaitsFields = false }
     return facts()
   }
 

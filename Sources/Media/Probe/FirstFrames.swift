@@ -10,6 +10,8 @@ struct FirstFrames {
   // Enough to reach the first audio after the first frame in any interleaving that phones write.
   private static let maxAudioPackets = 512
   private static let maxAudioStreams = 4
+  // More than thirty seconds, each frame in two packets.
+  private static let maxWatchedPackets = 2048
 
   /// Decodes the first video frame, and the first audio frame of the first audio stream that has one.
   init(
@@ -29,7 +31,9 @@ struct FirstFrames {
     var facts: VideoFacts?
     var packets = 0
     var budget = Self.maxAudioPackets
-    while facts == nil || (budget > 0 && candidates.contains { $0.facts == nil }) {
+    while facts == nil || (budget > 0 && candidates.contains { $0.facts == nil })
+      || (firstFrame.awaitsFields && packets < Self.maxWatchedPackets)
+    {
       guard try source.read(demuxer, into: packet) else {
         if facts == nil { facts = try firstFrame.finish() }
         break
@@ -40,8 +44,11 @@ struct FirstFrames {
           packets += 1
           guard packets <= PacketScan.maxHidden else { throw source.tooManyHidden }
           facts = try firstFrame.take(packet)
+        } else if firstFrame.awaitsFields {
+          packets += 1
+          if firstFrame.findsFields(in: packet) { facts?.isInterlaced = true }
         }
-      } else {
+      } else if budget > 0 {
         for candidate in candidates { candidate.take(packet) }
       }
       if facts != nil { budget -= 1 }

@@ -38,21 +38,39 @@ package struct Prober: Sendable {
     let check = try ContainerCheck(source, bytes: bytes)
     let demuxer = try source.open()
     let video = try videoStream(of: demuxer, source)
-    let audioStreams = demuxer.streams.filter { $0.kind == .audio && source.audioCodecs.contains($0.codec) }
-      .enabledFirst
+    let sounds = sounds(of: demuxer, beside: video)
     let track = check.metadata.tracks.first { $0.number == video.number }
     try refuseUnviewable(track, source)
     var first = try FirstFrames(
-      source, demuxer: demuxer, video: video, tracks: check.metadata.tracks, audioStreams: audioStreams)
+      source, demuxer: demuxer, video: video, tracks: check.metadata.tracks,
+      audioStreams: sounds.filter { source.audioCodecs.contains($0.codec) && isReadRight($0, check.metadata) })
     if let allowed = limits.seconds {
       first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowedDuration: allowed).copyObstacle
     }
     return ClipFacts(
       container: check.container, bytes: bytes, duration: demuxer.duration,
       recorded: check.metadata.recorded, video: first.video, audio: first.audio,
+      undecodedSound: first.audio != nil || sounds.isEmpty
+        ? nil : sounds.map { stream in format(of: stream, check.metadata)?.codec ?? Self.name(of: stream) },
       identifying: check.metadata.identifying,
       unusedStreams: demuxer.streams.filter { $0.index != video.index && $0.index != first.audio?.stream }
         .map { "\($0.index): \(Self.name(of: $0))" })
+  }
+
+  /// The sound streams that players play. A disabled one is a muted one, unless the video that is shown is disabled too:
+  /// then the flags mean nothing.
+  private func sounds(of demuxer: borrowing Demuxer, beside video: StreamInfo) -> [StreamInfo] {
+    let all = demuxer.streams.filter { $0.kind == .audio }
+    return video.isEnabled ? all.filter(\.isEnabled) : all.enabledFirst
+  }
+
+  private func format(of stream: StreamInfo, _ metadata: MovieMetadata) -> UncompressedSound? {
+    metadata.tracks.first { $0.number == stream.number }?.uncompressed
+  }
+
+  /// Whether the demuxer takes uncompressed sound for what it is: FFmpeg 5.1 takes 24 bits for 16, which is loud noise.
+  private func isReadRight(_ stream: StreamInfo, _ metadata: MovieMetadata) -> Bool {
+    format(of: stream, metadata).map { $0.codec == stream.codec } ?? true
   }
 
   private func size(of source: InputSource) throws(RunFailure) -> Int64 {

@@ -20,7 +20,9 @@ struct ScannedInputs {
     guard reasons.isEmpty else { throw report.rejection(reasons) }
 
     let audio = try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, mode: mode) }
-    for input in inputs { report.warnings += audio[input.name]?.warnings(of: input.name) ?? [] }
+    for input in inputs {
+      report.warnings += audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
+    }
 
     let check = Self.momentCheck(of: plan, audio)
     report.moment = check?.report
@@ -102,4 +104,13 @@ struct ScannedInput {
   }
 
   var name: InputName { source.name }
+
+  /// The warning that its sound is left out; none if it has no sound.
+  var soundWarnings: [Warning] {
+    guard let undecoded = plan.facts.undecodedSound else { return [] }
+    let codecs = undecoded.joined(separator: ", ")
+    return [
+      Warning(.unsupportedAudio, input: name, finding: "its audio (\(codecs)) cannot be decoded and is left out")
+    ]
+  }
 }

@@ -68,6 +68,8 @@ final class CopiedAudio: AudioTrack {
     // FFmpeg's demuxer sets no duration for the last sample of a track that starts late.
     if self.packet.duration <= 0 { self.packet.duration = lastDuration }
     lastDuration = self.packet.duration
+    // The last packet is shown up to the end of the picture: players that go by the longest track would show no frame after it.
+    if let end { self.packet.duration = min(self.packet.duration, end - start) }
     self.packet.setTime(start)
     try container.write(self.packet, to: stream, timeBase: timeBase)
   }

@@ -28,11 +28,13 @@ final class PreviewWriter {
     let size = plan.size
     converter = try UprightConverter(from: layout, to: size)
     upright = ImageBuffer(width: size.width, height: size.height)
-    func side(_ matrix: ColorMatrix) -> Scaler.Side {
-      Scaler.Side(width: size.width, height: size.height, format: .yuv420p, matrix: matrix, isFullRange: false)
+    func side(_ matrix: ColorMatrix, _ chroma: ChromaPosition) -> Scaler.Side {
+      Scaler.Side(
+        width: size.width, height: size.height, format: .yuv420p, matrix: matrix, isFullRange: false, chroma: chroma)
     }
-    // WebP has no colour tags: its YUV is BT.601 (RFC 9649, 2.5).
-    scaler = try RunFailure.wrap { () throws(AVError) in try Scaler(from: side(.bt709), to: side(.bt601)) }
+    // WebP has no colour tags: its YUV is BT.601 (RFC 9649, 2.5), and decoders take its colour samples to be in the middle of four.
+    let source = side(.bt709, converter.chroma)
+    scaler = try RunFailure.wrap { () throws(AVError) in try Scaler(from: source, to: side(.bt601, .centre)) }
     let settings = VideoEncoderSettings(
       encoder: Self.encoderName, options: ["quality": "\(plan.quality)", "compression_level": Self.compressionLevel],
       width: size.width, height: size.height, timeBase: Rational(1, Int32(plan.framesPerSecond)),

@@ -50,7 +50,8 @@ final class StillWriter {
     let stride = AlignedBuffer.aligned(3 * size.width)
     let memory = AlignedBuffer(count: stride * size.height + AlignedBuffer.alignment)
     let source = Scaler.Side(
-      width: image.width, height: image.height, format: .yuv420p, matrix: .bt709, isFullRange: false)
+      width: image.width, height: image.height, format: .yuv420p, matrix: .bt709, isFullRange: false,
+      chroma: converter.chroma)
     let target = Scaler.Side(
       width: size.width, height: size.height, format: .rgb24, matrix: .bt709, isFullRange: true)
     do {

@@ -40,6 +40,9 @@ extension ClipFacts {
     try field["duration"].require(duration, in: Self.seconds)
     try field["recorded"].require(recorded, in: Self.times)
     try field["unused_streams"].require(unusedStreams.count < limits.streams, "has \(unusedStreams.count) entries")
+    try field["undecoded_sound"].require(
+      undecodedSound.map { audio == nil && 1..<limits.streams ~= $0.count } ?? true,
+      "has \(undecodedSound?.count ?? 0) entries")
     try video.check(as: field["video"], limits: limits)
     guard let audio else { return }
     let field = field["audio"]

@@ -62,6 +62,7 @@ extension ClipFacts {
     facts.audio?.copyObstacle = audio?.copyObstacle?.cleaned
     facts.identifying = identifying.cleaned
     facts.unusedStreams = unusedStreams.map(\.cleaned)
+    facts.undecodedSound = undecodedSound?.map(\.cleaned)
     return facts
   }
 }

@@ -11,6 +11,8 @@ package struct ClipFacts: Codable, Sendable, Hashable {
   package var video: VideoFacts
   /// The first decodable audio stream.
   package var audio: AudioFacts?
+  /// The codecs of the enabled sound streams if none of them can be decoded; nil if one can, or if there is none.
+  package var undecodedSound: [String]?
   /// The metadata about place, device or person.
   package var identifying: [IdentifyingMetadata]
   /// The streams that are not used: index and type.
@@ -18,7 +20,8 @@ package struct ClipFacts: Codable, Sendable, Hashable {
 
   package init(
     container: ContainerName, bytes: Int64, duration: Double?, recorded: Double? = nil,
-    video: VideoFacts, audio: AudioFacts?, identifying: [IdentifyingMetadata] = [], unusedStreams: [String]
+    video: VideoFacts, audio: AudioFacts?, undecodedSound: [String]? = nil,
+    identifying: [IdentifyingMetadata] = [], unusedStreams: [String]
   ) {
     self.container = container
     self.bytes = bytes
@@ -26,6 +29,7 @@ package struct ClipFacts: Codable, Sendable, Hashable {
     self.recorded = recorded
     self.video = video
     self.audio = audio
+    self.undecodedSound = undecodedSound
     self.identifying = identifying
     self.unusedStreams = unusedStreams
   }

@@ -144,7 +144,7 @@ package struct Planner: Sendable {
     let source = [top, background].first { facts[$0]?.audio != nil }
     let audio = source.flatMap { input in facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) } }
     if let audio {
-      let origin = audio.input == top ? "the foreground's sound" : "the foreground is silent: the other's sound"
+      let origin = audio.input == top ? "the foreground's sound" : "\(Self.lack(of: facts[top])): the other's sound"
       let treatment =
         audio.mode == .copy
         ? "AAC that every player reads is copied"
@@ -166,6 +166,11 @@ package struct Planner: Sendable {
       role: role, canvas: canvas, background: background, foreground: top, tiles: tiles, video: output.video,
       audio: audio,
       seconds: output.seconds)
+  }
+
+  private static func lack(of foreground: ClipFacts?) -> String {
+    guard let undecoded = foreground?.undecodedSound else { return "the foreground has no enabled sound" }
+    return "the foreground's sound (\(undecoded.joined(separator: ", "))) cannot be decoded"
   }
 
   private func clip(
@@ -192,9 +197,20 @@ package struct Planner: Sendable {
     }
     if video.tag != "avc1" { return "\(video.tag) keeps its parameters among the pictures, where players miss them" }
     if video.dynamicRange != .standard { return "its dynamic range is shown wrong by many players" }
+    if let tag = Self.uncommonTag(of: video.color) { return "few players read 4:2:0 with the colour tag \(tag)" }
     if video.cleanAperture != nil { return "few players honour its clean aperture" }
     if video.isInterlaced == true { return "its frames are interlaced" }
     return video.copyObstacle
+  }
+
+  // The matrices of Y'CbCr with constant coefficients (ITU-T H.273, table 4); a tag for RGB cannot be true of 4:2:0.
+  private static let matrices: Set<String> = [
+    "unknown", "bt709", "fcc", "bt470bg", "smpte170m", "smpte240m", "bt2020nc",
+  ]
+
+  private static func uncommonTag(of color: ColorFacts) -> String? {
+    if !matrices.contains(color.matrix) { return color.matrix }
+    return [color.primaries, color.transfer].first { $0 == "reserved" }
   }
 
   private func preview(_ preview: Definition.Preview, role: Role, facts: [InputName: ClipFacts]) -> PreviewPlan {

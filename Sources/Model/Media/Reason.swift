@@ -107,5 +107,6 @@ package enum WarningCode: String, Codable, Sendable, CaseIterable {
   case frozenVideo = "frozen_video"
   case silentAudio = "silent_sound"
   case damagedAudio = "damaged_sound"
+  case unsupportedAudio = "unsupported_sound"
   case notOneMoment = "not_one_moment"
 }

@@ -32,7 +32,7 @@ extension Remedy {
     case .unsupportedContainer: "Export the clip as MP4."
     case .truncatedContainer: "Send the clip again after it was saved completely."
     case .noVideoStream: "Send the clip, not only its audio."
-    case .unsupportedCodec: "Film with the phone's usual settings."
+    case .unsupportedCodec: usualSettings
     case .corruptVideo, .corruptImage: damagedClip
     case .durationOutOfRange: "Film the moment again."
     case .durationsDiffer, .notOneMoment: bothClips
@@ -53,12 +53,14 @@ extension Remedy {
       case .frozenVideo: "If something should, close other apps that use the camera, and film again."
       case .silentAudio: "Allow the app to use the microphone, and film again."
       case .damagedAudio: Self.damagedClip
+      case .unsupportedAudio: Self.usualSettings
       case .notOneMoment: Self.bothClips
       }
     self.init(sentence)
   }
 
   private static let damagedClip = "Send the clip again; if it is damaged on the phone too, film again."
+  private static let usualSettings = "Film with the phone's usual settings."
   private static let bothClips = "Submit both clips of one moment."
 }
 

@@ -32,6 +32,14 @@ package struct Transform: Codable, Sendable, Hashable {
     return rotation == .none ? "mirrored" : "mirrored, then \(turned)"
   }
 
+  /// Whether a display matrix is one of the eight orientations at any scale; players turn clips by other angles, or not at all.
+  package static func isExact(displayMatrix matrix: [Int32]) -> Bool {
+    guard matrix.count == 9 else { return true }
+    let isStraight = matrix[1] == 0 && matrix[3] == 0
+    let isTurned = matrix[0] == 0 && matrix[4] == 0
+    return isStraight != isTurned
+  }
+
   /// Reads a display matrix of nine numbers, as in a track header (ISO/IEC 14496-12, 8.3.2) and libavutil/display.h.
   ///
   /// The sign of the determinant shows mirroring; the angle alone does not. A degenerate matrix gives the identity.

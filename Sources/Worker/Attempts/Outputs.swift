@@ -71,11 +71,13 @@ protocol Revised {
 
 extension Plan: Revised {
   /// 2: the samples of copied clips have lengths instead of start codes. 3: a tick shows the nearest frame, stills are as bright as the
-  /// video, and sound of one channel as loud as its source.
-  static var revision: Int? { 3 }
+  /// video, and sound of one channel as loud as its source. 4: colours lie where luma is, whatever a frame is scaled to; clips whose sound
+  /// differs by up to two seconds are aligned; copied sound ends with the picture.
+  static var revision: Int? { 4 }
 }
 
 extension PhotoPlan: Revised {
-  /// 2: photos of high dynamic range are mapped however they are written, and PNG's own description of colours counts.
-  static var revision: Int? { 2 }
+  /// 2: photos of high dynamic range are mapped however they are written, and PNG's own description of colours counts. 3: HEIC without an
+  /// orientation of its own is turned by Exif.
+  static var revision: Int? { 3 }
 }

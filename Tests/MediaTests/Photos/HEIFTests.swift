@@ -38,7 +38,7 @@ struct HEIFTests {
       _ = file.add(.init("mime", data: Array("<x:xmpmeta/>".utf8)), ("cdsc", [id]))
     }
     _ = file.add(.init("uri ", data: Array("tag:apple.com,2023:photo:aux".utf8)), ("cdsc", [toneMap]))
-    let exif = [0, 0, 0, 6] + Array("Exif\0\0".utf8) + PhotoFixture.exif(orientation: 6, hasPosition: true)
+    let exif = [0, 0, 0, 6] + Array("Exif\0\0".utf8) + PhotoFixture.exif(orientation: 1, hasPosition: true)
     _ = file.add(.init("Exif", data: exif), ("cdsc", [1, toneMap]))
     let definition = try #require(try Definitions.photo("photo-post"))
     let run = try PhotoCase(file.bytes, variants: definition.plan.variants)
@@ -49,6 +49,22 @@ struct HEIFTests {
     #expect(run.report.facts?.hasAlpha == false && run.report.facts?.display == Size(width: 96, height: 64))
     let reference = try PhotoCase(plain.bytes, variants: definition.plan.variants)
     #expect(try run.bytes(.photoLarge) == reference.bytes(.photoLarge))
+  }
+
+  @Test(
+    "a HEIC whose container states no orientation is turned by Exif; another one, and an AVIF, is not",
+    arguments: [("heic", nil, true), ("heic", 0, false), ("heic", 2, false), ("avif", nil, false)]
+      as [(String, UInt8?, Bool)], [3, 6, 8])
+  func exifOrientation(image: (format: String, rotation: UInt8?, isTurned: Bool), orientation: Int) throws {
+    var file = try Self.file(image.format)
+    if let rotation = image.rotation { file.items[0].properties.append(box("irot", [rotation])) }
+    let exif = [0, 0, 0, 6] + Array("Exif\0\0".utf8) + PhotoFixture.exif(orientation: orientation)
+    _ = file.add(.init("Exif", data: exif), ("cdsc", [file.primary]))
+    let facts = try #require(try PhotoCase(file.bytes).report.facts)
+    let turns = [3: 180, 6: 90, 8: 270][orientation] ?? 0
+    let expected = image.isTurned ? turns : Int(image.rotation ?? 0) * 90
+    #expect(facts.transform.rotation.rawValue == expected)
+    #expect(facts.display == (expected % 180 == 90 ? Size(width: 64, height: 96) : Size(width: 96, height: 64)))
   }
 
   @Test("a sequence with a primary image gives that image")

@@ -22,6 +22,8 @@ package struct MarkedClip: Sendable {
     package var room: (start: Double, seed: UInt64)?
     /// The peak amplitude, 1 for full scale.
     package var level: Double = 0.4
+    /// Whether the second channel is the first one with the opposite sign.
+    package var isOpposite = false
     /// FFmpeg's name of the encoder; `pcm_f32le` is for one channel in QuickTime files.
     package var encoder = "aac"
 

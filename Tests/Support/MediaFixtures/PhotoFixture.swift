@@ -88,7 +88,8 @@ package enum PhotoFixture {
 
   private static func big(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
 
-  private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+  /// Returns a chunk with its checksum.
+  package static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
     let body = Array(name.utf8) + content
     var remainder: UInt32 = 0xFFFF_FFFF
     for byte in body {

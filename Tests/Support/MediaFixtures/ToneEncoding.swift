@@ -29,7 +29,8 @@ final class ToneEncoding {
       let count = min(encoder.frameSize, total - written)
       for channel in 0..<tone.channels {
         guard let samples = frame.samples(ofChannel: channel) else { continue }
-        for index in 0..<count { samples[index] = Float(tone.level * value(at: written + index)) }
+        let level = tone.isOpposite && channel == 1 ? -tone.level : tone.level
+        for index in 0..<count { samples[index] = Float(level * value(at: written + index)) }
       }
       frame.setSampleCount(count)
       frame.pts = Int64(written) + Int64((tone.delay * Double(tone.sampleRate)).rounded())
