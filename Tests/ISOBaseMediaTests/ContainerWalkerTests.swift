@@ -233,7 +233,8 @@ struct ContainerWalkerTests {
   @Test(
     "what is no box behind the last box of a complete file is allowed, and a box that is cut is not",
     arguments: [
-      [0, 1, 2, 3, 4, 5, 6, 7] + [UInt8](repeating: 9, count: 92), [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 0, count: 300),
+      [0, 1, 2, 3, 4, 5, 6, 7] + [UInt8](repeating: 9, count: 92),
+      [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 0, count: 300),
       Array("SEFH trailer of a phone".utf8), [0, 0, 0, 3, 0x41, 0x42, 0x43, 0x44, 0, 0, 0, 0, 0, 0, 0, 0],
       [0, 0, 0, 1, 0, 0, 0, 0, 0], [0x7F] + [UInt8](repeating: 0xFF, count: 30),
     ])

@@ -85,7 +85,8 @@ struct AudioAlignmentTests {
   }
 
   @Test(
-    "a voice under the noise of wind in both microphones is not called that of two moments", arguments: [0.2, 0.1, 0.05, 0]
+    "a voice under the noise of wind in both microphones is not called that of two moments",
+    arguments: [0.2, 0.1, 0.05, 0]
       as [Float])
   func wind(voice: Float) {
     let recordings = [UInt64(11), 12].map { seed in

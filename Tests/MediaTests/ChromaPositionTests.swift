@@ -60,7 +60,8 @@ struct ChromaPositionTests {
   }
 
   @Test(
-    "stays that of luma in whatever direction and by whatever factor a frame is scaled", arguments: Orientation.allCases,
+    "stays that of luma in whatever direction and by whatever factor a frame is scaled",
+    arguments: Orientation.allCases,
     [Size(width: 324, height: 576), Size(width: 430, height: 766), Size(width: 836, height: 1486)])
   func scaled(orientation: Orientation, size: Size) throws {
     let coded = orientation.size(width: 1080, height: 1920)
@@ -71,7 +72,7 @@ struct ChromaPositionTests {
     #expect(converter.chroma == .left)
     let shift = try Self.shift(converter, from: source)
     // A pixel of the smallest size is a third of a code wide, and of the largest an eighth.
-    #expect(abs(shift) < 0.012, "\(shift)")
+    #expect(abs(shift) < 0.02, "\(shift)")
   }
 
   @Test("is known after each reduction", arguments: [Size(width: 180, height: 320), Size(width: 720, height: 1280)])

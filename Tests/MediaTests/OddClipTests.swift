@@ -52,7 +52,9 @@ struct OddClipTests {
     #expect(try #require(try muted.video(.composed).audio()).strength(of: 700) > 0.3)
     #expect(try muted.video(.clipFront).audio() == nil)
     #expect(
-      muted.report.verdict.decisions.contains { $0.reason.hasPrefix("the foreground has no enabled sound: the other's") })
+      muted.report.verdict.decisions.contains {
+        $0.reason.hasPrefix("the foreground has no enabled sound: the other's")
+      })
     // If the video is disabled too, the flags mean nothing.
     bytes[headers[0] + 7] &= ~1
     let flagless = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())

@@ -25,7 +25,8 @@ struct RateTests {
         let (width, height) = index == 0 ? (frame.width, frame.height) : (frame.width / 2, frame.height / 2)
         for row in 0..<height {
           let line = UnsafeMutableRawBufferPointer(start: plane.base + row * plane.stride, count: width)
-          draw(line, row: row, isLuma: index == 0, above: row > 0 ? plane.base + (row - 1) * plane.stride : nil, &random)
+          draw(
+            line, row: row, isLuma: index == 0, above: row > 0 ? plane.base + (row - 1) * plane.stride : nil, &random)
         }
       }
     }
@@ -51,7 +52,8 @@ struct RateTests {
           case .rain: 0x8080_8080_8080_8080
           case .grain where isLuma:
             UInt64(40 + row / 16 % 120) &* 0x0101_0101_0101_0101 &+ (bits & 0x3F3F_3F3F_3F3F_3F3F)
-          case .camera: (isLuma ? UInt64(60 + row / 8 % 120) : 110) &* 0x0101_0101_0101_0101 &+ (bits & 0x0303_0303_0303_0303)
+          case .camera:
+            (isLuma ? UInt64(60 + row / 8 % 120) : 110) &* 0x0101_0101_0101_0101 &+ (bits & 0x0303_0303_0303_0303)
           case .grain: 0x7070_7070_7070_7070 &+ (bits & 0x1F1F_1F1F_1F1F_1F1F)
           }
         line.storeBytes(of: value, toByteOffset: start, as: UInt64.self)
@@ -118,7 +120,8 @@ struct RateTests {
           // A bright square that moves over a picture with the noise of a camera.
           let planes = frame.imagePlanes
           Content.camera.draw(frame, &random)
-          planes.region(x: 16 * (number % 20), y: 24 * (number % 20), width: 128, height: 128).fill(y: 200, u: 90, v: 160)
+          planes.region(x: 16 * (number % 20), y: 24 * (number % 20), width: 128, height: 128).fill(
+            y: 200, u: 90, v: 160)
         }
       ).sizes
     }
@@ -155,7 +158,8 @@ private struct CodedStream {
   ]
 
   init(_ file: OpenFile) throws {
-    let demuxer = try Demuxer(reading: file, limits: DemuxerLimits(streams: 1, codecs: ["h264"]), interrupt: Interrupt())
+    let demuxer = try Demuxer(
+      reading: file, limits: DemuxerLimits(streams: 1, codecs: ["h264"]), interrupt: Interrupt())
     let configuration = demuxer.streams[0].configuration
     // The content of `avcC` begins with the version, the profile and the level (ISO/IEC 14496-15, 5.3.3.1).
     try #require(configuration.count > 4 && configuration[1] == 100, "the profile is not High")

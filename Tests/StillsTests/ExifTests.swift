@@ -53,11 +53,14 @@ struct ExifTests {
     #expect(Exif(bytes[...]).identifying.map(\.name) == (count > 512 ? [] : ["Model"]))
   }
 
-  @Test("an orientation written as a byte or as four bytes is read in both byte orders", arguments: [1, 3, 4] as [UInt8])
+  @Test(
+    "an orientation written as a byte or as four bytes is read in both byte orders", arguments: [1, 3, 4] as [UInt8])
   func widths(type: UInt8) {
-    let little: [UInt8] = Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 0x01, type, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]
+    let little: [UInt8] =
+      Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 0x01, type, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]
     let value: [UInt8] = type == 1 ? [6, 0, 0, 0] : type == 3 ? [0, 6, 0, 0] : [0, 0, 0, 6]
-    let big: [UInt8] = Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, type, 0, 0, 0, 1] + value + [0, 0, 0, 0]
+    let big: [UInt8] =
+      Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, type, 0, 0, 0, 1] + value + [0, 0, 0, 0]
     #expect(Exif(little[...]).orientation == 6 && Exif(big[...]).orientation == 6)
   }
 

@@ -37,7 +37,8 @@ package struct Scaler: ~Copyable {
   /// Creates a scaler that uses bicubic interpolation.
   package init(from source: Side, to target: Side) throws(AVError) {
     let isDirect = source.matrix == target.matrix || source.format == .rgb24 || target.format == .rgb24
-    let contexts = try isDirect ? (Self.context(from: source, to: target), nil) : Self.contexts(from: source, to: target)
+    let contexts =
+      try isDirect ? (Self.context(from: source, to: target), nil) : Self.contexts(from: source, to: target)
     context = contexts.0
     second = contexts.1
     self.source = source

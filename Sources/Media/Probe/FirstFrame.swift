@@ -53,14 +53,22 @@ final class FirstFrame {
   /// Damage ends the search: the run decodes the clip again, and refuses it.
   func findsFields(in packet: borrowing Packet) -> Bool {
     if openStart.isLeading(packet) { return false }
-    guard (try? decoder.send(packet)) != nil else {
+    return findsFields { () throws(AVError) in try decoder.send(packet) }
+  }
+
+  /// Flushes the decoder after the first frame; returns whether a frame is interlaced.
+  func findsFieldsAtEnd() -> Bool { findsFields { () throws(AVError) in try decoder.finish() } }
+
+  private func findsFields(after input: () throws(AVError) -> Void) -> Bool {
+    do throws(AVError) {
+      try input()
+      while try decoder.receive(into: frame) == .output {
+        guard frame.isInterlaced else { continue }
+        awaitsFields = false
+        return true
+      }
+    } catch {
       awaitsFields = false
-      return false
-    }
-    while (try? decoder.receive(into: frame)) == .output {
-      guard frame.isInterlaced else { continue }
-      awaitsFields = false
-      return true
     }
     return false
   }

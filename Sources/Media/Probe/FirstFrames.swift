@@ -35,7 +35,11 @@ struct FirstFrames {
       || (firstFrame.awaitsFields && packets < Self.maxWatchedPackets)
     {
       guard try source.read(demuxer, into: packet) else {
-        if facts == nil { facts = try firstFrame.finish() }
+        if facts == nil {
+          facts = try firstFrame.finish()
+        } else if firstFrame.awaitsFields, firstFrame.findsFieldsAtEnd() {
+          facts?.isInterlaced = true
+        }
         break
       }
       defer { packet.unreference() }

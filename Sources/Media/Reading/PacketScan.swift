@@ -82,7 +82,8 @@ struct PacketScan: Sendable {
     copyObstacle =
       check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
       ?? (isDoubled ? "two of its frames have one time" : nil)
-      ?? (demuxer.streams[stream].displayMatrix.map(Transform.isExact) ?? true ? nil : "its matrix turns it by no quarter")
+      ?? (demuxer.streams[stream].displayMatrix.map(Transform.isExact) ?? true
+        ? nil : "its matrix turns it by no quarter")
   }
 
   /// The maximum number of frames that the edit list hides or repeats; each is decoded. A trimmed clip has those from its

@@ -135,6 +135,17 @@ struct PhotoTests {
     #expect(try PhotoCase(Array("GIF89a".utf8) + [0, 0, 0]).report.reason?.code == .unsupportedContainer)
   }
 
+  @Test("a PNG is turned by its Exif wherever it has them, in front of the pixels or behind", arguments: [true, false])
+  func exifOfPNG(isInFront: Bool) throws {
+    let png = PhotoFixture.png(width: 40, height: 30) { _, _ in [1, 2, 3, 255] }
+    let exif = PhotoFixture.chunk("eXIf", PhotoFixture.exif(orientation: 6, hasPosition: true))
+    // The header ends after 33 bytes, and the chunk at the end has twelve.
+    let place = isInFront ? 33 : png.count - 12
+    let facts = try #require(try PhotoCase(png[..<place] + exif + png[place...]).report.facts)
+    #expect(facts.display == Size(width: 30, height: 40) && facts.transform.rotation == .quarter)
+    #expect(facts.identifying.map(\.kind) == [.device, .place])
+  }
+
   @Test("a PNG with an edge of more than 65500 pixels is refused, as a JPEG is")
   func edges() throws {
     for (width, height) in [(65501, 1), (1, 65501)] {
