@@ -75,12 +75,13 @@ struct ChromaPositionTests {
     #expect(abs(shift) < 0.02, "\(shift)")
   }
 
-  @Test("is known after each reduction", arguments: [Size(width: 180, height: 320), Size(width: 720, height: 1280)])
+  @Test(
+    "is known after a reduction to means", arguments: [Size(width: 180, height: 320), Size(width: 216, height: 384)])
   func reduced(size: Size) throws {
     let full = Size(width: 1080, height: 1920)
     let converter = try UprightConverter(from: FrameLayout(upright: full), to: size)
     let shift = try Self.shift(converter, from: full)
     let expected = Double(converter.chroma.x) / 256 * Self.range / 2 / Double(size.width)
-    #expect(converter.chroma.y == 128 && abs(shift - expected) < 0.012, "\(shift), not \(expected)")
+    #expect(converter.chroma.y == 128 && abs(shift - expected) < 0.02, "\(shift), not \(expected)")
   }
 }
