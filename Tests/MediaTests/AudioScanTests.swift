@@ -97,7 +97,7 @@ struct AudioAlignmentTests {
   }
 
   @Test(
-    "steady noise of each microphone proves nothing, whether it hides a voice or not", arguments: [0.1, 1, 4] as [Float])
+    "steady noise of each microphone shows nothing, whether it hides a voice or not", arguments: [0.1, 1, 4] as [Float])
   func steady(level: Float) {
     let recordings = [UInt64(21), 22].map { seed in
       zip(Self.voice(1), Self.noise(seed, below: 4000, level: level)).map { $0 + $1 }
