@@ -52,11 +52,8 @@ final class Isolation: Sendable {
       state.numbers += 1
       return state.numbers
     }
-    let timer = Task {
-      try? await clock.sleep(for: limit)
-      if !Task.isCancelled { giveUp(number) }
-    }
-    defer { timer.cancel() }
+    var timer: Task<Void, Never>?
+    defer { timer?.cancel() }
     return await withCheckedContinuation { continuation in
       let mayStart = state.withLock { state in
         guard state.waiters.isEmpty, state.admits(isAlone: isAlone) else {
@@ -66,7 +63,12 @@ final class Isolation: Sendable {
         state.start(isAlone: isAlone)
         return true
       }
-      if mayStart { continuation.resume(returning: true) }
+      if mayStart { return continuation.resume(returning: true) }
+      // Only now: what it is to end waits.
+      timer = Task {
+        try? await clock.sleep(for: limit)
+        if !Task.isCancelled { giveUp(number) }
+      }
     }
   }
 

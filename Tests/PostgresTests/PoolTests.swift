@@ -42,6 +42,10 @@ struct PoolTests {
         try await pool.run(timeout: .milliseconds(1)) { _ in }
       }
       #expect(error?.isExhausted == true && error?.isUnavailable == false)
+      // Times that are over before the caller waits.
+      for _ in 0..<200 {
+        await #expect(throws: PostgresError.self) { try await pool.run(timeout: .zero) { _ in } }
+      }
       release.signal()
       try await holder
       #expect(try await pool.run { try $0.execute("SELECT 1").single().get(0, as: Int.self) } == 1)

@@ -50,4 +50,14 @@ struct IsolationTests {
     let last = await isolation.enter(alone: true, within: .seconds(60), by: clock)
     #expect(last)
   }
+
+  @Test("an attempt whose time is over before it waits gives up")
+  func late() async {
+    let isolation = Isolation()
+    _ = await isolation.enter(alone: false, within: .seconds(60))
+    for _ in 0..<500 {
+      let entered = await isolation.enter(alone: true, within: .zero)
+      #expect(!entered)
+    }
+  }
 }

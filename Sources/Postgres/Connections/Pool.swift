@@ -32,7 +32,8 @@ package final class Pool: Sendable {
     let id: Int
     let use: Use
     let continuation: CheckedContinuation<Connection, any Error>
-    let timer: Task<Void, Never>
+    /// Ends the wait.
+    var timer: Task<Void, Never>?
   }
 
   /// Creates a pool; the first use of a connection connects.
@@ -151,15 +152,7 @@ package final class Pool: Sendable {
     }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let timer = Task {
-          try? await Task.sleep(for: timeout)
-          fail(
-            id,
-            PostgresError(
-              .exhausted, "all \(size) connections were busy for \(timeout)",
-              remedy: "Raise the pool's size or lower the load"))
-        }
-        let waiter = Waiter(id: id, use: use, continuation: continuation, timer: timer)
+        let waiter = Waiter(id: id, use: use, continuation: continuation)
         let outcome = Result {
           try shared.withLock { state -> Connection? in
             // One may have been released since.
@@ -169,7 +162,7 @@ package final class Pool: Sendable {
           }
         }
         switch outcome {
-        case .success(nil): if Task.isCancelled { fail(id, CancellationError()) }
+        case .success(nil): if Task.isCancelled { fail(id, CancellationError()) } else { limit(id, to: timeout) }
         case .success(let connection?): Self.finish(waiter, with: .success(connection))
         case .failure(let error): Self.finish(waiter, with: .failure(error))
         }
@@ -177,6 +170,24 @@ package final class Pool: Sendable {
     } onCancel: {
       fail(id, CancellationError())
     }
+  }
+
+  /// Ends the wait of a caller after a time; what waits no more has no timer.
+  private func limit(_ id: Int, to timeout: Duration) {
+    let timer = Task {
+      try? await Task.sleep(for: timeout)
+      fail(
+        id,
+        PostgresError(
+          .exhausted, "all \(size) connections were busy for \(timeout)",
+          remedy: "Raise the pool's size or lower the load"))
+    }
+    let waits = shared.withLock { state in
+      guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return false }
+      state.waiters[index].timer = timer
+      return true
+    }
+    if !waits { timer.cancel() }
   }
 
   /// Takes an idle or a new connection; nil if the caller must wait.
@@ -231,7 +242,7 @@ package final class Pool: Sendable {
   }
 
   private static func finish(_ waiter: Waiter, with result: Result<Connection, any Error>) {
-    waiter.timer.cancel()
+    waiter.timer?.cancel()
     waiter.continuation.resume(with: result)
   }
 }
