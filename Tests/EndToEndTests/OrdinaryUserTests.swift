@@ -7,6 +7,12 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
+private let namespaces: Testing.Comment = "a chroot permits no namespace of users, and no root of one's own"
+
+private func permitsNamespaces() async throws -> Bool {
+  try await Take5Command.run(["--user", "true"], program: "/usr/bin/unshare").status == 0
+}
+
 @Suite("Walls by user", .tags(.process), .serialized)
 struct OrdinaryUserTests {
   private struct Report: Decodable {
@@ -43,7 +49,8 @@ struct OrdinaryUserTests {
 
   @Test(
     "root and an ordinary user each have all walls but the cgroup, and compose behind them",
-    .enabled(if: geteuid() == 0, "only root can become another user"), arguments: [nil, "65534"])
+    .enabled(if: geteuid() == 0, "only root can become another user"), .enabled(namespaces, permitsNamespaces),
+    arguments: [nil, "65534"])
   func required(user: String?) async throws {
     let folder = try folder()
     let doctor = try await run(
@@ -171,7 +178,7 @@ struct OrdinaryUserTests {
 
   @Test(
     "where the machine permits no user and no namespace, the default works with a warning, and required refuses",
-    .enabled(if: geteuid() == 0, "only root can take the walls away"))
+    .enabled(if: geteuid() == 0, "only root can take the walls away"), .enabled(namespaces, permitsNamespaces))
   func missing() async throws {
     let folder = try folder()
     func compose(_ mode: String) async throws -> Take5Command {

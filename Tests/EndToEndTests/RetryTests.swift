@@ -95,12 +95,13 @@ struct UploadTests {
     let service = try await Service(workers: 0)
     let clip = try TemporaryFile.bytes(of: Clips.front.write())
     let size = 10_000_000
+    let noise = try Descriptor(reading: "/dev/urandom").bytes(count: size, at: 0)
     // Every second pair is random bytes; the others are valid clips, padded to the size.
     var pairs: [(front: String, back: String, status: Int)] = []
     for number in 0..<50 {
       let isClip = number % 2 == 0
-      let front = isClip ? Clips.padded(clip, by: size - clip.count, filler: UInt8(number)) : noise(size, number)
-      let back = isClip ? Clips.padded(clip, by: size - clip.count, filler: UInt8(100 + number)) : noise(size, -number)
+      let front = isClip ? Clips.padded(clip, by: size - clip.count, filler: UInt8(number)) : noise
+      let back = isClip ? Clips.padded(clip, by: size - clip.count, filler: UInt8(100 + number)) : noise
       pairs.append(
         (
           try Clips.write(front, "front\(number).mp4", in: service.folder),
@@ -119,13 +120,5 @@ struct UploadTests {
     #expect(try await service.count("SELECT count(*) FROM post") == 25)
     #expect(try service.blobFiles() == 50)
     try await service.stop()
-  }
-
-  private func noise(_ count: Int, _ seed: Int) -> [UInt8] {
-    var state = UInt64(bitPattern: Int64(seed)) &* 0x9E37_79B9_7F4A_7C15 | 1
-    return (0..<count).map { _ in
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return UInt8(truncatingIfNeeded: state >> 33)
-    }
   }
 }

@@ -230,8 +230,14 @@ struct SubmitResultTests {
   @Test("a post that fails ends a waiting command with status 69, and is named with its state")
   func failing() async throws {
     let (command, id) = try await waiting(["--wait", "--json"])
-    let post = try await service.get("/v1/posts/\(id)")
-    let job = try #require(try Self.json(String(decoding: post.body, as: UTF8.self))["job"]?["id"]?.text)
+    var found: String?
+    // A post has a job once its file has come.
+    try await until {
+      let post = try await service.get("/v1/posts/\(id)")
+      found = try Self.json(String(decoding: post.body, as: UTF8.self))["job"]?["id"]?.text
+      return found != nil
+    }
+    let job = try #require(found)
     let cancelled = try await Take5Command.run(["jobs", "cancel", job, "--data", service.data])
     #expect(cancelled.status == 0, "\(cancelled)")
     #expect(await command.wait() == 69, "\(command.log)")

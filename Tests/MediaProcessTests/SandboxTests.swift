@@ -188,8 +188,10 @@ struct WallTests {
       ]
       for (wall, file) in links {
         let (mine, its) = (link("/proc/self/ns/\(file)"), link("/proc/\(child)/ns/\(file)"))
-        #expect((mine != its) == walls[wall]?.isUp, "\(file)")
-        if walls[wall]?.isUp == true && wall != .processes { #expect(walls[wall]?.detail == its) }
+        let isUp = walls[wall]?.isUp == true
+        // Where the root cannot be changed, as in a chroot whose folder is no mount point, a namespace of mounts is no wall.
+        if isUp || wall != .mounts { #expect((mine != its) == isUp, "\(file)") }
+        if isUp && wall != .processes { #expect(walls[wall]?.detail == its) }
       }
       #expect(((try? Folder.names(in: "/proc/\(child)/root")) == []) == walls[.mounts]?.isUp)
       let user = try #require(walls[.user])

@@ -52,6 +52,8 @@ struct ReprocessEvidence {
   let blobs: String
   let media: [StormMedium]
   let rounds: [ReprocessRound]
+  /// The versions of the changed definitions.
+  let versions: [StormMedium.Kind: Int]
 
   /// The number of attempts by workers, and of those that were lost with their worker.
   func attempts() async throws -> (all: Int, lost: Int) {
@@ -63,7 +65,7 @@ struct ReprocessEvidence {
 
   /// Returns violations while the replaced sets exist: each item is done once, and no set is an orphan.
   func violationsBeforeCollection() async throws -> [String] {
-    let (media, rounds) = (media, rounds)
+    let (media, rounds, versions) = (media, rounds, versions)
     let statements = ChaosSchema.statements
     let evidence = try await run.evidence()
     return try await run.pool.run { session in
@@ -72,7 +74,7 @@ struct ReprocessEvidence {
         violations += try Self.violations(ofRuns: session.execute(statements["reprocess_runs"]), media, rounds)
         let replacements = rounds.count { $0.outcome == .done }
         violations += try Self.violations(
-          ofMedia: session.execute(statements["histories"]), media, replacements: replacements)
+          ofMedia: session.execute(statements["histories"]), media, versions, replacements: replacements)
         let sets = try session.execute(statements["sets"]).single()
         let expected = media.count * (2 + replacements)
         let found: Int = try sets.get("sets")
@@ -89,10 +91,11 @@ struct ReprocessEvidence {
 
   /// Returns violations after the replaced sets were collected: only current sets and their sources exist.
   func violationsAfterCollection() async throws -> [String] {
-    let (media, blobs) = (media, blobs)
+    let (media, blobs, versions) = (media, blobs, versions)
     let statements = ChaosSchema.statements
     return try await run.pool.run { session in
-      var violations = try Self.violations(ofMedia: session.execute(statements["histories"]), media, replacements: 0)
+      var violations = try Self.violations(
+        ofMedia: session.execute(statements["histories"]), media, versions, replacements: 0)
       let sets: Int = try session.execute(statements["sets"]).single().get("sets")
       if sets != 2 * media.count { violations.append("there are \(sets) asset sets instead of \(2 * media.count)") }
       let orphans = try session.execute(statements["orphan_blobs"]).single().get(0, as: Int.self)
@@ -130,17 +133,21 @@ struct ReprocessEvidence {
     return violations
   }
 
-  private static func violations(ofMedia rows: Rows, _ media: [StormMedium], replacements: Int) throws -> [String] {
+  private static func violations(
+    ofMedia rows: Rows, _ media: [StormMedium], _ versions: [StormMedium.Kind: Int], replacements: Int
+  ) throws -> [String] {
     var violations: [String] = []
-    let known = Set(media.map(\.id))
+    let known = Dictionary(media.map { ($0.id, versions[$0.sources.kind]) }) { $1 }
     if rows.count != known.count { violations.append("there are \(rows.count) media instead of \(known.count)") }
     for row in rows {
       let id = try row.publicID("public_id")
       let status: String = try row.get("status")
       let (version, replaced): (Int, Int) = (try row.get("version"), try row.get("replaced"))
-      if !known.contains(id) { violations.append("\(id) was not acknowledged") }
+      if known[id] == nil { violations.append("\(id) was not acknowledged") }
       if status != "ready" { violations.append("\(id) is \(status)") }
-      if version != 2 { violations.append("\(id) has version \(version) of its definition") }
+      if let expected = known[id], version != expected {
+        violations.append("\(id) has version \(version) of its definition")
+      }
       if try !row.get("is_current", as: Bool.self) { violations.append("\(id) has a retired set") }
       if replaced != replacements {
         violations.append("\(id) has \(replaced) replaced sets instead of \(replacements)")

@@ -84,7 +84,9 @@ package actor ReprocessStorm {
     try await injecting.value
     await fleet.setFailing(false)
 
-    let evidence = ReprocessEvidence(run: run, blobs: "\(data)/blobs", media: media, rounds: rounds)
+    let evidence = ReprocessEvidence(
+      run: run, blobs: "\(data)/blobs", media: media, rounds: rounds,
+      versions: definitions.roles.mapValues(\.changedVersion))
     try await reader.readAll(media, readers: Self.readers, isChanged: true)
     violations += try await evidence.violationsBeforeCollection()
     violations += try await command("gc", ["gc", "--grace", "0"])

@@ -4,10 +4,11 @@ import Platform
 
 /// The definitions of a storm over reprocessing: those of the service, with small moments, and a change of each.
 struct StormDefinitions: Sendable {
-  /// The roles of an asset set, by definition.
+  /// The roles of an asset set, by definition, and the version of the changed one.
   struct Roles: Sendable {
     let first: Set<String>
     let changed: Set<String>
+    let changedVersion: Int
   }
 
   /// The path of the first definition of moments, for the service.
@@ -73,7 +74,8 @@ struct StormDefinitions: Sendable {
     changed.outputs[.thumbnailBack]?.still?.longEdge = 96
     try write(changed, to: path)
     return Roles(
-      first: Set(definition.outputs.roles.map(\.rawValue)), changed: Set(changed.outputs.roles.map(\.rawValue)))
+      first: Set(definition.outputs.roles.map(\.rawValue)), changed: Set(changed.outputs.roles.map(\.rawValue)),
+      changedVersion: changed.version)
   }
 
   private static func write(changeOf definition: PhotoDefinition, to path: String) throws -> Roles {
@@ -83,7 +85,8 @@ struct StormDefinitions: Sendable {
     for role in changed.variants.keys { changed.variants[role]?.quality = 60 }
     try write(changed, to: path)
     return Roles(
-      first: Set(definition.variants.keys.map(\.rawValue)), changed: Set(changed.variants.keys.map(\.rawValue)))
+      first: Set(definition.variants.keys.map(\.rawValue)), changed: Set(changed.variants.keys.map(\.rawValue)),
+      changedVersion: changed.version)
   }
 
   private static func write(_ definition: some Encodable, to path: String) throws {
