@@ -42,6 +42,7 @@ services='^(Chaos|EndToEnd)Tests\.'
   else
     run 8 --skip "$waiting" --skip "$services"
     run 32 --filter "$waiting"
-    run 10 --filter "$services"
+    run 8 --filter '^ChaosTests\.'
+    run 8 --filter '^EndToEndTests\.'
   fi
 } | tee .build/tests.log | Tests/report.pl "$built"
