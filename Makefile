@@ -37,7 +37,7 @@ DEMO := .build/demo
 # without what only a debugger reads, which takes a fifth of the time. The programs that are installed and measured are built apart (SHIPPED).
 # Such a build spares targets that compute little (Package.swift).
 export TAKE5_QUICK := 1
-BUILD := -c release -Xswiftc -enable-testing -debug-info-format none
+BUILD := -c release -Xswiftc -enable-testing -debug-info-format none --disable-index-store
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
 # With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
