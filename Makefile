@@ -41,10 +41,10 @@ BUILD := -c release -Xswiftc -enable-testing -debug-info-format none --disable-i
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
 # With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
-ASAN := -c release -Xswiftc -enable-testing --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
-TSAN := -c release -Xswiftc -enable-testing --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
+ASAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
+TSAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
 # swiftc takes its last -sanitize alone, and SwiftPM gives those of two --sanitize in an order of chance.
-FUZZING := -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --sanitize=fuzzer -Xswiftc -sanitize=address,fuzzer \
+FUZZING := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/fuzz --sanitize=fuzzer -Xswiftc -sanitize=address,fuzzer \
            -Xcc -fsanitize=address,undefined -Xswiftc -DFUZZING
 # The targets of tests that are built and run with a sanitizer: all but those of whole processes.
 SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
@@ -233,9 +233,9 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))
 	$(SWIFT) build $(BUILD) --build-tests
-	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
+	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^(ObjectStoreTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
 	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5)
-	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --filter '^EndToEndTests.MovingTests'
+	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^EndToEndTests.MovingTests'
 
 test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, eight minutes
 	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))

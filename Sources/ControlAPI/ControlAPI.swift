@@ -12,7 +12,6 @@ package import Store
 package struct ControlAPI: Sendable {
   let database: Pool
   let lists: Pool
-  let listTurns: ListTurns
   let store: Store
   let blobs: any BlobStore
   let reads: BlobReads
@@ -64,7 +63,6 @@ package struct ControlAPI: Sendable {
   ///   - reads: how long clients wait for blobs.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
-  ///   - listTimeout: the time for which a list waits for its turn.
   ///   - redirectsMedia: whether clients read media from the blob store itself, if that has URLs.
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
@@ -73,13 +71,12 @@ package struct ControlAPI: Sendable {
     maxSubmissions: Int = ControlAPI.maxSubmissions, uploadTimes: UploadTimes = UploadTimes(),
     openUploads: OpenUploads.Limits = OpenUploads.Limits(), quotas: Quotas = Quotas(),
     reads: BlobReads.Limits = BlobReads.Limits(), scrub: ScrubQueue,
-    passwords: PasswordWork? = nil, redirectsMedia: Bool = false, listTimeout: Duration = .seconds(5), log: Logger,
+    passwords: PasswordWork? = nil, redirectsMedia: Bool = false, log: Logger,
     onUploadRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in },
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
     self.lists = lists
-    listTurns = ListTurns(connections: lists.size, timeout: listTimeout)
     self.store = store
     self.blobs = blobs
     self.reads = BlobReads(blobs, limits: reads)

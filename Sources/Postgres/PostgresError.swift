@@ -14,6 +14,8 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     case unavailable
     /// All connections of the pool were in use for the entire timeout; nothing was sent.
     case exhausted
+    /// The client of the task used its share of the pool, or as many of its tasks wait as may (`PoolClient`); nothing was sent.
+    case shareUsed
     /// A column is missing or does not have the requested type.
     case decoding
     /// The caller made an error.
@@ -55,6 +57,9 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether nothing was sent because all connections of the pool were in use.
   package var isExhausted: Bool { kind == .exhausted }
 
+  /// Whether nothing was sent because the client of the task uses its share of the pool.
+  package var isShareUsed: Bool { kind == .shareUsed }
+
   /// Whether the server refuses writes, as a standby or a server that was set read-only before a failover
   /// (read_only_sql_transaction).
   package var isReadOnly: Bool { sqlState == "25006" }
@@ -67,7 +72,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
 
   /// Whether the same transaction may succeed later.
   package var isTransient: Bool {
-    isUnavailable || isExhausted || isConnectionLost || isConflict || isOutOfResources || isReadOnly
+    isUnavailable || isExhausted || isShareUsed || isConnectionLost || isConflict || isOutOfResources || isReadOnly
   }
 
   /// Whether a statement was cancelled, by `statement_timeout` or by a cancel request (query_canceled).

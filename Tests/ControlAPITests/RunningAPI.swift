@@ -47,6 +47,8 @@ struct RunningAPI: Sendable {
     /// Whether only this machine can connect to the service.
     var isLoopback = true
     var searchLimit = Duration.seconds(2)
+    /// The number of connections to the database, without those for lists.
+    var connections = 3
     /// The number of lists that run at the same time.
     var listConnections = 1
     /// The time for which a list waits for its turn.
@@ -95,7 +97,7 @@ struct RunningAPI: Sendable {
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
       let store = Store(blobs: blobs)
       let pool = Pool(
-        (setting.database ?? url).with(readLockLimit: setting.readLockLimit), size: 3,
+        (setting.database ?? url).with(readLockLimit: setting.readLockLimit), size: setting.connections,
         reserved: setting.reservedConnections, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
@@ -114,7 +116,7 @@ struct RunningAPI: Sendable {
       await keys.close()
       let lists = Pool(
         (setting.database ?? url).with(statementLimit: setting.searchLimit).with(readLockLimit: setting.readLockLimit),
-        size: setting.listConnections)
+        size: setting.listConnections, timeout: setting.listTimeout)
       var listened = setting.database ?? url
       listened.pooling = setting.listens ? .session : .transaction
       let log = Logger(format: .text, write: setting.log)
@@ -129,7 +131,7 @@ struct RunningAPI: Sendable {
           metrics: Metrics(), minFree: setting.minFree, maxSubmissions: setting.maxSubmissions,
           uploadTimes: setting.uploadTimes, openUploads: setting.openUploads, quotas: setting.quotas,
           reads: setting.reads, scrub: scrub,
-          passwords: setting.passwords, listTimeout: setting.listTimeout, log: log, isLive: { setting.isLive })
+          passwords: setting.passwords, log: log, isLive: { setting.isLive })
       }
       let api = machine(blobs)
       let other = machine(try FolderBlobStore(folder: "\(folder.path)/other"))

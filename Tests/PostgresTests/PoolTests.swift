@@ -1,7 +1,8 @@
 import Platform
-import Postgres
 import PostgresTesting
 import Testing
+
+@testable import Postgres
 
 @Suite("Pool", .tags(.database))
 struct PoolTests {
@@ -100,6 +101,65 @@ struct PoolTests {
         try await group.waitForAll()
       }
       #expect(patient.withLock { $0 } == 3)
+    }
+  }
+
+  @Test("clients that wait take turns, however many tasks each of them has, and one that is cancelled has none")
+  func turns() async throws {
+    try await withDatabase { url in
+      let pool = Pool(url, size: 1, timeout: .seconds(600))
+      let release = try Event()
+      let order = Shared<[String]>([])
+      let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+      async let first: Void = pool.run { _ in
+        isHeld.finish()
+        release.wait()
+      }
+      for await _ in held {}
+      let waiting = ["ada", "ada", "ada", "bob", "carl", "bob", "ada"].map { user in
+        // It runs until it waits.
+        Task.immediate {
+          try await PoolClient.$current.withValue(PoolClient(user, isShared: false)) {
+            try await pool.run { _ in order.withLock { $0.append(user) } }
+          }
+        }
+      }
+      waiting[6].cancel()
+      await #expect(throws: CancellationError.self) { try await waiting[6].value }
+      release.signal()
+      try await first
+      for task in waiting.dropLast() { try await task.value }
+      #expect(order.withLock { $0 } == ["ada", "bob", "carl", "ada", "bob", "ada"])
+    }
+  }
+
+  @Test("a client uses a share of the connections, and a share of its tasks waits", arguments: [(false, 2), (true, 3)])
+  func shares(isShared: Bool, share: Int) async throws {
+    try await withDatabase { url in
+      let pool = Pool(url, size: 4, timeout: .seconds(600))
+      let client = PoolClient("ada", isShared: isShared)
+      let release = try Gate()
+      let running = Shared(0)
+      let tasks = (0..<share + client.maxWaiting).map { _ in
+        Task.immediate {
+          try await PoolClient.$current.withValue(client) {
+            try await pool.run { _ in
+              running.withLock { $0 += 1 }
+              release.wait()
+            }
+          }
+        }
+      }
+      await until { running.withLock { $0 } == share }
+      let error = await #expect(throws: PostgresError.self) {
+        try await PoolClient.$current.withValue(client) { try await pool.run { _ in } }
+      }
+      #expect(error?.isShareUsed == true)
+      // Others have the rest.
+      for _ in 0..<3 { try await pool.run { _ = try $0.execute("SELECT 1") } }
+      #expect(running.withLock { $0 } == share)
+      release.signal()
+      for task in tasks { try await task.value }
     }
   }
 

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import Model
 internal import Platform
+internal import Postgres
 
 /// The limit of something that is in progress at the same time in this process, such as submissions that are received: of all
 /// clients together, and of each one. So one client never takes the places of all others.
@@ -111,5 +112,12 @@ extension Request {
   /// the request itself counts for the address, before the user is known.
   var shareHolder: ShareHolder {
     caller.user.map(ShareHolder.user(id:)) ?? caller.shareHolder ?? .address(client.site)
+  }
+
+  /// The same client, for connections to the database.
+  var poolClient: PoolClient {
+    let holder = shareHolder
+    let isKey = if case .key = holder { true } else { false }
+    return PoolClient("\(holder)", isShared: isKey)
   }
 }

@@ -80,7 +80,7 @@ extension ControlAPI {
     let (store, urls) = (store, access.mediaURLs(for: request))
     let listed = Set(
       (roles.isEmpty ? Set(ListedRole.allCases) : roles).compactMap { StoredCollection.Role(rawValue: $0.rawValue) })
-    let collections = try await queryList(for: request) {
+    let collections = try await queryList {
       try store.collections(of: user, as: listed, kind: kind, page, $0)
     }
     return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) })

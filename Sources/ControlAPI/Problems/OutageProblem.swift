@@ -9,10 +9,11 @@ enum OutageProblem {
   private static let soon: HeaderFields = ["Retry-After": "5"]
 
   /// Returns the problem for an error, with the error as its cause, or nil if the error is not an outage. A conflict of transactions
-  /// has no cause to look for: the pool has logged it.
+  /// and a client that uses its share have no cause to look for: the pool has logged the one, and the other is the client's.
   static func problem(for error: any Error) -> Problem? {
     var problem = kind(of: error)
-    if (error as? PostgresError)?.isConflict != true { problem?.cause = "\(error)" }
+    let error = error as? PostgresError
+    if error?.isConflict != true && error?.isShareUsed != true { problem?.cause = "\(error)" }
     return problem
   }
 
@@ -24,6 +25,9 @@ enum OutageProblem {
       ProblemKind.databaseReadOnly.problem("The database does not accept writes.", headers: soon)
     case let error as PostgresError where error.isExhausted:
       ProblemKind.overloaded.problem("All connections to the database are in use.", headers: soon)
+    case let error as PostgresError where error.isShareUsed:
+      ProblemKind.tooManyRequests.problem(
+        "The client asks for more at the same time than its share of the connections to the database.", headers: soon)
     case let error as PostgresError where error.isConflict:
       ProblemKind.overloaded.problem("Too many requests change the same at the same time.", headers: soon)
     case let error as PostgresError where error.isCanceled:

@@ -93,7 +93,7 @@ extension ControlAPI {
     try reader.finish()
     // One row more than the page has shows whether there is a next page.
     filter.limit = limit + 1
-    let jobs = try await queryList(for: request, isWide: filter.error != nil) { [filter] session in
+    let jobs = try await queryList(isWide: filter.error != nil) { [filter] session in
       try JobQueue.list(filter, session)
     }
     let page = jobs.prefix(limit)

@@ -81,22 +81,21 @@ extension ControlAPI {
     to request: Request, _ filter: PostFilter, _ page: PageRequest, for viewer: Viewer? = nil
   ) async throws -> Response {
     let (store, viewer, urls) = (store, viewer ?? request.caller.viewer, access.mediaURLs(for: request))
-    let posts = try await queryList(for: request, isWide: filter.isWide) {
+    let posts = try await queryList(isWide: filter.isWide) {
       try store.posts(filter, for: viewer, page, $0)
     }
     return try .uncached(PageResponse(posts) { PostResponse($0, urls, for: viewer) })
   }
 
-  /// Runs a query that may scan many rows, in the turn of its client. It uses the pool `lists`, so that slow lists do not delay other
-  /// requests.
+  /// Runs a query that may scan many rows. It uses the pool `lists`, so that slow lists do not delay other requests.
   ///
   /// - Parameter isWide: whether the query may read so many rows that it is at fault itself if it takes too long. Otherwise the
   ///   database is.
   func queryList<Items: Sendable>(
-    for request: Request, isWide: Bool = false, _ body: @Sendable (Session) throws -> Items
+    isWide: Bool = false, _ body: @Sendable (Session) throws -> Items
   ) async throws -> Items {
     do {
-      return try await listTurns.run(for: request.shareHolder) { try await lists.read(body) }
+      return try await lists.read(body)
     } catch let error as PostgresError where error.isCanceled && isWide {
       throw ProblemKind.queryTooSlow.problem("The query exceeded the statement timeout of lists.")
     } catch is TooManyNearby {

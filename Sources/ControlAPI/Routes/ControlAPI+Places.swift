@@ -37,7 +37,7 @@ extension ControlAPI {
     }
     try reader.finish()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-    let places = try await queryList(for: request, isWide: filter.isWide) { [filter, page] session in
+    let places = try await queryList(isWide: filter.isWide) { [filter, page] session in
       ids.isEmpty
         ? try store.places(filter, for: viewer, page, session)
         : Page(items: try store.places(ids, for: viewer, session), next: nil)
@@ -93,7 +93,7 @@ extension ControlAPI {
     guard let area else { throw ProblemKind.invalidQuery.problem("The box is invalid.") }
     let map = ActivityMap(area, from: from, to: to, now: Date())
     let store = store
-    let cells = try await queryList(for: request) { try store.activity(map, $0) }
+    let cells = try await queryList { try store.activity(map, $0) }
     return try .uncached(ActivityMapResponse(map, cells))
   }
 }

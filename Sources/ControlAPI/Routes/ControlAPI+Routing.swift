@@ -1,5 +1,6 @@
 package import HTTPServer
 internal import Model
+internal import Postgres
 internal import Store
 
 /// The clients that may use a route, and the rate limit that its requests count for.
@@ -56,7 +57,7 @@ extension ControlAPI {
     ) { request in
       do {
         if !readsQuery { try QueryReader.requireNone(request.target) }
-        return try await handler(request)
+        return try await PoolClient.$current.withValue(request.poolClient) { try await handler(request) }
       } catch is OwnershipRefusal {
         throw Caller.notYours("It belongs to another user than the one that the request acts as.")
       } catch let refusal as ForgottenRefusal {

@@ -29,7 +29,7 @@ extension ControlAPI {
     let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
     try reader.finish()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-    let users = try await queryList(for: request) { session in
+    let users = try await queryList { session in
       ids.isEmpty
         ? try store.users(like: text, for: viewer, limit: limit, session) : try store.users(ids, for: viewer, session)
     }

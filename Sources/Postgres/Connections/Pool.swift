@@ -1,6 +1,7 @@
 internal import Platform
 
-/// A limited number of connections that tasks share; waiting tasks are served in FIFO order.
+/// A limited number of connections that tasks share. The clients that wait take turns, however many connections each of them asks
+/// for; the tasks of one client are served in FIFO order.
 ///
 /// A lock guards it, and no actor: taking a free connection suspends no task and wakes no thread.
 package final class Pool: Sendable {
@@ -17,20 +18,31 @@ package final class Pool: Sendable {
     case ordinary, reading, patient
   }
 
+  /// What a caller needs a connection for, and for which client.
+  private struct Claim {
+    let use: Use
+    let client = PoolClient.current
+  }
+
   private struct State {
     /// With what each was used for last.
     var idle: [(connection: Connection, use: Use)] = []
     var opened = 0
     /// The connections in use.
     var used: [Use: Int] = [:]
+    var usedBy: [PoolClient: Int] = [:]
+    /// In the order of their turns.
     var waiters: [Waiter] = []
+    /// The round of the last turn: in each, every client that waits has one.
+    var round = 0
     var nextWaiter = 0
     var isClosed = false
   }
 
   private struct Waiter {
     let id: Int
-    let use: Use
+    let claim: Claim
+    var round = 0
     let continuation: CheckedContinuation<Connection, any Error>
     /// Ends the wait.
     var timer: Task<Void, Never>?
@@ -67,9 +79,9 @@ package final class Pool: Sendable {
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let use = checkout == nil ? Use.ordinary : .patient
-    let connection = try await acquire(timeout: checkout ?? timeout, use)
-    defer { release(connection, use) }
+    let claim = Claim(use: checkout == nil ? .ordinary : .patient)
+    let connection = try await acquire(timeout: checkout ?? timeout, claim)
+    defer { release(connection, claim) }
     return try await connection.run(timeout: timeout, body)
   }
 
@@ -109,8 +121,9 @@ package final class Pool: Sendable {
     timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let connection = try await acquire(timeout: timeout, .reading)
-    defer { release(connection, .reading) }
+    let claim = Claim(use: .reading)
+    let connection = try await acquire(timeout: timeout, claim)
+    defer { release(connection, claim) }
     let read = CancellableRead()
     do {
       let result = try await withTaskCancellationHandler {
@@ -144,31 +157,32 @@ package final class Pool: Sendable {
 
   private static let closed = PostgresError(.unavailable, "the connection pool is closed")
 
-  private func acquire(timeout: Duration, _ use: Use) async throws -> Connection {
-    if let connection = try shared.withLock({ state in try take(&state, use) }) { return connection }
+  private func acquire(timeout: Duration, _ claim: Claim) async throws -> Connection {
+    if let connection = try shared.withLock({ state in try take(&state, claim) }) { return connection }
     let id = shared.withLock { state in
       defer { state.nextWaiter += 1 }
       return state.nextWaiter
     }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let waiter = Waiter(id: id, use: use, continuation: continuation)
+        let waiter = Waiter(id: id, claim: claim, continuation: continuation)
         let outcome = Result {
           try shared.withLock { state -> Connection? in
             // One may have been released since.
-            if let connection = try take(&state, use) { return connection }
-            state.waiters.append(waiter)
+            if let connection = try take(&state, claim) { return connection }
+            try enqueue(waiter, &state)
             return nil
           }
         }
         switch outcome {
-        case .success(nil): if Task.isCancelled { fail(id, CancellationError()) } else { limit(id, to: timeout) }
+        case .success(nil):
+          if Task.isCancelled { fail(id) { _ in CancellationError() } } else { limit(id, to: timeout) }
         case .success(let connection?): Self.finish(waiter, with: .success(connection))
         case .failure(let error): Self.finish(waiter, with: .failure(error))
         }
       }
     } onCancel: {
-      fail(id, CancellationError())
+      fail(id) { _ in CancellationError() }
     }
   }
 
@@ -176,11 +190,13 @@ package final class Pool: Sendable {
   private func limit(_ id: Int, to timeout: Duration) {
     let timer = Task {
       try? await Task.sleep(for: timeout)
-      fail(
-        id,
-        PostgresError(
-          .exhausted, "all \(size) connections were busy for \(timeout)",
-          remedy: "Raise the pool's size or lower the load"))
+      fail(id) { hasShare in
+        hasShare
+          ? Self.shareUsed
+          : PostgresError(
+            .exhausted, "all \(size) connections were busy for \(timeout)",
+            remedy: "Raise the pool's size or lower the load")
+      }
     }
     let waits = shared.withLock { state in
       guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return false }
@@ -190,12 +206,14 @@ package final class Pool: Sendable {
     if !waits { timer.cancel() }
   }
 
+  private static let shareUsed = PostgresError(.shareUsed, "the client uses its share of the connections")
+
   /// Takes an idle or a new connection; nil if the caller must wait.
-  private func take(_ state: inout State, _ use: Use) throws(PostgresError) -> Connection? {
+  private func take(_ state: inout State, _ claim: Claim) throws(PostgresError) -> Connection? {
     guard !state.isClosed else { throw Self.closed }
-    guard mayUse(state, use) else { return nil }
+    guard mayUse(state, claim) else { return nil }
     // One that was last used in the same way has the settings for it.
-    let index = state.idle.lastIndex { $0.use == use } ?? state.idle.indices.last
+    let index = state.idle.lastIndex { $0.use == claim.use } ?? state.idle.indices.last
     var connection = index.map { state.idle.remove(at: $0).connection }
     if connection == nil, state.opened < size {
       do throws(SystemError) {
@@ -205,40 +223,70 @@ package final class Pool: Sendable {
         throw PostgresError(.unavailable, "cannot start the thread of a connection: \(error)")
       }
     }
-    if connection != nil { state.used[use, default: 0] += 1 }
+    if connection != nil { count(claim, 1, &state) }
     return connection
   }
 
-  private func mayUse(_ state: State, _ use: Use) -> Bool {
+  private func mayUse(_ state: State, _ claim: Claim) -> Bool {
     let most =
-      switch use {
+      switch claim.use {
       case .ordinary: size
       case .reading: max(1, size - reserved)
       case .patient: max(1, size / 2)
       }
-    return state.used[use, default: 0] < most
+    return state.used[claim.use, default: 0] < most && !hasShare(state, claim)
   }
 
-  private func release(_ connection: Connection, _ use: Use) {
+  private func hasShare(_ state: State, _ claim: Claim) -> Bool {
+    guard let client = claim.client else { return false }
+    return state.usedBy[client, default: 0] >= client.share(of: size)
+  }
+
+  private func count(_ claim: Claim, _ number: Int, _ state: inout State) {
+    state.used[claim.use, default: 0] += number
+    guard let client = claim.client else { return }
+    let used = state.usedBy[client, default: 0] + number
+    state.usedBy[client] = used == 0 ? nil : used
+  }
+
+  /// Gives a caller a turn in the round after the last one in which its client has a turn.
+  private func enqueue(_ waiter: consuming Waiter, _ state: inout State) throws(PostgresError) {
+    waiter.round = state.round
+    if let client = waiter.claim.client {
+      let others = state.waiters.filter { $0.claim.client == client }
+      guard others.count < client.maxWaiting else { throw Self.shareUsed }
+      waiter.round = max(state.round, (others.last?.round).map { $0 + 1 } ?? 0)
+    }
+    let index = state.waiters.firstIndex { [round = waiter.round] in $0.round > round } ?? state.waiters.endIndex
+    state.waiters.insert(waiter, at: index)
+  }
+
+  private func release(_ connection: Connection, _ claim: Claim) {
     let waiter = shared.withLock { state -> Waiter? in
-      state.used[use, default: 0] -= 1
+      count(claim, -1, &state)
       if state.isClosed { return nil }
-      guard let index = state.waiters.firstIndex(where: { mayUse(state, $0.use) }) else {
-        state.idle.append((connection, use))
+      guard let index = state.waiters.firstIndex(where: { mayUse(state, $0.claim) }) else {
+        state.idle.append((connection, claim.use))
         return nil
       }
       let waiter = state.waiters.remove(at: index)
-      state.used[waiter.use, default: 0] += 1
+      state.round = max(state.round, waiter.round)
+      count(waiter.claim, 1, &state)
       return waiter
     }
     if let waiter { Self.finish(waiter, with: .success(connection)) }
   }
 
-  private func fail(_ id: Int, _ error: any Error) {
-    let waiter = shared.withLock { state in
-      state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+  /// Ends the wait of a caller, if it still waits.
+  ///
+  /// - Parameter error: returns the error, for whether the client uses its share.
+  private func fail(_ id: Int, _ error: (Bool) -> any Error) {
+    let failed = shared.withLock { state -> (Waiter, Bool)? in
+      guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+      let waiter = state.waiters.remove(at: index)
+      return (waiter, hasShare(state, waiter.claim))
     }
-    if let waiter { Self.finish(waiter, with: .failure(error)) }
+    if let (waiter, hasShare) = failed { Self.finish(waiter, with: .failure(error(hasShare))) }
   }
 
   private static func finish(_ waiter: Waiter, with result: Result<Connection, any Error>) {

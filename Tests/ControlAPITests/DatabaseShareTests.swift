@@ -8,9 +8,9 @@ import Testing
 
 @testable import ControlAPI
 
-/// What one client occupies of the connections for lists.
-@Suite("Shares of lists", .tags(.database, .network), .timeLimit(.minutes(15)))
-struct ListShareTests {
+/// What one client occupies of the connections to the database.
+@Suite("Shares of connections", .tags(.database, .network), .timeLimit(.minutes(15)))
+struct DatabaseShareTests {
   private static func with(
     _ timeout: Duration, _ body: (RunningAPI, [String: [(String, String)]]) async throws -> Void
   ) async throws {
@@ -65,49 +65,26 @@ struct ListShareTests {
     }
   }
 
-  @Test("clients that wait take turns, and a list whose client has gone is left out")
-  func turns() async throws {
-    let turns = ListTurns(connections: 1, timeout: .seconds(600))
-    let (held, release, order) = (OneShot<Void>(), OneShot<Void>(), Shared<[String]>([]))
-    func list(_ user: String) -> Task<Void, any Error> {
-      // It runs until it waits for its turn.
-      Task.immediate { try await turns.run(for: .user(id: user)) { order.withLock { $0.append(user) } } }
-    }
-    let first = Task {
-      try await turns.run(for: .key("1")) {
-        held.fulfil(())
-        await release.value
+  @Test("reads of one user that wait for a lock, of whatever kind, leave connections to others")
+  func singleReads() async throws {
+    var setting = RunningAPI.Setting(key: "k1")
+    setting.connections = 4
+    try await RunningAPI.with(setting) { api in
+      let (ada, bob) = (
+        try await api.token(of: "ada", minter: .operatorKey).header,
+        try await api.token(of: "bob", minter: .operatorKey).header
+      )
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        try await api.whileLocked("post", in: "ACCESS EXCLUSIVE MODE") {
+          for _ in 0..<12 {
+            group.addTask { try await api.get("/v1/posts/\(PublicID(high: 1, low: 1))", headers: ada).status }
+          }
+          try await until { try await api.waitingStatements() >= 2 }
+          for _ in 0..<8 { #expect(try await api.get("/v1/users/bob", headers: bob).status == 404) }
+          #expect(try await api.waitingStatements() == 2)
+        }
+        for try await status in group { #expect(status == 404) }
       }
     }
-    await held.value
-    let waiting = ["ada", "ada", "ada", "bob", "ada", "carl", "bob"].map(list)
-    waiting[1].cancel()
-    release.fulfil(())
-    try await first.value
-    var cancelled = 0
-    for task in waiting {
-      do { try await task.value } catch is CancellationError { cancelled += 1 }
-    }
-    #expect(cancelled == 1)
-    #expect(order.withLock { $0 } == ["ada", "bob", "carl", "ada", "bob", "ada"])
-  }
-
-  @Test("a user has a share of lists that wait as well")
-  func waiting() async throws {
-    let turns = ListTurns(connections: 1, timeout: .seconds(600))
-    let (held, release) = (OneShot<Void>(), OneShot<Void>())
-    let ada = ShareHolder.user(id: "ada")
-    let first = Task {
-      try await turns.run(for: ada) {
-        held.fulfil(())
-        await release.value
-      }
-    }
-    await held.value
-    let waiting = (0..<32).map { _ in Task.immediate { try await turns.run(for: ada) {} } }
-    let problem = await #expect(throws: Problem.self) { try await turns.run(for: ada) {} }
-    #expect(problem?.type == ProblemKind.tooManyRequests.type)
-    release.fulfil(())
-    for task in [first] + waiting { try await task.value }
   }
 }
