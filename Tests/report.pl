@@ -25,15 +25,16 @@ while (my $line = <STDIN>) {
     print $line;
   } elsif ($line =~ /^↳ (?!Testing Library|Target Platform)/ && @issues) {
     $issues[-1] .= "  $line" if length $issues[-1] < 4000;
-  } elsif ($line =~ /^[✔✘] (?:Suite |Test run with )/) {
+  } elsif ($line =~ /^[✔✘] (Suite |Test run with )/) {
+    %running = () if $1 ne 'Suite ';
     print $line;
   } elsif ($line =~ /^== status (\d+)$/) {
     # EX_UNAVAILABLE: the build has no such tests.
     unless ($1 == 0 || $1 == 69) {
       $unwell++;
       push @issues, "a process of tests ended with status $1, before the end of: " . join('; ', sort keys %running) . "\n" if %running;
-      %running = ();
     }
+    %running = ();
   } elsif ($line =~ /Fatal error|: error: /) {
     push @issues, $line;
     print $line;

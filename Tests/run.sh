@@ -32,18 +32,16 @@ run() {
   echo "== status $status"
 }
 
-# Tests that wait for servers and timers have a process of their own, beside those that compute, which hold the threads that would
-# serve them. Tests of whole services start several processes each.
+# Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them. Tests of
+# whole services start several processes each.
 waiting='^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests\.'
 services='^(Chaos|EndToEnd)Tests\.'
 {
   if [ $# -gt 0 ]; then
     run 8 "${filters[@]}"
   else
-    # grep writes whole lines, each at once.
-    run 8 --skip "$waiting" --skip "$services" | grep --line-buffered '' &
-    run 32 --filter "$waiting" | grep --line-buffered ''
-    wait
+    run 8 --skip "$waiting" --skip "$services"
+    run 32 --filter "$waiting"
     run 8 --filter '^ChaosTests\.'
     run 8 --filter '^EndToEndTests\.'
   fi

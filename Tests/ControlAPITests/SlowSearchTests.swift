@@ -1,4 +1,5 @@
 import HTTPTesting
+import Model
 import Platform
 import PostgresTesting
 import Testing
@@ -85,18 +86,24 @@ struct SlowSearchTests {
 
   @Test("requests that read behind a lock leave connections to others")
   func reserved() async throws {
-    var setting = RunningAPI.Setting()
+    var setting = RunningAPI.Setting(key: "k1")
+    setting.connections = 4
     setting.reservedConnections = 1
     try await RunningAPI.with(setting) { api in
-      let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z")
+      var readers: [[(String, String)]] = []
+      for user in ["ada", "bob"] { readers.append(try await api.token(of: user, minter: .operatorKey).header) }
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await Self.whileLocked(api) {
-          for _ in 0..<10 { group.addTask { try await api.get("/v1/posts/\(post)").status } }
-          try await until { try await api.waitingStatements() >= 2 }
+          for reader in readers {
+            for _ in 0..<5 {
+              group.addTask { try await api.get("/v1/posts/\(PublicID(high: 1, low: 1))", headers: reader).status }
+            }
+          }
+          try await until { try await api.waitingStatements() >= 3 }
           #expect(try await api.get("/readyz").status == 200)
-          #expect(try await api.waitingStatements() == 2)
+          #expect(try await api.waitingStatements() == 3)
         }
-        for try await status in group { #expect(status == 200) }
+        for try await status in group { #expect(status == 404) }
       }
     }
   }

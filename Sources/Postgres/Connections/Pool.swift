@@ -170,7 +170,7 @@ package final class Pool: Sendable {
           try shared.withLock { state -> Connection? in
             // One may have been released since.
             if let connection = try take(&state, claim) { return connection }
-            try enqueue(waiter, &state)
+            enqueue(waiter, &state)
             return nil
           }
         }
@@ -192,7 +192,7 @@ package final class Pool: Sendable {
       try? await Task.sleep(for: timeout)
       fail(id) { hasShare in
         hasShare
-          ? Self.shareUsed
+          ? PostgresError(.shareUsed, "the client used its share of the connections for \(timeout)")
           : PostgresError(
             .exhausted, "all \(size) connections were busy for \(timeout)",
             remedy: "Raise the pool's size or lower the load")
@@ -205,8 +205,6 @@ package final class Pool: Sendable {
     }
     if !waits { timer.cancel() }
   }
-
-  private static let shareUsed = PostgresError(.shareUsed, "the client uses its share of the connections")
 
   /// Takes an idle or a new connection; nil if the caller must wait.
   private func take(_ state: inout State, _ claim: Claim) throws(PostgresError) -> Connection? {
@@ -250,15 +248,12 @@ package final class Pool: Sendable {
   }
 
   /// Gives a caller a turn in the round after the last one in which its client has a turn.
-  private func enqueue(_ waiter: consuming Waiter, _ state: inout State) throws(PostgresError) {
-    waiter.round = state.round
-    if let client = waiter.claim.client {
-      let others = state.waiters.filter { $0.claim.client == client }
-      guard others.count < client.maxWaiting else { throw Self.shareUsed }
-      waiter.round = max(state.round, (others.last?.round).map { $0 + 1 } ?? 0)
-    }
-    let index = state.waiters.firstIndex { [round = waiter.round] in $0.round > round } ?? state.waiters.endIndex
-    state.waiters.insert(waiter, at: index)
+  private func enqueue(_ waiter: consuming Waiter, _ state: inout State) {
+    let client = waiter.claim.client
+    let last = client.flatMap { client in state.waiters.last { $0.claim.client == client } }
+    let round = last.map { $0.round + 1 } ?? state.round
+    waiter.round = round
+    state.waiters.insert(waiter, at: state.waiters.firstIndex { $0.round > round } ?? state.waiters.endIndex)
   }
 
   private func release(_ connection: Connection, _ claim: Claim) {
