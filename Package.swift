@@ -64,10 +64,11 @@ func support(_ name: String, _ dependencies: [Target.Dependency], optimised: Boo
 }
 
 /// The tests of a target, which may also name the test support they use. The program of all tests is linked with the libraries that
-/// take5 opens.
+/// take5 opens. No target waits for their module, which is emitted with their code instead of by a compilation of its own.
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies + ["CLinkedLibraries"], resources: resources, swiftSettings: unoptimised)
+    name: name, dependencies: dependencies + ["CLinkedLibraries"], resources: resources,
+    swiftSettings: unoptimised + [.unsafeFlags(["-no-emit-module-separately-wmo"])])
 }
 
 let package = Package(

@@ -103,7 +103,10 @@ struct DoctorCommandTests {
     let second = try await Take5Command.run(["serve", "--data", data, "--listen", address])
     let process = try #require(await service.process.process)
     #expect(second.status == 69, "\(second)")
-    #expect(second.errors.contains("take5 runs already: its process \(process) listens on \(address)"), "\(second)")
+    // A service hides its descriptors from other processes of an ordinary user, who may run several services.
+    let owners = ["its process \(process)"] + (geteuid() == 0 ? [] : ["one of its processes"])
+    #expect(
+      owners.contains { second.errors.contains("take5 runs already: \($0) listens on \(address)") }, "\(second)")
     #expect(access(data, F_OK) != 0)
     try await service.stop()
   }
