@@ -114,10 +114,10 @@ extension Request {
     caller.user.map(ShareHolder.user(id:)) ?? caller.shareHolder ?? .address(client.site)
   }
 
-  /// The same client, for connections to the database.
+  /// The same client, for connections to the database. Many users share a key, and an address that a service admits without one.
   var poolClient: PoolClient {
     let holder = shareHolder
-    let isKey = if case .key = holder { true } else { false }
-    return PoolClient("\(holder)", isShared: isKey)
+    let isUser = if case .user = holder { true } else { false }
+    return PoolClient("\(holder)", isShared: !isUser)
   }
 }

@@ -12,8 +12,8 @@ enum OutageProblem {
   /// and a client that uses its share have no cause to look for: the pool has logged the one, and the other is the client's.
   static func problem(for error: any Error) -> Problem? {
     var problem = kind(of: error)
-    let error = error as? PostgresError
-    if error?.isConflict != true && error?.isShareUsed != true { problem?.cause = "\(error)" }
+    let ofDatabase = error as? PostgresError
+    if ofDatabase?.isConflict != true && ofDatabase?.isShareUsed != true { problem?.cause = "\(error)" }
     return problem
   }
 
