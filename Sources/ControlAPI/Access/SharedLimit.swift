@@ -114,10 +114,10 @@ extension Request {
     caller.user.map(ShareHolder.user(id:)) ?? caller.shareHolder ?? .address(client.site)
   }
 
-  /// The same client, for connections to the database. Many users share a key, and an address that a service admits without one.
+  /// The same client, for connections to the database.
   var poolClient: PoolClient {
     let holder = shareHolder
-    let isUser = if case .user = holder { true } else { false }
-    return PoolClient("\(holder)", isShared: !isUser)
+    let isKey = if case .key = holder { true } else { false }
+    return PoolClient("\(holder)", isShared: isKey)
   }
 }

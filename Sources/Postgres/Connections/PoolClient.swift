@@ -3,7 +3,7 @@
 package struct PoolClient: Hashable, Sendable {
   /// What distinguishes the client from others, as bytes: texts of the same characters may be ids of two users.
   private let id: [UInt8]
-  /// Whether many users share the client, as they do a back-end's API key or an address.
+  /// Whether many users share the client, as they do a back-end's API key.
   package let isShared: Bool
 
   package init(_ id: String, isShared: Bool) {
