@@ -14,7 +14,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     case unavailable
     /// All connections of the pool were in use for the entire timeout; nothing was sent.
     case exhausted
-    /// The client of the task used its share of the pool (`PoolClient`) for the entire timeout; nothing was sent.
+    /// The client of the task used its share of the pool (`PoolClient`) for the entire timeout, or too many of its tasks wait; nothing was sent.
     case shareUsed
     /// A column is missing or does not have the requested type.
     case decoding

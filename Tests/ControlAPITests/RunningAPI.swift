@@ -116,7 +116,7 @@ struct RunningAPI: Sendable {
       await keys.close()
       let lists = Pool(
         (setting.database ?? url).with(statementLimit: setting.searchLimit).with(readLockLimit: setting.readLockLimit),
-        size: setting.listConnections, timeout: setting.listTimeout)
+        size: setting.listConnections, boundsWaiting: true, timeout: setting.listTimeout)
       var listened = setting.database ?? url
       listened.pooling = setting.listens ? .session : .transaction
       let log = Logger(format: .text, write: setting.log)

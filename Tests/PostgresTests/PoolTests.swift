@@ -162,6 +162,26 @@ struct PoolTests {
     }
   }
 
+  @Test("in a pool that bounds what waits, a task beyond those of its client is refused at once")
+  func waiting() async throws {
+    try await withDatabase { url in
+      let pool = Pool(url, size: 1, boundsWaiting: true, timeout: .seconds(600))
+      let release = try Gate()
+      func task(_ user: String) -> Task<Void, any Error> {
+        Task.immediate {
+          try await PoolClient.$current.withValue(PoolClient(user, isShared: false)) {
+            try await pool.run { _ in release.wait() }
+          }
+        }
+      }
+      let tasks = (0..<33).map { _ in task("ada") } + [task("bob")]
+      let error = await #expect(throws: PostgresError.self) { try await task("ada").value }
+      #expect(error?.isShareUsed == true)
+      release.signal()
+      for task in tasks { try await task.value }
+    }
+  }
+
   @Test("a waiting caller whose task is cancelled gets an error")
   func cancelledWaiter() async throws {
     try await withDatabase { url in

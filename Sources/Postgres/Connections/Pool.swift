@@ -9,6 +9,7 @@ package final class Pool: Sendable {
   /// The maximum number of connections.
   package let size: Int
   private let reserved: Int
+  private let boundsWaiting: Bool
   private let timeout: Duration
   private let onConflict: @Sendable (PostgresError) -> Void
   private let shared = Locked(State())
@@ -53,17 +54,19 @@ package final class Pool: Sendable {
   /// - Parameters:
   ///   - size: the maximum number of connections; each has a thread.
   ///   - reserved: the number of connections that `read` leaves to others, so that readers who wait for a lock do not take all.
+  ///   - boundsWaiting: whether of the tasks that wait a client has a share as well (`isShareUsed`).
   ///   - timeout: the time that a caller waits for a free connection (`isExhausted`), and then for the server
   ///     (`isUnavailable`).
   ///   - onConflict: receives the error of each transaction that concurrent ones have ended.
   package init(
-    _ url: DatabaseURL, size: Int, reserved: Int = 0, timeout: Duration = .seconds(5),
+    _ url: DatabaseURL, size: Int, reserved: Int = 0, boundsWaiting: Bool = false, timeout: Duration = .seconds(5),
     onConflict: @escaping @Sendable (PostgresError) -> Void = { _ in }
   ) {
     precondition(size > 0)
     self.url = url
     self.size = size
     self.reserved = reserved
+    self.boundsWaiting = boundsWaiting
     self.timeout = timeout
     self.onConflict = onConflict
   }
@@ -170,7 +173,7 @@ package final class Pool: Sendable {
           try shared.withLock { state -> Connection? in
             // One may have been released since.
             if let connection = try take(&state, claim) { return connection }
-            enqueue(waiter, &state)
+            try enqueue(waiter, &state)
             return nil
           }
         }
@@ -248,10 +251,13 @@ package final class Pool: Sendable {
   }
 
   /// Gives a caller a turn in the round after the last one in which its client has a turn.
-  private func enqueue(_ waiter: consuming Waiter, _ state: inout State) {
+  private func enqueue(_ waiter: consuming Waiter, _ state: inout State) throws(PostgresError) {
     let client = waiter.claim.client
-    let last = client.flatMap { client in state.waiters.last { $0.claim.client == client } }
-    let round = last.map { $0.round + 1 } ?? state.round
+    let others = client.map { client in state.waiters.filter { $0.claim.client == client } } ?? []
+    if boundsWaiting, let client, others.count >= client.maxWaiting {
+      throw PostgresError(.shareUsed, "\(others.count) tasks of the client wait for a connection")
+    }
+    let round = others.last.map { $0.round + 1 } ?? state.round
     waiter.round = round
     state.waiters.insert(waiter, at: state.waiters.firstIndex { $0.round > round } ?? state.waiters.endIndex)
   }

@@ -16,4 +16,7 @@ package struct PoolClient: Hashable, Sendable {
 
   /// The number of connections that the client uses at a time: half of all, or all but one if many users share it.
   func share(of size: Int) -> Int { isShared ? max(1, size - 1) : max(1, size / 2) }
+
+  /// The number of its tasks that wait in a pool which bounds them.
+  var maxWaiting: Int { isShared ? 1_024 : 32 }
 }

@@ -148,7 +148,7 @@ extension Subcommand {
     let scrubber = Scrubber(
       queue: scrub, recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics),
       pool: database.pool)
-    let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
+    let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4, boundsWaiting: true)
     let changes = try Changes(database: database.pool, store: store, url: database.url, access: access, log: log)
     let liveness = DatabaseLiveness(at: .now)
     let api = ControlAPI(
