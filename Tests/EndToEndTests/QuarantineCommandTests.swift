@@ -20,9 +20,9 @@ struct QuarantineCommandTests {
 
   @Test("media that crash the media process twice are shown, exported and refused, and accepted after the release")
   func life() async throws {
-    let service = try await Service(workers: 1, shipped: true)
+    let service = try await Service(workers: 1)
     #expect(try await quarantine(service, "list").output == "nothing is quarantined\n")
-    // Large frames, so that the encoder runs long enough.
+    // Large frames, so that composing takes long enough.
     let front = try Clips.write(
       MarkedClip(.red, width: 1080, height: 1920, tone: .init(440)), "front.mp4", in: service.folder)
     let back = try Clips.write(
@@ -55,7 +55,7 @@ struct QuarantineCommandTests {
     #expect(exported.status == 0, "\(exported.errors)")
     #expect(try bytes("\(folder)/front") == bytes(front) && bytes("\(folder)/back") == bytes(back))
     let definition = try JSON.decode(Definition.self, from: bytes("\(folder)/definition.json"))
-    #expect(try definition == Definitions.take5Post())
+    #expect(try definition == Definitions.small())
     #expect(String(decoding: try bytes("\(folder)/quarantine.json"), as: UTF8.self).contains(hash))
     let again = try await quarantine(service, "export", hash, "--to", folder)
     #expect(again.status == 74 && again.errors.contains("already exists"), "\(again.errors)")
@@ -80,7 +80,7 @@ struct QuarantineCommandTests {
   @Test(
     "a clip that crashes the media process without the other too is refused with every other clip until its release")
   func clip() async throws {
-    let service = try await Service(workers: 1, shipped: true)
+    let service = try await Service(workers: 1)
     func write(_ color: MarkColor, _ frequency: Double) throws -> String {
       let clip = MarkedClip(color, width: 1080, height: 1920, tone: .init(frequency))
       return try Clips.write(clip, "\(color).mp4", in: service.folder)
