@@ -157,7 +157,7 @@ $(POSTGRES_17):
 .build/prometheus/usr/bin/prometheus:
 	$(call unpack,prometheus)
 
-test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a private pgbouncer and real files; ONLY=StoreTests, or a suite, runs a part
+test: setup pgbouncer nginx ## run the tests, on a private PostgreSQL, a private pgbouncer and real files; ONLY=StoreTests, or a suite, runs a part
 	@$(call install,$(TEST_PACKAGES))
 	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh $(ONLY)
 
@@ -283,7 +283,7 @@ bench-photo: programs ## measure photos against libvips and Pillow, five minutes
 bench-read: programs ## measure what reading costs the database as the history grows, a quarter of an hour
 	$(SWIFT) run $(SHIPPED) bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: programs ## measure what many connections, and twelve attacks of one client, cost the requests of another, ten minutes
+bench-crowd: programs ## measure what many connections, and sixteen attacks of one client, cost the requests of another, ten minutes
 	$(SWIFT) run $(SHIPPED) bench --crowd --write docs/benchmarks/crowd.md
 
 bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes

@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The targets to build, and what to run of them: all if nothing is named. PlayersTests needs programs that `make test` does
-# not install.
+# The targets to build, and what to run of them. Without a name: all but PlayersTests, which needs programs that `make test` does not
+# install, and ChaosTests, whose storms take two cores for minutes.
 targets=() filters=()
 for name in "$@"; do
   if [ -d "Tests/$name" ]; then
@@ -18,7 +18,7 @@ for name in "$@"; do
   [ ${#declaring[@]} -gt 0 ] || { echo "run.sh: no target and no suite has the name $name" >&2; exit 64; }
   for target in "${declaring[@]}"; do targets+=("$target") filters+=(--filter "^$target\\.$name/"); done
 done
-[ $# -gt 0 ] || mapfile -t targets < <(cd Tests && printf '%s\n' *Tests | grep -v PlayersTests)
+[ $# -gt 0 ] || mapfile -t targets < <(cd Tests && printf '%s\n' *Tests | grep -vE '^(Players|Chaos)Tests$')
 
 TAKE5_TARGETS="${targets[*]}" $SWIFT build $FLAGS --build-tests
 built=$SECONDS
@@ -35,14 +35,13 @@ run() {
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them. Tests of
 # whole services start several processes each.
 waiting='^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests\.'
-services='^(Chaos|EndToEnd)Tests\.'
+services='^EndToEndTests\.'
 {
   if [ $# -gt 0 ]; then
     run 8 "${filters[@]}"
   else
     run 8 --skip "$waiting" --skip "$services"
     run 32 --filter "$waiting"
-    run 8 --filter '^ChaosTests\.'
-    run 8 --filter '^EndToEndTests\.'
+    run 8 --filter "$services"
   fi
 } | tee .build/tests.log | Tests/report.pl "$built"

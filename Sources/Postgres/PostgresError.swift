@@ -67,6 +67,9 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether the transaction failed because of concurrent ones (serialization_failure, deadlock_detected).
   package var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
+  /// Whether the schema does not have a table or a column that a statement names: it is older than the program.
+  package var isUndefined: Bool { sqlState == "42P01" || sqlState == "42703" }
+
   /// Whether the server lacks a resource, such as disk space, or has a system error (classes 53 and 58).
   package var isOutOfResources: Bool { sqlState?.hasPrefix("53") == true || sqlState?.hasPrefix("58") == true }
 

@@ -9,6 +9,9 @@ struct Attack: Sendable {
     case asking(threads: Int)
   }
 
+  /// A part of a response.
+  enum Received: Sendable { case nothing, head, response }
+
   let name: String
   let meaning: String
   let form: Form
@@ -16,16 +19,16 @@ struct Attack: Sendable {
   var addresses = ["127.0.0.66"]
   /// Whether requests have the user token of the attacker.
   var hasToken = true
-  /// The request line and further fields.
+  /// The request line and further fields; `{job}` stands for a job of the attacker that does not end.
   let head: String
-  /// What is sent of the body.
+  /// What is sent of the body; eight `#` stand for another number in each request.
   var body = ""
   /// The length that the body is said to have; nil: that of what is sent.
   var length: Int?
   /// Whether the service has posts and users, among which lists search.
   var needsPosts = false
-  /// Whether the response is a stream, whose head is read.
-  var isStream = false
+  /// What is received of the response before the connection is held.
+  var received = Received.nothing
   /// Whether no process reads the log of the service.
   var leavesLogUnread = false
 
@@ -41,9 +44,12 @@ struct Attack: Sendable {
     return all.filter { attack in only.contains { isWanted(attack, $0) } }
   }
 
+  /// Whether the attacker has a job.
+  var needsJob: Bool { head.contains("{job}") }
+
   /// The request with the token of the attacker.
-  func request(_ token: String) -> String {
-    var text = "\(head)\r\nHost: localhost\r\n"
+  func request(_ token: String, job: String?) -> String {
+    var text = "\(head.replacing("{job}", with: job ?? ""))\r\nHost: localhost\r\n"
     if hasToken { text += "Authorization: Bearer \(token)\r\n" }
     if !body.isEmpty { text += "Content-Length: \(length ?? body.utf8.count)\r\n" }
     return "\(text)\r\n\(body)"
@@ -70,7 +76,16 @@ struct Attack: Sendable {
       head: "POST /v1/uploads HTTP/1.1\r\nUpload-Complete: ?1", body: "x", length: 30_000_000),
     Attack(
       name: "streams", meaning: "200 streams of events of one user", form: .holding(connections: 200),
-      head: "GET /v1/events HTTP/1.1", isStream: true),
+      head: "GET /v1/events HTTP/1.1", received: .head),
+    Attack(
+      name: "idle", meaning: "3,000 connections of one user that were answered", form: .holding(connections: 3000),
+      head: "GET /v1/posts?limit=1 HTTP/1.1", received: .response),
+    Attack(
+      name: "waits", meaning: "200 requests of one user that wait for a job", form: .holding(connections: 200),
+      head: "GET /v1/jobs/{job}?wait=60 HTTP/1.1"),
+    Attack(
+      name: "singles", meaning: "reads of a profile by one user, on 40 connections", form: .asking(threads: 40),
+      head: "GET /v1/users/mallory HTTP/1.1"),
     Attack(
       name: "exports", meaning: "exports of one user, on 8 connections", form: .asking(threads: 8),
       head: "GET /v1/users/mallory/export HTTP/1.1"),
@@ -96,6 +111,10 @@ struct Attack: Sendable {
       name: "sign_ins", meaning: "wrong passwords from 200 addresses, on 16 connections", form: .asking(threads: 16),
       addresses: (1...200).map { "127.0.2.\($0)" }, hasToken: false, head: "POST /v1/sessions HTTP/1.1" + json,
       body: #"{"user_name":"victim","password":"battery staple"}"#),
+    Attack(
+      name: "registrations", meaning: "registrations from 200 addresses, on 16 connections", form: .asking(threads: 16),
+      addresses: (1...200).map { "127.0.2.\($0)" }, hasToken: false, head: "POST /v1/accounts HTTP/1.1" + json,
+      body: ##"{"user_name":"u########","password":"battery staple"}"##),
     Attack(
       name: "log", meaning: "refused requests on 4 connections, and a log that no process reads",
       form: .asking(threads: 4), head: "POST /v1/posts HTTP/1.1" + json, body: "{}", leavesLogUnread: true),

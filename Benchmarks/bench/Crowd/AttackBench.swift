@@ -83,7 +83,9 @@ struct AttackBench: Sendable {
   }
 
   private static func measure(_ attack: Attack, _ port: UInt16) throws -> (reads: [Double], lives: [Double]) {
-    let attackers = Attackers(attack, port: port, token: try token(of: "mallory", port))
+    let mallory = try token(of: "mallory", port)
+    let attackers = Attackers(
+      attack, port: port, token: mallory, job: attack.needsJob ? try job(mallory, port) : nil)
     let healthy = try token(of: "hal", port)
     for _ in 0..<20 { _ = latency("/v1/posts?limit=5", healthy, port) }
     try attackers.start()
@@ -108,6 +110,27 @@ struct AttackBench: Sendable {
 
   private struct MintedToken: Decodable {
     let token: String
+  }
+
+  /// Submits the samples and returns the id of the job, which waits: the service has no worker.
+  private static func job(_ token: String, _ port: UInt16) throws -> String {
+    var form = MultipartForm()
+    for name in ["front", "back"] {
+      form.add(name, filename: name, try Descriptor(reading: "samples/\(name).mp4").contents())
+    }
+    let body = form.bytes
+    var connection = try ClientConnection(port: port)
+    try connection.send(
+      "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+        + "Content-Type: \(form.contentType)\r\nContent-Length: \(body.count)\r\n\r\n")
+    try connection.send(body)
+    return try JSON.decode(SubmittedPost.self, from: connection.receive().body).job.id
+  }
+
+  private struct SubmittedPost: Decodable {
+    struct Job: Decodable { let id: String }
+
+    let job: Job
   }
 
   /// The milliseconds of a request on a connection of its own.

@@ -6,14 +6,15 @@ internal import Platform
 final class Attackers: Sendable {
   private let attack: Attack
   private let port: UInt16
-  private let request: [UInt8]
+  private let request: String
   private let isStopped = CancellationFlag()
   private let running = Locked(0)
 
-  init(_ attack: Attack, port: UInt16, token: String) {
+  /// - Parameter job: a job of the attacker that does not end; nil: the attack needs none.
+  init(_ attack: Attack, port: UInt16, token: String, job: String?) {
     self.attack = attack
     self.port = port
-    request = Array(attack.request(token).utf8)
+    request = attack.request(token, job: job)
   }
 
   /// Starts the threads; those that hold connections have opened all of them once before it returns.
@@ -63,8 +64,12 @@ final class Attackers: Sendable {
 
   private func opened(from address: String) -> HeldConnection? {
     guard !isStopped.isCancelled, let held = try? HeldConnection(port: port, from: address) else { return nil }
-    try? held.connection.send(request)
-    if attack.isStream { _ = try? held.connection.receiveHead() }
+    try? held.connection.send(request.replacing("########", with: "\(Int.random(in: 10_000_000..<100_000_000))"))
+    switch attack.received {
+    case .nothing: break
+    case .head: _ = try? held.connection.receiveHead()
+    case .response: _ = try? held.connection.receive()
+    }
     return held
   }
 

@@ -37,7 +37,12 @@ extension DoctorCheck {
   ) async throws -> BlobFolderMatch? {
     guard case .success(let access) = subject.database else { return nil }
     let isEmpty = try await access.pool.run { session in try Migrator.applied(session).isEmpty }
-    return isEmpty ? nil : try? await Store.match(of: place, access.pool)
+    guard !isEmpty else { return nil }
+    do {
+      return try await Store.match(of: place, access.pool)
+    } catch let error as PostgresError where error.isUndefined {
+      return nil
+    }
   }
 
   /// Whether a bucket can be read, and belongs to the database.
