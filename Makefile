@@ -272,28 +272,34 @@ bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http ben
 
 bench-video: programs ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
-	$(SWIFT) run $(SHIPPED) bench --write docs/benchmarks/video.md
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --write docs/benchmarks/video.md
 
 bench-photo: programs ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
 	@$(call install,$(BENCH_PACKAGES) $(BENCH_PHOTO_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/venv/bin/python ] || python3 -m venv .build/bench/venv
 	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
-	$(SWIFT) run $(SHIPPED) bench --photos --write docs/benchmarks/photo.md
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --photos --write docs/benchmarks/photo.md
 
 bench-read: programs ## measure what reading costs the database as the history grows, a quarter of an hour
-	$(SWIFT) run $(SHIPPED) bench --reading --write docs/benchmarks/read.md
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --reading --write docs/benchmarks/read.md
 
 bench-crowd: programs ## measure what many connections, and sixteen attacks of one client, cost the requests of another, ten minutes
-	$(SWIFT) run $(SHIPPED) bench --crowd --write docs/benchmarks/crowd.md
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --crowd --write docs/benchmarks/crowd.md
 
 bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes
-	$(SWIFT) run $(SHIPPED) bench --fleet --write docs/scaling.md
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --fleet --write docs/scaling.md
 
 bench-queue: programs ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
-	$(SWIFT) run $(SHIPPED) bench --queue --write docs/benchmarks/queue.md
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --queue --write docs/benchmarks/queue.md
 
 bench-http: programs nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
 	@$(call install,$(BENCH_HTTP_PACKAGES))

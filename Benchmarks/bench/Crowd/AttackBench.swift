@@ -115,6 +115,7 @@ struct AttackBench: Sendable {
   /// Submits the samples and returns the id of the job, which waits: the service has no worker.
   private static func job(_ token: String, _ port: UInt16) throws -> String {
     var form = MultipartForm()
+    form.add("kind", Array("take5".utf8))
     for name in ["front", "back"] {
       form.add(name, filename: name, try Descriptor(reading: "samples/\(name).mp4").contents())
     }
@@ -124,7 +125,9 @@ struct AttackBench: Sendable {
       "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
         + "Content-Type: \(form.contentType)\r\nContent-Length: \(body.count)\r\n\r\n")
     try connection.send(body)
-    return try JSON.decode(SubmittedPost.self, from: connection.receive().body).job.id
+    let response = try connection.receive()
+    guard response.status == 202 else { throw BenchError("the samples were refused: \(response.text)") }
+    return try JSON.decode(SubmittedPost.self, from: response.body).job.id
   }
 
   private struct SubmittedPost: Decodable {
