@@ -132,6 +132,14 @@ struct OpenAPITests {
     return "/" + parts.joined(separator: "/")
   }
 
+  @Test("bytes of an upload that a post awaits may be refused, by PATCH and by the request that stands for it")
+  func overriding() throws {
+    let upload = try Self.read()["paths"]["/v1/uploads/{id}"]
+    func errors(_ method: String) -> Set<String> { Set(upload[method]["responses"].names.filter { $0 >= "400" }) }
+    #expect(errors("patch").contains("422"))
+    #expect(errors("post").isSuperset(of: errors("patch").union(errors("delete"))))
+  }
+
   @Test("every reference resolves")
   func references() throws {
     for reference in Self.references(in: try Self.read()) {
