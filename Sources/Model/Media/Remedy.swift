@@ -17,7 +17,8 @@ extension Remedy {
   private static func photo(_ code: ReasonCode) -> String {
     switch code {
     case .emptyFile: "Send the photo itself; the app may have sent it before it was written."
-    case .unsupportedContainer, .unsupportedCodec: "Export the photo as JPEG."
+    case .unsupportedContainer: "Export the photo as JPEG."
+    case .unsupportedCodec: "Export the photo as JPEG, baseline or progressive, with 8 bits for each sample."
     case .truncatedContainer: "Send the photo again after it was saved completely."
     case .corruptImage: "Send the photo again; if it is damaged on the phone too, take another."
     case .tooLarge: "Export the photo at a lower resolution."
