@@ -198,11 +198,10 @@ struct InspectTests {
     let temporary = try TemporaryFolder()
     let folder = temporary.path
     let clips = [Self.path("samples/front.mp4"), Self.path("samples/back.mp4")]
-    let definition = ["--definition", try await EmptyStore.smallDefinition()]
     let runs = ["plain": [], "portable": ["--portable"], "latency": ["--latency"]]
     for (name, options) in runs {
       let run = try await Take5Command.run(
-        ["compose"] + clips + ["--both", "--outputs", "\(folder)/\(name)"] + definition + options)
+        ["compose"] + clips + ["--both", "--outputs", "\(folder)/\(name)"] + options)
       #expect(run.status == 0)
     }
     let names = try Folders.files(below: "\(folder)/plain").map { String($0.split(separator: "/").last ?? "") }

@@ -25,7 +25,7 @@ struct VerdictTests {
     }
   }
 
-  /// The built-in definition with a small canvas and without pictures of the result, which accepts clips of any duration.
+  /// The built-in definition with a small canvas, which accepts clips of any duration.
   private static func anyLength(in folder: TemporaryFolder) throws -> String {
     var definition = try Definitions.take5Post()
     definition.limits.seconds = SecondsRange(shortest: 0.1, longest: 600)
@@ -33,7 +33,6 @@ struct VerdictTests {
     definition.outputs[.composed]?.composed?.seconds = SecondsRange(shortest: 0.1, longest: 5.034)
     definition.canvas.width = 270
     definition.canvas.height = 480
-    for role in [Role.poster, .image, .preview] { definition.outputs[role] = nil }
     return try Clips.write(try JSON.encode(definition), "any-length.json", in: folder)
   }
 

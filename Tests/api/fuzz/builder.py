@@ -42,6 +42,9 @@ class Builder:
         query = self.query(operation, thing, places.count("query"))
         headers = self.headers(operation, thing, actor, places.count("header"))
         body, type, marker, readers = self.body(operation, thing, actor, places.count("body"))
+        for name, value in headers:
+            if marker and name == "Take5-User":
+                self.world.unblock(marker, value)
         if type:
             headers.append(("Content-Type", type))
         exchange = Exchange(actor, operation, operation.method, path + query, headers, body)
@@ -139,9 +142,8 @@ class Builder:
         content, marker, readers = sensible(self, operation, thing, actor, content, type)
         for _ in range(extremes):
             content = values.changed(content, chance)
-        if extremes and marker:
-            # Another author has blocked none of the actors.
-            self.world.unblock(marker, content)
+        if extremes and marker and isinstance(content, dict):
+            self.world.unblock(marker, content.get("author"))
         if type == "multipart/form-data":
             body, type = media.submission(content, chance, extremes)
             return body, type, marker, readers

@@ -55,9 +55,8 @@ class World:
             if secret and secret.readers is not EVERYBODY:
                 secret.readers = EVERYBODY if readers is EVERYBODY else secret.readers | set(readers)
 
-    def unblock(self, marker, content):
-        """Lets those see a text whom its author has blocked, unless the content of its request has that author still."""
-        author = content.get("author") if isinstance(content, dict) else None
+    def unblock(self, marker, author):
+        """Lets those see a text whom its author has blocked if a request names another author, who has blocked none of the actors."""
         if author not in (None, *FRIENDS):
             with self.lock:
                 self.secrets[marker].never = ()
