@@ -255,7 +255,8 @@ struct PoolTests {
       async let one: Void = add(0)
       async let other: Void = add(1)
       _ = try await (one, other)
-      #expect(conflicts.withLock { $0 } == 1)
+      // Its repetition may lock its first row before the other one does, and meet it once more.
+      #expect(conflicts.withLock { $0 } >= 1)
       let rows = try await pool.run { try $0.execute("SELECT a FROM t ORDER BY a").map { try $0.get(0, as: Int.self) } }
       #expect(rows == [21, 22])
       await pool.close()

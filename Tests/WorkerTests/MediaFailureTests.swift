@@ -181,6 +181,26 @@ struct MediaFailureTests {
     }
   }
 
+  @Test("a source that is missing because its post was deleted meanwhile is no damage: the job is cancelled")
+  func deletedMeanwhile() async throws {
+    try await WorkerFixture.with { fixture in
+      let post = try await fixture.submit()
+      let held = try await fixture.claim()
+      let source = try await fixture.source(of: held.job)
+      let media = FakeMedia { () async throws(MediaFailure) in
+        await #expect(throws: Never.self) {
+          // As a deletion whose transaction finds the job's row locked.
+          try await fixture.pool.run { _ = try $0.execute("DELETE FROM post WHERE public_id = $1::uuid", .text("\(post)")) }
+          try fixture.blobs.remove(source)
+        }
+        throw MediaFailure(.internal, "by the test")
+      }
+      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
+      #expect(try await fixture.job(held.job.publicID).state == .cancelled)
+      #expect(fixture.outcomes == ["cancelled": 1])
+    }
+  }
+
   /// Changes a file to one of the same length, so that only the hash shows the damage.
   private static func damage(_ path: String) throws {
     try #require(chmod(path, 0o600) == 0)

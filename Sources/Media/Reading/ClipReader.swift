@@ -60,6 +60,13 @@ final class ClipReader {
   /// The time that counts as zero for all streams of the file, in ticks of the video stream.
   var origin: Int64 { expected?.origin ?? firstTicks ?? 0 }
 
+  /// The mean time by which ticks of a grid show the pictures early, in seconds: by as much the sound is to start later. Less than a
+  /// millisecond is jitter, and counts as none.
+  func lead(in ticks: Range<Int>, of grid: TimeGrid) -> Double {
+    let lead = expected?.lead(in: ticks, of: grid) ?? 0
+    return abs(lead) < 0.001 ? 0 : lead
+  }
+
   /// The timestamp of the first frame, in seconds.
   var startSeconds: Double? { firstTicks.map { timeBase.seconds($0) } }
 

@@ -1,3 +1,5 @@
+import AV
+
 /// Decides which frame of a clip each tick of the grid shows: the nearest in time, with steps as even as those of the source.
 ///
 /// A tick half-way between two frames has two nearest ones, and the jitter of the timestamps must not choose between them. Consecutive
@@ -39,5 +41,26 @@ struct FramePacing {
   mutating func finish(_ tick: Double, shown: Double) {
     lead += shown - tick
     (previous, chosen) = (chosen, nil)
+  }
+}
+
+extension PacketScan {
+  /// The mean of the times of the frames that ticks show minus those of the ticks, in seconds: frames at 29.97 per second are shown
+  /// ever earlier on a grid of 30.
+  func lead(in ticks: Range<Int>, of grid: TimeGrid) -> Double {
+    guard !ticks.isEmpty, !times.isEmpty else { return 0 }
+    let times = times.map { timeBase.seconds($0 - origin) }
+    var pacing = FramePacing(grid)
+    var current = 0
+    var sum = 0.0
+    for tick in 0..<ticks.upperBound {
+      let time = grid.seconds(tick)
+      while current + 1 < times.count, pacing.prefersFollowing(times[current + 1], to: times[current], at: time) {
+        current += 1
+      }
+      pacing.finish(time, shown: times[current])
+      if ticks.contains(tick) { sum += times[current] - time }
+    }
+    return sum / Double(ticks.count)
   }
 }

@@ -40,7 +40,9 @@ final class ClipOutput {
     }
     audio =
       if let audioPlan = plan.audio {
-        try AudioTracks.track(audioPlan.mode, of: reader, until: seconds, container: container)
+        try AudioTracks.track(
+          audioPlan.mode, of: reader, from: reader.lead(in: 0..<(encoding?.ticks ?? 0), of: grid), until: seconds,
+          container: container)
       } else { nil }
     if let audio { reader.packetTaps.append(audio) }
     try container.start()

@@ -43,12 +43,18 @@ final class Composition {
     compositor = try Compositor(
       plan, layouts: clips.mapValues(\.layout),
       isInPlace: clips.values.allSatisfy { $0.reader.allowsDrawingInPlace })
+    // Of both pictures: neither is far from the sound.
+    let lead =
+      readers.values.map { [ticks] reader in
+        let shift = span.shifts[reader.source.name] ?? 0
+        return reader.lead(in: shift..<shift + ticks, of: grid)
+      }.reduce(0, +) / Double(max(1, readers.count))
     container = try ContainerWriter(plan.role, file: try files.file(for: plan.role))
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, container: container)
     audio =
       if let mode = plan.audio?.mode, let audioReader {
         try AudioTracks.track(
-          mode, of: audioReader, from: grid.seconds(shifts[audioReader.source.name] ?? 0),
+          mode, of: audioReader, from: grid.seconds(shifts[audioReader.source.name] ?? 0) + lead,
           until: grid.seconds(ticks), container: container)
       } else { nil }
     // A reader prepares its frames in one form only: another composition of the same frames converts its own.

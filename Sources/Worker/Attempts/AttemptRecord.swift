@@ -94,12 +94,13 @@ struct AttemptRecord: Sendable {
         log.warning("the findings in the media cannot be stored", ["error": "\(error)"])
         ending = ending.withoutFindings
       } catch {
-        guard case .accepted = ending else {
+        switch ending {
+        // The outputs cannot be published, for instance because the disk is full; or the subject of the source was deleted.
+        case .accepted, .damaged: ending = AttemptEnding(error)
+        default:
           log.error("the end of an attempt could not be written; the job will be reaped", ["error": "\(error)"])
           return ending
         }
-        // The outputs cannot be published, for instance because the disk is full.
-        ending = AttemptEnding(error)
       }
     }
   }
@@ -142,6 +143,8 @@ struct AttemptRecord: Sendable {
       try JobQueue.snooze(job, seconds: 2, session)
       return Note(message: "job snoozed: it has to run isolated", outcome: "snoozed")
     case .damaged(let error, _):
+      // Throws if the subject was deleted since the attempt began: then its sources are missing by right.
+      _ = try store.work(for: job, session)
       return try retry("a source is damaged", error.description, session)
     case .failed(let error):
       return try retry("an attempt failed", error, session)

@@ -106,8 +106,12 @@ struct DatabaseAccess: Sendable {
         return applied
       }
       access.isNew = applied.count == StoreMigrations.all.count
-      for migration in applied {
-        log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
+      if access.isNew {
+        log.info("schema created", ["migrations": "\(applied.count)"])
+      } else {
+        for migration in applied {
+          log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
+        }
       }
     } catch let failure as CommandFailure {
       await access.close()

@@ -18,10 +18,10 @@ package final class TemporaryFolder: Sendable {
 
   deinit { FolderRemoval.begin(path) }
 
-  /// Removes the folder at the end of the process, not with its last reference.
+  /// Removes the folder at the end of the process: what a static variable refers to has no last reference.
   package func keepUntilExit() {
     kept.withLock { kept in
-      if kept.isEmpty { atexit(releaseAtExit) }
+      if kept.isEmpty { atexit(removeAtExit) }
       kept.append(self)
     }
   }
@@ -42,7 +42,11 @@ package final class TemporaryFolder: Sendable {
 private let kept = Locked<[TemporaryFolder]>([])
 
 // At file scope, for atexit(3).
-private func releaseAtExit() { kept.withLock { $0 = [] } }
+private func removeAtExit() {
+  kept.withLock { kept in
+    for folder in kept { FolderRemoval.begin(folder.path) }
+  }
+}
 
 /// Removes folders on threads of its own: removing a cluster may take seconds on storage with online discard, and two
 /// removals would block both threads of Swift's pool on a machine with two cores.
