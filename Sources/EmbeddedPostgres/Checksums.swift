@@ -16,7 +16,7 @@ package enum Checksums {
       let folder = try Folder.resolved(configuration.dataFolder)
       let lock = try Upgrade.own(folder)
       defer { lock.release() }
-      let cluster = try Cluster(in: folder, isDurable: configuration.isDurable)
+      let cluster = try Cluster(in: folder, configuration)
       guard let version = cluster.version else { throw EmbeddedPostgresError.missing(in: folder) }
       try Upgrade.clean(cluster.layout)
       let binaries = try Binaries.installed(.creator(version))

@@ -6,6 +6,8 @@ struct Cluster {
   let layout: Layout
   let user: ServerUser
   let isDurable: Bool
+  /// Whether its server is to serve for long.
+  let isService: Bool
 
   /// The superuser; every process that can open the socket may use it.
   static let role = "take5"
@@ -17,7 +19,9 @@ struct Cluster {
   /// The cluster of a data folder, whether or not it exists.
   ///
   /// - Parameter dataFolder: an existing folder, absolute and without symbolic links.
-  init(in dataFolder: String, isDurable: Bool) throws(EmbeddedPostgresError) {
+  init(
+    in dataFolder: String, _ configuration: EmbeddedPostgres.Configuration
+  ) throws(EmbeddedPostgresError) {
     let user = try ServerUser.current()
     do throws(SystemError) {
       layout = Layout(dataFolder: dataFolder, id: try Layout.identify(dataFolder), user: user)
@@ -25,13 +29,13 @@ struct Cluster {
       throw EmbeddedPostgresError(error)
     }
     self.user = try Self.owner(of: layout, otherwise: user)
-    self.isDurable = isDurable
+    (isDurable, isService) = (configuration.isDurable, configuration.isService)
   }
 
-  init(layout: Layout, user: ServerUser, isDurable: Bool) {
+  /// The same for another folder, such as an unfinished one.
+  init(_ layout: Layout, like cluster: Cluster) {
     self.layout = layout
-    self.user = user
-    self.isDurable = isDurable
+    (user, isDurable, isService) = (cluster.user, cluster.isDurable, cluster.isService)
   }
 
   /// The user who runs the server: the owner of an existing cluster, otherwise `user`.
@@ -104,7 +108,7 @@ struct Cluster {
       "-c", "jit=off",
     ]
     if isDurable {
-      arguments += ["-c", "shared_buffers=\(Self.sharedMegabytes)MB"]
+      arguments += ["-c", "shared_buffers=\(sharedMegabytes)MB"]
     } else {
       // Commits survive a crash of the server, but not of the machine. Hundreds of tests share the server.
       arguments += ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=400"]
@@ -117,9 +121,11 @@ struct Cluster {
     return try ChildProcess(configuration)
   }
 
-  /// The `shared_buffers`: a sixteenth of the machine's memory, from 128 MB, PostgreSQL's default, to 1 GB, so that a
-  /// long queue stays in memory. The kernel allocates pages as they are used.
-  private static var sharedMegabytes: Int {
+  /// The `shared_buffers`: of a service a sixteenth of the machine's memory, from 128 MB, PostgreSQL's default, to 1 GB, so that a
+  /// long queue stays in memory. The kernel allocates pages as they are used, but the server writes its list of them at the start: a
+  /// command, which ends soon, has the default.
+  private var sharedMegabytes: Int {
+    guard isService else { return 128 }
     let bytes = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
     return min(max(bytes >> 24, 128), 1024)
   }

@@ -18,7 +18,7 @@ final class OwnedServer: Sendable {
   init(
     in folder: String, _ lock: FileLock, _ configuration: EmbeddedPostgres.Configuration
   ) throws(EmbeddedPostgresError) {
-    let cluster = try Cluster(in: folder, isDurable: configuration.isDurable)
+    let cluster = try Cluster(in: folder, configuration)
     try Upgrade.clean(cluster.layout)
     let binaries = try Binaries.installed(cluster.version.map(Binaries.Wanted.creator) ?? .newest)
     server = try Server(of: cluster, with: binaries, report: configuration.report)

@@ -45,7 +45,7 @@ package struct Upgrade {
     }
     let lock = try own(folder)
     defer { lock.release() }
-    let cluster = try Cluster(in: folder, isDurable: configuration.isDurable)
+    let cluster = try Cluster(in: folder, configuration)
     guard let present = cluster.version else { throw EmbeddedPostgresError.missing(in: folder) }
     let to = try Binaries.installed(version.map(Binaries.Wanted.version) ?? .newest)
     guard to.version != present else { return Report(from: present, to: present) }
@@ -177,8 +177,7 @@ package struct Upgrade {
 
   private func start(_ layout: Layout, _ binaries: Binaries) throws(EmbeddedPostgresError) -> Server {
     let server = try Server(
-      of: Cluster(layout: layout, user: cluster.user, isDurable: cluster.isDurable), with: binaries,
-      report: configuration.report)
+      of: Cluster(layout, like: cluster), with: binaries, report: configuration.report)
     do throws(EmbeddedPostgresError) {
       try server.waitUntilReady(until: .now + configuration.timeout)
     } catch {

@@ -14,8 +14,11 @@ package enum Failpoints {
 
   /// Throws if the variable has a syntax error, or names an unknown point or action; call it at the start.
   ///
-  /// - Parameter known: all failpoints of the program.
-  package static func check(_ known: [Failpoint]) throws(FailpointError) { try plan.get().check(known) }
+  /// - Parameter known: all failpoints of the program; they are listed only if the variable sets a rule, as that reads every statement.
+  package static func check(_ known: @autoclosure () -> [Failpoint]) throws(FailpointError) {
+    let plan = try plan.get()
+    if areArmed { try plan.check(known()) }
+  }
 
   /// Performs the actions due at a point; returns whether the caller must close its connection there.
   @discardableResult

@@ -29,6 +29,24 @@ struct EmbeddedPostgresTests {
     #expect(error?.isConnectionLost == true, "\(String(describing: error))")
   }
 
+  @Test(
+    "the server of a command starts with PostgreSQL's default memory, and that of a service with more on a larger machine"
+  )
+  func memory() throws {
+    var configuration = configuration()
+    configuration.isDurable = true
+    for isService in [false, true] {
+      configuration.isService = isService
+      let server = try EmbeddedPostgres.start(configuration)
+      let kilobytes: Int = try connect(server).execute(
+        "SELECT setting::int * 8 FROM pg_settings WHERE name = 'shared_buffers'"
+      ).single().get(0)
+      server.stop()
+      let sixteenth = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)) / (16 << 20)
+      #expect(kilobytes >> 10 == (isService ? min(max(sixteenth, 128), 1024) : 128))
+    }
+  }
+
   @Test("a new folder gets a database with UTF-8 and the C locale, whose rows survive a restart")
   func coldAndWarm() throws {
     let first = try EmbeddedPostgres.start(configuration())
@@ -73,7 +91,7 @@ struct EmbeddedPostgresTests {
     #expect(try !Checksums.enable(configuration()))
 
     // As one that an earlier version has created.
-    let cluster = try Cluster(in: try Folder.resolved("\(folder.path)/data"), isDurable: false)
+    let cluster = try Cluster(in: try Folder.resolved("\(folder.path)/data"), configuration())
     let version = try #require(cluster.version)
     var former = ChildProcess.Configuration(
       path: try Binaries.installed(.creator(version)).checksums,

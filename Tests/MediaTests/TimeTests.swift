@@ -94,11 +94,11 @@ struct TimeTests {
 }
 
 extension DecodedAudio {
-  /// How much earlier the same sound is heard than in the other one, in seconds: where the second from 2 s on is loudest, both agree
-  /// best, up to 20 ms.
+  /// The time of the same sound in the other one minus that in this one, in seconds: where both agree best, up to 10 ms, at the
+  /// loudest sample of the second from 2 s on.
   fileprivate func lead(before other: DecodedAudio) -> Double {
     let first = (2 * sampleRate..<3 * sampleRate).max { abs(samples[$0]) < abs(samples[$1]) } ?? 0
-    let (count, most) = (4096, sampleRate / 50)
+    let (count, most) = (1024, sampleRate / 100)
     let agreement = (-most...most).map { shift in
       (0..<count).reduce(Float(0)) { $0 + samples[first + $1] * other.samples[first + $1 + shift] }
     }

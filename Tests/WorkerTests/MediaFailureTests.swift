@@ -190,7 +190,9 @@ struct MediaFailureTests {
       let media = FakeMedia { () async throws(MediaFailure) in
         await #expect(throws: Never.self) {
           // As a deletion whose transaction finds the job's row locked.
-          try await fixture.pool.run { _ = try $0.execute("DELETE FROM post WHERE public_id = $1::uuid", .text("\(post)")) }
+          try await fixture.pool.run {
+            _ = try $0.execute("DELETE FROM post WHERE public_id = $1::uuid", .text("\(post)"))
+          }
           try fixture.blobs.remove(source)
         }
         throw MediaFailure(.internal, "by the test")
