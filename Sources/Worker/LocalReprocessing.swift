@@ -97,12 +97,13 @@ package struct LocalReprocessing: Sendable {
       ending = await attempt.run(work)
     }
     switch ending {
-    case .accepted(_, _, let outputs, let recipe):
+    case .accepted(_, let verdict, let outputs, let recipe):
       let seconds = start.duration(to: .now) / .seconds(1)
       do {
         try await persist { session in
           try session.transaction { session in
-            try store.replace(outputs, of: work, recipe: recipe, job: item.job, seconds: seconds, session)
+            try store.replace(
+              outputs, of: work, recipe: recipe, job: item.job, verdict: verdict, seconds: seconds, session)
           }
         }
       } catch let error as StoreError {

@@ -171,7 +171,7 @@ struct AttackerTests {
     try await scene.stop()
   }
 
-  @Test("bodies of nested JSON without a credential are refused, and cost others nothing that they notice")
+  @Test("bodies of nested JSON, with a credential or without, are refused, and cost others nothing that they notice")
   func nestedJSON() async throws {
     let scene = try await AttackScene()
     let levels = String(repeating: #"{"a":"#, count: 12)
@@ -180,8 +180,12 @@ struct AttackerTests {
     try await onThread("attacker") {
       let attacker = Attacker(port: scene.api.port)
       for path in ["/v1/sessions", "/v1/accounts"] { try attacker.ask(16, "POST \(path) HTTP/1.1", body: body) }
+      // Those of a user are read.
+      let user = scene.attacker()
+      try user.ask(16, "POST /v1/posts/search HTTP/1.1", body: body)
       #expect(try scene.healthy.isServed())
       #expect(try attacker.finish().allSatisfy { $0.status == 400 || $0.status == 413 || Self.isRefusal($0) })
+      #expect(try user.finish().allSatisfy { $0.status == 400 || Self.isRefusal($0) })
     }
     try await scene.stop()
   }

@@ -186,13 +186,13 @@ struct VerifierTests {
     }
   }
 
-  @Test("wrong lengths in rows are found and corrected")
-  func lengths() async throws {
+  @Test("wrong lengths in rows are found and corrected, even if their sum exceeds 64 bits", arguments: [99, Int64.max])
+  func lengths(bytes: Int64) async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a")
       try await fixture.sql(
         """
-        UPDATE blob SET bytes = 99 WHERE hash = (SELECT blob FROM asset WHERE role = 'composed');
+        UPDATE blob SET bytes = \(bytes) WHERE hash = (SELECT blob FROM asset WHERE role = 'composed');
         UPDATE asset SET bytes = 77 WHERE role = 'poster'
         """)
       // The row of the composed video's asset is right, but that of its blob is not.

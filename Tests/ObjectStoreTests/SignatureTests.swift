@@ -110,6 +110,9 @@ struct LocationTests {
   @Test("the date of a header field is read")
   func date() {
     #expect(HTTPDate.seconds("Sun, 06 Nov 1994 08:49:37 GMT") == 784_111_777)
-    #expect(HTTPDate.seconds("yesterday") == nil)
+    for wrong in [
+      "yesterday", "Sun, 06 Nov -2147483648 08:49:37 GMT", "Sun, 06 Nov 2147483647 08:49:37 GMT",
+      "Sun, -2147483648 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:2147483647 GMT", "Sun, 06 Nov 1994 08:49 GMT",
+    ] { #expect(HTTPDate.seconds(wrong) == nil, "\(wrong)") }
   }
 }

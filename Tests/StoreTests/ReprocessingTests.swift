@@ -151,7 +151,8 @@ struct ReprocessingTests {
   @Test("an item of a local run gets only one outcome")
   func fencing() async throws {
     try await StoreFixture.with { fixture in
-      _ = try await fixture.ready("first")
+      let id = try await fixture.ready("first")
+      #expect(try await fixture.post(id).offsetSeconds == 0.18)
       let run = try await fixture.startRun { $0.isLocal = true }
       #expect(try await fixture.schedule() == 0, "workers do not process a local run")
       let record = try await fixture.run(run)
@@ -164,13 +165,18 @@ struct ReprocessingTests {
       let found = try #require(try await pool.run { try store.claimItem(of: record, $0) })
       let again = try #require(try await pool.run { try store.work(for: found, $0) })
       let outputs = try fixture.outputs("second")
+      let unaligned = Verdict(reasons: [], inputs: [:], decisions: [])
       try await pool.transaction { session in
-        try store.replace(outputs, of: again, recipe: SHA256.digest(of: [2]), job: found.job, seconds: 1, session)
+        try store.replace(
+          outputs, of: again, recipe: SHA256.digest(of: [2]), job: found.job, verdict: unaligned, seconds: 1, session)
       }
+      #expect(try await fixture.post(id).offsetSeconds == nil, "an offset that is not known any more goes")
       let late = try fixture.outputs("late")
       await #expect(throws: StoreError.itemEnded(work.subject)) {
         try await pool.transaction { session in
-          try store.replace(late, of: work, recipe: SHA256.digest(of: [3]), job: lost.job, seconds: 1, session)
+          try store.replace(
+            late, of: work, recipe: SHA256.digest(of: [3]), job: lost.job, verdict: StoreFixture.accepted, seconds: 1,
+            session)
         }
       }
       try await pool.run { try store.complete(local: record, $0) }

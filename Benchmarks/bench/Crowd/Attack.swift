@@ -97,6 +97,9 @@ struct Attack: Sendable {
       name: "json", meaning: "60 KB of nested JSON without a credential, on 8 connections",
       form: .asking(threads: 8), hasToken: false, head: "POST /v1/sessions HTTP/1.1" + json, body: nested),
     Attack(
+      name: "search", meaning: "60 KB of nested JSON of one user, on 8 connections", form: .asking(threads: 8),
+      head: "POST /v1/posts/search HTTP/1.1" + json, body: nested),
+    Attack(
       name: "lists", meaning: "searches of one user for a letter, on 20 connections", form: .asking(threads: 20),
       head: "GET /v1/users?query=l HTTP/1.1", needsPosts: true),
     Attack(

@@ -140,8 +140,8 @@ final class UserEventStream: Sendable {
       }
       for event in events {
         sent.number = event.number
-        guard event.kind != UserEvent.blank, let data = try? JSON.text(UserEventResponse(event)) else { continue }
-        bytes += ServerSentEvent(id: sent, name: event.kind, data: data).bytes
+        guard event.kind != UserEvent.blank else { continue }
+        bytes += ServerSentEvent(id: sent, name: event.kind, of: UserEventResponse(event)).bytes
       }
     }
     if !bytes.isEmpty { body.write(bytes) }
@@ -153,10 +153,9 @@ final class UserEventStream: Sendable {
     sent.withLock { sent in
       for change in changes where change.position > sent.window {
         sent.window = change.position
-        guard let data = try? JSON.text(WindowChangeResponse(change)) else { continue }
         bytes +=
           ServerSentEvent(
-            id: sent, name: change.isOpening ? "window_opened" : "window_closed", data: data
+            id: sent, name: change.isOpening ? "window_opened" : "window_closed", of: WindowChangeResponse(change)
           ).bytes
       }
     }
@@ -170,6 +169,21 @@ private struct ServerSentEvent {
   let name: String
   /// One line.
   let data: String
+
+  init(id: EventPosition, name: String, data: String) {
+    self.id = id
+    self.name = name
+    self.data = data
+  }
+
+  /// An event with a value as JSON; for what cannot be written, the event by which clients read everything again.
+  init(id: EventPosition, name: String, of value: some Encodable) {
+    if let data = try? JSON.text(value) {
+      self.init(id: id, name: name, data: data)
+    } else {
+      self.init(id: id, name: "reset", data: "{}")
+    }
+  }
 
   var bytes: [UInt8] { Array("id: \(id)\nevent: \(name)\ndata: \(data)\n\n".utf8) }
 }

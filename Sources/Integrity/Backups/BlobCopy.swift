@@ -48,10 +48,10 @@ package struct BlobCopy: Sendable {
         case .present: break
         case .copied:
           report.copied += 1
-          report.bytes += blob.value
+          report.bytes &+= blob.value
         case .missing: report.missing.append(blob.key)
         }
-        done += blob.value
+        done &+= blob.value
         progress(Double(done) / Double(max(dumped.bytes, 1)))
       }
     }

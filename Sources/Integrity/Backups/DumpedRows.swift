@@ -105,7 +105,7 @@ package struct DumpedRows: Sendable {
     shards[shard] += digest.bytes
     shards[shard] += (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
     blobs += 1
-    self.bytes += length
+    self.bytes &+= length
   }
 }
 

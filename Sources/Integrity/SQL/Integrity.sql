@@ -17,7 +17,7 @@ SELECT set_config('enable_indexscan', 'off', true), set_config('enable_indexonly
   set_config('enable_bitmapscan', 'off', true)
 
 -- name: totals
-SELECT (SELECT count(*) FROM blob) AS blobs, (SELECT coalesce(sum(bytes), 0)::bigint FROM blob) AS bytes,
+SELECT (SELECT count(*) FROM blob) AS blobs, (SELECT least(coalesce(sum(bytes), 0), 9223372036854775807)::bigint FROM blob) AS bytes,
   (SELECT count(*) FROM asset_set) AS sets, (SELECT count(*) FROM post) AS posts, (SELECT count(*) FROM image) AS images,
   (SELECT count(*) FROM asset) AS assets, (SELECT count(*) FROM app_user) AS users,
   (SELECT count(*) FROM relation) AS relations
@@ -202,7 +202,7 @@ SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::
 
 -- name: count_removable_blobs
 -- The number and the size of the blobs of a page that only removable sets refer to, or none.
-SELECT count(*) AS blobs, coalesce(sum(bytes), 0)::bigint AS bytes
+SELECT count(*) AS blobs, least(coalesce(sum(bytes), 0), 9223372036854775807)::bigint AS bytes
 FROM (SELECT hash, bytes FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (
   SELECT FROM asset JOIN asset_set ON asset_set.id = asset.asset_set_id

@@ -120,7 +120,7 @@ extension Store {
     let row = try session.execute(Self.collecting["drop_blob"], name).single()
     try blobs.remove(hash)
     collected.blobs += 1
-    collected.bytes += try row.get("bytes", as: Int64.self)
+    collected.bytes &+= try row.get("bytes", as: Int64.self)
   }
 }
 

@@ -44,13 +44,15 @@ extension Store {
   /// - Throws: `StoreError.itemEnded` if the item has an outcome already, and `StoreError.outputsChanged` if the
   ///   subject has another set by now. The caller must roll back.
   package func replace(
-    _ outputs: [NewAsset], of work: Work, recipe: SHA256Digest, job: PublicID, seconds: Double, _ session: Session
+    _ outputs: [NewAsset], of work: Work, recipe: SHA256Digest, job: PublicID, verdict: Verdict, seconds: Double,
+    _ session: Session
   ) throws {
     guard let reprocessing = work.reprocessing, try end(itemOf: job, "done", error: nil, seconds: seconds, session)
     else { throw StoreError.itemEnded(work.subject) }
     let insert = { () throws -> Int64 in
       try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job, session)
     }
+    try setOffset(of: work, verdict, session)
     if let current = reprocessing.currentSet {
       let set = try insert()
       let row = try swap(current, for: set, of: work.subject, session)

@@ -307,7 +307,8 @@ WHERE public_id = $1::uuid AND status = 'processing'
 RETURNING id, author, foreground, status
 
 -- name: set_offset
-UPDATE post SET offset_seconds = $2::float8 WHERE public_id = $1::uuid
+UPDATE post SET offset_seconds = $2::float8
+WHERE public_id = $1::uuid AND offset_seconds IS DISTINCT FROM $2::float8
 
 -- name: reject
 UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'processing' RETURNING public_id, author

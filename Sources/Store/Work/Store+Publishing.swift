@@ -21,15 +21,21 @@ extension Store {
   ) throws {
     // The fence comes first: it throws unless the worker holds the lease.
     try JobQueue.complete(job, .accepted, result: try JSON.encode(verdict), session)
-    if case .post(let id) = work.subject, let offset = verdict.moment?.offsetSeconds {
-      try session.execute(Self.statements["set_offset"], .text(id.description), .double(offset))
-    }
     if work.reprocessing != nil {
-      return try replace(outputs, of: work, recipe: recipe, job: job.publicID, seconds: seconds, session)
+      return try replace(
+        outputs, of: work, recipe: recipe, job: job.publicID, verdict: verdict, seconds: seconds, session)
     }
+    try setOffset(of: work, verdict, session)
     try publishFirst(
       work, { try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session) },
       session)
+  }
+
+  /// Stores by how much the clips of a moment are apart; nil if that is not known, or not any more.
+  func setOffset(of work: Work, _ verdict: Verdict, _ session: Session) throws {
+    guard case .post(let id) = work.subject else { return }
+    try session.execute(
+      Self.statements["set_offset"], .text(id.description), .double(verdict.moment?.offsetSeconds))
   }
 
   /// Publishes the first outputs of a subject.

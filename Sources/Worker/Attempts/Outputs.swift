@@ -72,8 +72,8 @@ protocol Revised {
 extension Plan: Revised {
   /// 2: the samples of copied clips have lengths instead of start codes. 3: a tick shows the nearest frame, stills are as bright as the
   /// video, and sound of one channel as loud as its source. 4: colours lie where luma is, whatever a frame is scaled to; clips whose sound
-  /// differs by up to two seconds are aligned; copied sound ends with the picture.
-  static var revision: Int? { 4 }
+  /// differs by up to two seconds are aligned; copied sound ends with the picture. 5: sound starts with the mean of the pictures.
+  static var revision: Int? { 5 }
 }
 
 extension PhotoPlan: Revised {
