@@ -11,7 +11,7 @@ struct SwiftClient {
     else { fatalError("TAKE5_URL, TAKE5_API_KEY and TAKE5_SAMPLES must be set") }
     let service = Take5ClientAPIConfiguration(basePath: url, customHeaders: ["Authorization": "Bearer \(key)"])
     let submitted = try await PostsAPI.submitPost(
-      kind: .take5, author: "grace", prefer: "wait=60", caption: "Dämmerung", visibility: .friends, foreground: .back,
+      kind: .take5, prefer: "wait=60", author: "grace", caption: "Dämmerung", visibility: .friends, foreground: .back,
       capturedAt: Date(timeIntervalSince1970: 1_795_000_000), latitude: 52.5163, longitude: 13.3777,
       place: "brandenburg-gate", placeName: "Brandenburger Tor",
       front: URL(fileURLWithPath: "\(samples)/front.mp4"), back: URL(fileURLWithPath: "\(samples)/back.mp4"),
@@ -29,7 +29,7 @@ struct SwiftClient {
     expect(verdict?.verdict == .accepted && verdict?.inputs["front"]?.facts.family == .mp4, "\(verdict as Any)")
     // A photo without a location: optional parameters are not sent.
     let photo = try await PostsAPI.submitPost(
-      kind: .photo, author: "grace", prefer: "wait=60",
+      kind: .photo, prefer: "wait=60", author: "grace",
       photo: [URL(fileURLWithPath: environment["TAKE5_PHOTO"] ?? "")], apiConfiguration: service)
     expect(photo.photos.first?["photo.small"] != nil, "\(photo)")
     let near = try await ReadingAPI.listPosts(
