@@ -224,8 +224,9 @@ struct MediaTests {
       #expect(1...4 ~= storage.hanging)
       for path in ["/livez", "/v1/posts", image] { #expect(try await api.get(path).status == 200, "\(path)") }
       storage.answer()
-      while try await api.get(video).status == 503 {}
-      #expect(try await api.get(video).body == Self.video)
+      var response = try await api.get(video)
+      while response.status == 503 { response = try await api.get(video) }
+      #expect(response.body == Self.video)
       while try await api.get("/readyz").status == 503 {}
     }
   }
