@@ -45,6 +45,16 @@ struct AccountTests {
     return status == 200
   }
 
+  @Test("a user registers with the longest biography, in any script")
+  func longBiography() async throws {
+    try await Self.with { api in
+      let biography = String(repeating: "\u{1F30A}", count: 5000)
+      let registered = try await Self.register(
+        api, #"{"user_name":"ada","password":"correct horse","bio":"\#(biography)"}"#)
+      #expect(registered.status == 201, "\(registered.text)")
+    }
+  }
+
   @Test("a user registers, submits, signs out, and signs in again in spite of the case of the name")
   func life() async throws {
     try await Self.with { api in

@@ -10,15 +10,15 @@ extension ControlAPI {
   var accountRoutes: [Route] {
     let limit = Int64(JSONBody.maxBytes)
     return [
-      route("POST", "/v1/accounts", access: .anyone, bodyLimit: Self.maxAccountBytes, handler: register),
-      route("POST", "/v1/sessions", access: .anyone, bodyLimit: Self.maxAccountBytes, handler: signIn),
+      route("POST", "/v1/accounts", access: .anyone, bodyLimit: limit, handler: register),
+      route("POST", "/v1/sessions", access: .anyone, bodyLimit: Self.maxSessionBytes, handler: signIn),
       route("PUT", "/v1/accounts/current/password", access: .userToken, bodyLimit: limit, handler: changePassword),
       route("PUT", "/v1/users/{id}/password", access: .key([.tokens]), bodyLimit: limit, handler: resetPassword),
     ]
   }
 
-  /// The maximum length of a body of a client without a credential, in bytes.
-  private static let maxAccountBytes: Int64 = 4 << 10
+  /// The maximum length of a body that signs in, in bytes. One that registers has a profile, and is counted before it is read.
+  private static let maxSessionBytes: Int64 = 4 << 10
 
   private func enabledPasswords() throws(Problem) -> PasswordWork {
     guard let passwords else { throw ProblemKind.accountsOff.problem("The service was started without accounts.") }
