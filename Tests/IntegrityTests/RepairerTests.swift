@@ -184,7 +184,7 @@ struct RepairerTests {
     try await IntegrityFixture.with { fixture in
       try fixture.publishOrphan("orphan")
       try await fixture.pool.transaction { session in
-        _ = try fixture.store.holdCollecting(for: .seconds(60), session)
+        _ = try fixture.store.holdCollecting(for: .seconds(3600), session)
       }
       let failures = try await fixture.repair()
       #expect(failures.count == 1 && failures[0].reason.contains("hold"))
