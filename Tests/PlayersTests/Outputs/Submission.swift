@@ -85,15 +85,12 @@ extension Submission {
   /// The folder that `TAKE5_FIELD_MEDIA` names.
   static let fieldFolder = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
 
-  /// The submissions of the field media: recordings of real phones, and files that were made after reports of defects.
+  /// The submissions of the field media, which are recordings of real phones.
   static func fieldMedia() throws -> [Submission] {
     guard let folder = fieldFolder else { return [] }
     func files(_ kind: String) throws -> [(name: String, open: Clip)] {
-      let folders = ["\(folder)/\(kind)", "\(folder)/\(kind)-2"].filter(Folder.isFolder)
-      return try folders.flatMap { folder -> [(name: String, open: Clip)] in
-        try Folder.names(in: folder).sorted().map { name in
-          (name, { OpenFile(try Descriptor(reading: "\(folder)/\(name)")) })
-        }
+      try Folder.names(in: "\(folder)/\(kind)").sorted().map { name in
+        (name, { OpenFile(try Descriptor(reading: "\(folder)/\(kind)/\(name)")) })
       }
     }
     var definition = try bothArrangements()
