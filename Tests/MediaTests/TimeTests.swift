@@ -64,6 +64,21 @@ struct TimeTests {
     #expect(abs(pictures - sound) < 0.002, "pictures lead by \(pictures) s, and the sound by \(sound) s")
   }
 
+  @Test(
+    "the sound of a slow camera, and of one that pauses, stays where it is",
+    arguments: [
+      (0..<50).map { Double($0) / 10 }, (0..<75).map { Double($0) / 15 },
+      (0..<150).map { Double($0) / 30 }.filter { !(1..<2).contains($0) && !(3..<3.3).contains($0) },
+    ])
+  func slowCameras(times: [Double]) throws {
+    var tone = MarkedClip.Tone(440)
+    tone.room = (start: 0, seed: 7)
+    let front = try MarkedClip(.red, times: times, seconds: 5, tone: tone).write()
+    let run = try MomentRun(front: front, back: MarkedClip(.blue).write())
+    let sound = try #require(try run.video(.composed).audio()).lead(before: #require(try DecodedClip(front).audio()))
+    #expect(abs(sound) < 0.001, "the sound leads by \(sound) s")
+  }
+
   @Test("a clip whose video starts late counts from its first frame")
   func lateStart() throws {
     let times = (0..<150).map { 0.4 + Double($0) / 30 }

@@ -10,7 +10,7 @@ struct FramePacing {
   private static let tolerance = 0.001
 
   /// How much before its time a frame may be shown, in seconds.
-  private let earliest: Double
+  let earliest: Double
   /// The sum of the times of the shown frames minus those of their ticks, in seconds.
   private var lead = 0.0
   /// Whether the tick before, with two nearest frames, has shown the later one; nil: it had one.
@@ -46,21 +46,22 @@ struct FramePacing {
 
 extension PacketScan {
   /// The mean of the times of the frames that ticks show minus those of the ticks, in seconds: frames at 29.97 per second are shown
-  /// ever earlier on a grid of 30.
+  /// ever earlier on a grid of 30. A frame that is held, as of a slow camera or in a pause, is late by right, and does not count.
   func lead(in ticks: Range<Int>, of grid: TimeGrid) -> Double {
-    guard !ticks.isEmpty, !times.isEmpty else { return 0 }
+    guard !times.isEmpty else { return 0 }
     let times = times.map { timeBase.seconds($0 - origin) }
     var pacing = FramePacing(grid)
     var current = 0
-    var sum = 0.0
+    var leads: [Double] = []
     for tick in 0..<ticks.upperBound {
       let time = grid.seconds(tick)
       while current + 1 < times.count, pacing.prefersFollowing(times[current + 1], to: times[current], at: time) {
         current += 1
       }
       pacing.finish(time, shown: times[current])
-      if ticks.contains(tick) { sum += times[current] - time }
+      let lead = times[current] - time
+      if ticks.contains(tick), abs(lead) <= pacing.earliest { leads.append(lead) }
     }
-    return sum / Double(ticks.count)
+    return leads.isEmpty ? 0 : leads.reduce(0, +) / Double(leads.count)
   }
 }
