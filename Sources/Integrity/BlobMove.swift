@@ -81,7 +81,7 @@ package struct BlobMove: Sendable {
       switch copied {
       case .bytes(let bytes):
         report.copied += 1
-        report.bytes += bytes
+        report.bytes &+= bytes
         if bytes != files[hash] {
           otherLengths[hash] = bytes
           report.damaged.append(hash)

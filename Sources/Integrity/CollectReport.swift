@@ -14,7 +14,7 @@ package struct CollectReport: Encodable, Sendable {
 
     static func += (sum: inout Amount, other: Amount) {
       sum.count += other.count
-      sum.bytes += other.bytes
+      sum.bytes &+= other.bytes
     }
   }
 

@@ -174,6 +174,6 @@ package struct Collected: Sendable, Hashable {
   package static func += (sum: inout Collected, other: Collected) {
     sum.examined += other.examined
     sum.blobs += other.blobs
-    sum.bytes += other.bytes
+    sum.bytes &+= other.bytes
   }
 }
