@@ -64,7 +64,7 @@ struct TimeTests {
     #expect(abs(pictures - sound) < 0.002, "pictures lead by \(pictures) s, and the sound by \(sound) s")
   }
 
-  @Test("the sound of a slow camera, and of one that pauses for a second, stays where it is", arguments: [10.0, 15, 30])
+  @Test("the sound of a slow camera, and of one that pauses, stays where it is", arguments: [10.0, 15, 30])
   func slowCameras(framesPerSecond: Double) throws {
     var times = (0..<Int(5 * framesPerSecond)).map { Double($0) / framesPerSecond }
     if framesPerSecond == 30 { times.removeSubrange(31..<60) }
