@@ -69,12 +69,13 @@ struct SignInLimitTests {
   }
 
   @Test(
-    "an attempt counts before its body is read, which has 4 KiB at most", arguments: ["/v1/sessions", "/v1/accounts"])
-  func bodies(path: String) async throws {
+    "an attempt counts before its body is read, which has 4 KiB at most, and 64 KiB with a profile",
+    arguments: [("/v1/sessions", 4 << 10), ("/v1/accounts", JSONBody.maxBytes)])
+  func bodies(path: String, limit: Int) async throws {
     var limits = RateLimits.Configuration()
     limits.attemptsOfAddress = .init(perMinute: 1, burst: 2)
     try await AccountTests.with(limits) { api in
-      let long = #"{"user_name":"ada","password":"\#(String(repeating: "x", count: 4096))"}"#
+      let long = #"{"user_name":"ada","password":"\#(String(repeating: "x", count: limit))"}"#
       #expect(try await UserClient.send("POST", path, [], long, api).status == 413)
       var statuses: [Int] = []
       for _ in 0..<3 { statuses.append(try await UserClient.send("POST", path, [], "[", api).status) }
