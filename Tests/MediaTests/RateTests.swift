@@ -112,7 +112,8 @@ struct RateTests {
     var unlimited = try Self.builtIn()
     unlimited.x264["vbv-bufsize"] = nil
     unlimited.x264["vbv-maxrate"] = nil
-    let size = Size(width: 540, height: 960)
+    // Whole words of eight pixels, so that all are drawn.
+    let size = Size(width: 544, height: 960)
     let sizes = try [Self.builtIn(), unlimited].map { video in
       var random = SplitMix64(seed: 3)
       return try CodedStream(

@@ -3,17 +3,21 @@ import ISOBaseMedia
 
 /// Checks whether the coded frames of a clip can be copied into a file that strict decoders play.
 ///
-/// Decoding must start at the first sample, parameter sets must be in `avcC` alone, and timestamps must increase. A
-/// clip that fails the check is valid; it is encoded instead.
-struct CopyCheck {
+/// Decoding must start at the first sample, parameter sets must be in `avcC` alone, and timestamps must increase as the
+/// pictures do. A clip that fails the check is valid; it is encoded instead.
+struct CopyCheck: ~Copyable {
   /// The reason why the frames cannot be copied; nil if none was found in the packets so far.
   private(set) var obstacle: String?
   private let configuration: AVCConfiguration?
   private var lastDecodingTime: Int64?
   private var hasHiddenFrames = false
+  private let order: PictureOrder?
+  /// The coded pictures: the number of their sequence, which an IDR frame begins, their place in it, and when they are shown.
+  private var pictures: [(sequence: Int, place: Int, time: Int64)] = []
 
-  init(_ stream: StreamInfo) {
-    configuration = AVCConfiguration(stream.configuration)
+  init(stream index: Int, of demuxer: borrowing Demuxer) throws(AVError) {
+    configuration = AVCConfiguration(demuxer.streams[index].configuration)
+    order = try configuration == nil ? nil : PictureOrder(stream: index, of: demuxer)
     if configuration == nil { obstacle = "its configuration is not one of H.264 that strict players take" }
   }
 
@@ -45,6 +49,18 @@ struct CopyCheck {
       obstacle = "it begins with a frame at which strict decoders do not begin"
     }
     lastDecodingTime = dts
+    guard let place = order?.count(of: packet) else { return }
+    pictures.append(((pictures.last?.sequence ?? 0) + (units.isRefresh ? 1 : 0), place, pts))
+  }
+
+  /// Compares the order of times with that of pictures, after the last packet.
+  mutating func finish() {
+    guard obstacle == nil else { return }
+    pictures.sort { $0.time < $1.time }
+    let isOrdered = zip(pictures, pictures.dropFirst()).allSatisfy {
+      $0.time < $1.time && ($0.sequence, $0.place) < ($1.sequence, $1.place)
+    }
+    if !isOrdered { obstacle = "the times of its frames are not in their order" }
   }
 }
 

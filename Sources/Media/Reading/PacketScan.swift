@@ -46,7 +46,7 @@ struct PacketScan: Sendable {
     var hasMorePackets = false
     var packets = 0
     var hidden = 0
-    var check = CopyCheck(demuxer.streams[stream])
+    var check = try RunFailure.wrap { () throws(AVError) in try CopyCheck(stream: stream, of: demuxer) }
     while try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       guard packet.stream == stream else { continue }
@@ -69,6 +69,7 @@ struct PacketScan: Sendable {
     if !hasMorePackets && packets < indexed {
       throw .refused(.missingFrames(indexed - packets, of: indexed, input: source.name))
     }
+    check.finish()
     times.sort { $0.start < $1.start }
     self.times = times.map(\.start)
     self.timeBase = timeBase
@@ -78,10 +79,8 @@ struct PacketScan: Sendable {
     // A difference of less than half a frame is rounding.
     let isHeld = held > duration + duration / 2
     lastDuration = isHeld ? held : duration
-    let isDoubled = zip(times, times.dropFirst()).contains { $0.start == $1.start }
     copyObstacle =
       check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
-      ?? (isDoubled ? "two of its frames have one time" : nil)
       ?? (demuxer.streams[stream].displayMatrix.map(Transform.isExact) ?? true
         ? nil : "its matrix turns it by no quarter")
   }

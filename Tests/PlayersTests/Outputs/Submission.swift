@@ -89,8 +89,11 @@ extension Submission {
   static func fieldMedia() throws -> [Submission] {
     guard let folder = fieldFolder else { return [] }
     func files(_ kind: String) throws -> [(name: String, open: Clip)] {
-      try Folder.names(in: "\(folder)/\(kind)").sorted().map { name in
-        (name, { OpenFile(try Descriptor(reading: "\(folder)/\(kind)/\(name)")) })
+      try [kind, "\(kind)-2"].map { "\(folder)/\($0)" }.filter(Folder.isFolder).flatMap {
+        path throws -> [(name: String, open: Clip)] in
+        try Folder.names(in: path).sorted().map { name in
+          (name, { OpenFile(try Descriptor(reading: "\(path)/\(name)")) })
+        }
       }
     }
     var definition = try bothArrangements()
