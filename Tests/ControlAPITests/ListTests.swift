@@ -51,6 +51,16 @@ struct ListTests {
     }
   }
 
+  @Test("authors whose ids look alike and differ in their bytes are two, and an author who is repeated is one")
+  func alikeAuthors() async throws {
+    try await RunningAPI.with { api in
+      try await Self.post(api, at: "2026-11-01T00:00:00Z", author: "jos\u{E9}")
+      try await Self.post(api, at: "2026-11-02T00:00:00Z", author: "jose\u{301}")
+      let alike = try await api.get("/v1/posts?author=jos%C3%A9&author=jose%CC%81&author=jos%C3%A9")
+      #expect(Self.titles(alike) == ["2026-11-02T00:00:00Z", "2026-11-01T00:00:00Z"])
+    }
+  }
+
   @Test("lists are filtered by author, kind, place, time and visibility, and by combinations of them")
   func filters() async throws {
     try await RunningAPI.with { api in

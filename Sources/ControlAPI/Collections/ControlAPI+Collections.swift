@@ -101,8 +101,12 @@ extension ControlAPI {
       throw Self.collectionNotFound("\(id)")
     }
     if let reader, found.isNewView {
-      // Nothing is lost without the record: the collection can be read where nothing can be written.
-      try? await database.transaction { try store.recordView(ofCollection: id, by: reader, link: link, $0) }
+      // The collection can be read where nothing can be written.
+      do {
+        try await database.transaction { try store.recordView(ofCollection: id, by: reader, link: link, $0) }
+      } catch {
+        log.warning("the view of a collection was not recorded", ["collection": "\(id)", "error": "\(error)"])
+      }
     }
     return try respond(to: request, with: found.collection)
   }

@@ -42,13 +42,13 @@ struct PostSearch: Sendable {
   }
 
   /// Reads one author, or a list.
-  private static func authors(_ value: JSONValue) -> Set<String>? {
+  private static func authors(_ value: JSONValue) -> [String]? {
     let values = if case .array(let values) = value { values } else { [value] }
     let texts = values.compactMap { value -> String? in if case .string(let text) = value { text } else { nil } }
     let areValid = texts.allSatisfy {
       1...MaxLength.name ~= $0.unicodeScalars.count && !$0.unicodeScalars.contains("\0")
     }
-    return texts.count == values.count && texts.count <= 100 && areValid ? Set(texts) : nil
+    return texts.count == values.count && texts.count <= 100 && areValid ? QueryReader.distinct(texts) : nil
   }
 
   private static func set<Value: RawRepresentable<String> & Hashable>(_ value: JSONValue) -> Set<Value>? {

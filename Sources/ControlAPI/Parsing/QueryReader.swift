@@ -17,13 +17,18 @@ struct QueryReader {
     return 1...limit ~= value.unicodeScalars.count ? value : refuse(name, "expected 1 to \(limit) characters")
   }
 
-  /// Reads up to 100 texts of 1 to `limit` characters from a repeated parameter; empty if the parameter is absent.
-  mutating func texts(_ name: String, limit: Int = MaxLength.name) -> Set<String> {
+  /// Reads up to 100 texts of 1 to `limit` characters from a repeated parameter, each once and in order; empty if the parameter is absent.
+  mutating func texts(_ name: String, limit: Int = MaxLength.name) -> [String] {
     guard let texts = values.removeValue(forKey: name) else { return [] }
     if texts.count > 100 || !texts.allSatisfy({ 1...limit ~= $0.unicodeScalars.count }) {
       errors.append(FieldError(name, "expected up to 100 values of 1 to \(limit) characters"))
     }
-    return Set(texts)
+    return Self.distinct(texts)
+  }
+
+  /// The texts whose bytes differ: a Set has one of two that are canonically equivalent, which are two ids.
+  static func distinct(_ texts: [String]) -> [String] {
+    Set(texts.map { Array($0.utf8) }).map { String(decoding: $0, as: UTF8.self) }.sorted()
   }
 
   /// Reads a value of an enumeration.

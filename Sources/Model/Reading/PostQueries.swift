@@ -4,8 +4,8 @@ package import FoundationEssentials
 package struct PostFilter: Sendable, Hashable {
   /// The ids; empty: all.
   package var ids: [PublicID] = []
-  /// The authors; empty: all.
-  package var authors: Set<String>
+  /// The authors, each once; empty: all.
+  package var authors: [String]
   /// The user whose own posts, and those of whose friends, the list has; nil: no feed.
   package var feed: String?
   package var kind: PostKind?
@@ -26,7 +26,7 @@ package struct PostFilter: Sendable, Hashable {
   package var order = PostOrder.newest
 
   package init(
-    authors: Set<String> = [], kind: PostKind? = nil, place: String? = nil, visibilities: Set<Visibility> = [],
+    authors: [String] = [], kind: PostKind? = nil, place: String? = nil, visibilities: Set<Visibility> = [],
     statuses: Set<PostStatus> = [.ready], from: Int64? = nil, to: Int64? = nil, area: MapArea? = nil
   ) {
     self.authors = authors

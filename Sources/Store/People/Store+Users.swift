@@ -32,10 +32,10 @@ extension Store {
   }
 
   /// Reads users by their ids, in the order of these. Those who have blocked the viewer are missing.
-  package func users(_ ids: Set<String>, for viewer: Viewer, _ session: Session) throws -> [AppUser] {
+  package func users(_ ids: [String], for viewer: Viewer, _ session: Session) throws -> [AppUser] {
     try session.snapshot { session in
       try users(
-        of: session.execute(Self.statements["users_by_id"], .texts(ids.sorted()), viewer.parameter), viewer, session)
+        of: session.execute(Self.statements["users_by_id"], .texts(ids), viewer.parameter), viewer, session)
     }
   }
 

@@ -19,10 +19,10 @@ extension Store {
   }
 
   /// Reads places by their ids, in the order of these.
-  package func places(_ ids: Set<String>, for viewer: Viewer, _ session: Session) throws -> [StoredPlace] {
+  package func places(_ ids: [String], for viewer: Viewer, _ session: Session) throws -> [StoredPlace] {
     try session.snapshot { session in
       try places(
-        of: Array(session.execute(Self.statements["places_by_id"], .texts(ids.sorted()), viewer.parameter)), session)
+        of: Array(session.execute(Self.statements["places_by_id"], .texts(ids), viewer.parameter)), session)
     }
   }
 

@@ -135,12 +135,12 @@ struct PostListQuery {
     }
     if let cells { return ("by_key", "map_cell", "unnest($::int[])", .integers(cells.map(Int64.init))) }
     guard filter.authors.count > 1 else { return nil }
-    return ("by_key", "author", "unnest($::text[])", .texts(filter.authors.sorted()))
+    return ("by_key", "author", "unnest($::text[])", .texts(filter.authors))
   }
 
   private mutating func addConditions(isSorted: Bool) {
     let keys = isSorted ? nil : self.keys
-    let authors = filter.authors.sorted()
+    let authors = filter.authors
     if let keys { conditions.append("\(keys.column) = keys.key") }
     if authors.count == 1 { require("author = $", .text(authors[0])) }
     if authors.count > 1, keys?.column != "author" { require("author = ANY ($::text[])", .texts(authors)) }

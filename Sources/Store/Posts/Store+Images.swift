@@ -19,7 +19,7 @@ extension Store {
   ///
   /// - Parameter authors: the authors of the images; empty: all authors.
   package func images(
-    _ kind: ImageKind, of owner: String, by authors: Set<String> = [], for viewer: Viewer, _ page: PageRequest,
+    _ kind: ImageKind, of owner: String, by authors: [String] = [], for viewer: Viewer, _ page: PageRequest,
     _ session: Session
   ) throws -> Page<StoredImage> {
     try session.snapshot { session in
@@ -30,7 +30,7 @@ extension Store {
       let rows = Array(
         try session.execute(
           authors.isEmpty ? Self.statements["images"] : Self.statements["images_of_authors"],
-          parameters + (authors.isEmpty ? [] : [.texts(authors.sorted())])))
+          parameters + (authors.isEmpty ? [] : [.texts(authors)])))
       let shown = rows.prefix(page.limit)
       let (assets, jobs) = try assetsAndJobs(of: shown, session)
       return Page(
