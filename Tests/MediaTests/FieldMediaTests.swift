@@ -144,7 +144,8 @@ struct UnusualClipTests {
     #expect(run.codes == [])
     #expect(run.report.verdict.decisions.contains { $0.choice.contains("left out") })
     // A copy would have the frame where its time puts it.
-    #expect(run.report.verdict.decisions.contains { $0.reason.contains("the times of its frames are not in their order") })
+    #expect(
+      run.report.verdict.decisions.contains { $0.reason.contains("the times of its frames are not in their order") })
   }
 }
 

@@ -25,8 +25,8 @@ enum CodecContext {
     return opened
   }
 
-  static func free(_ context: UnsafeMutablePointer<AVCodecContext>) {
-    var context: UnsafeMutablePointer<AVCodecContext>? = context
+  static func free(_ context: UnsafeMutablePointer<AVCodecContext>?) {
+    var context = context
     avcodec_free_context(&context)
   }
 

@@ -5,19 +5,20 @@ package struct PictureOrder: ~Copyable {
   private let parser: UnsafeMutablePointer<AVCodecParserContext>
   private let context: UnsafeMutablePointer<AVCodecContext>
 
-  /// Nil if libavcodec has no parser for the stream's codec.
-  package init?(stream index: Int, of demuxer: borrowing Demuxer) throws(AVError) {
-    guard let parameters = demuxer.context.pointee.streams[index]?.pointee.codecpar,
-      let parser = av_parser_init(Int32(bitPattern: parameters.pointee.codec_id.rawValue))
-    else { return nil }
-    guard let context = avcodec_alloc_context3(nil) else {
+  /// Nil if libavcodec has no parser for the stream's codec, or no memory.
+  package init?(stream index: Int, of demuxer: borrowing Demuxer) {
+    let parameters = demuxer.context.pointee.streams[index]?.pointee.codecpar
+    let codec = parameters?.pointee.codec_id ?? AV_CODEC_ID_NONE
+    let context = avcodec_alloc_context3(nil)
+    let parser = av_parser_init(Int32(bitPattern: codec.rawValue))
+    guard let parser, let context, avcodec_parameters_to_context(context, parameters) >= 0 else {
       av_parser_close(parser)
-      throw .outOfMemory("avcodec_alloc_context3")
+      CodecContext.free(context)
+      return nil
     }
     parser.pointee.flags |= PARSER_FLAG_COMPLETE_FRAMES
     self.parser = parser
     self.context = context
-    try AVError.check(avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context")
   }
 
   deinit {

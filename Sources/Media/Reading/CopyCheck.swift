@@ -15,9 +15,9 @@ struct CopyCheck: ~Copyable {
   /// The coded pictures: the number of their sequence, which an IDR frame begins, their place in it, and when they are shown.
   private var pictures: [(sequence: Int, place: Int, time: Int64)] = []
 
-  init(stream index: Int, of demuxer: borrowing Demuxer) throws(AVError) {
+  init(stream index: Int, of demuxer: borrowing Demuxer) {
     configuration = AVCConfiguration(demuxer.streams[index].configuration)
-    order = try configuration == nil ? nil : PictureOrder(stream: index, of: demuxer)
+    order = PictureOrder(stream: index, of: demuxer)
     if configuration == nil { obstacle = "its configuration is not one of H.264 that strict players take" }
   }
 

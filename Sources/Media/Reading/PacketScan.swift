@@ -46,7 +46,7 @@ struct PacketScan: Sendable {
     var hasMorePackets = false
     var packets = 0
     var hidden = 0
-    var check = try RunFailure.wrap { () throws(AVError) in try CopyCheck(stream: stream, of: demuxer) }
+    var check = CopyCheck(stream: stream, of: demuxer)
     while try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       guard packet.stream == stream else { continue }
