@@ -8,7 +8,8 @@ import Store
 /// The exit statuses of the command line, with the numbers of sysexits.h where it has one.
 enum ExitStatus: Int32, Sendable {
   case success = 0
-  /// A check found a fault: rows and files of the store disagree, a hold had expired, or `take5 doctor` found an error.
+  /// A check found a fault: rows and files of the store disagree, a hold had expired, `take5 doctor` found an error, or a
+  /// run has items that were not made.
   case inconsistent = 1
   /// EX_USAGE: the arguments are wrong.
   case usage = 64
@@ -29,7 +30,7 @@ enum ExitStatus: Int32, Sendable {
 
   /// Each status with its meaning, for the help and the manual.
   static let meanings: [(status: ExitStatus, meaning: String)] = [
-    (.success, "success"), (.inconsistent, "a check found a fault"), (.usage, "usage error"),
+    (.success, "success"), (.inconsistent, "a check found a fault, or items of a run were not made"), (.usage, "usage error"),
     (.rejected, "media rejected or change not possible"), (.inputMissing, "input missing or not a store"),
     (.unavailable, "service or database unavailable"), (.internal, "internal error"), (.io, "input/output error"),
     (.configuration, "configuration wrong or sandbox not permitted"), (.interrupted, "interrupted by a signal"),

@@ -118,7 +118,7 @@ struct ReprocessCommand: Sendable {
       Console.note("take5: run \(report.id) \(state); 'take5 reprocess resume \(report.id)' shows or continues it")
       return wasStopped ? .interrupted : .rejected
     }
-    return report.items.failed + report.items.cancelled == 0 ? .success : .rejected
+    return report.items.failed + report.items.cancelled == 0 ? .success : .inconsistent
   }
 
   /// Prints a note if no worker is running, because the run does not start then.
