@@ -147,7 +147,7 @@ struct ReadingValues: Sendable {
   let earth = MapArea(west: -180, south: -90, east: 180, north: 90)!
   let near: Nearness?
   let collection: PublicID
-  let users: Set<String>
+  let users: [String]
   let post: PublicID
   /// The first letters of a user's name.
   let beginning: String
@@ -167,7 +167,7 @@ struct ReadingValues: Sendable {
     near = Nearness(
       longitude: ring.map(\.longitude).reduce(0, +) / Double(ring.count),
       latitude: ring.map(\.latitude).reduce(0, +) / Double(ring.count), meters: 20_000)
-    users = Set((0..<50).map { _ in data.user(&random) })
+    users = Set((0..<50).map { _ in data.user(&random) }).sorted()
     post = try data.post(&random, session)
     collection = try data.collection(&random, session)
     placeBox = data.placeBox(&random)
