@@ -1,9 +1,9 @@
 #include "CKernels.h"
 
-// Chroma codes have ten bits: five select the node, five are the fraction between it and the next one.
-enum { fraction_bits = 5, fractions = 1 << fraction_bits, nodes = CKERNELS_CHROMA_NODES };
+// Chroma codes have ten bits: six select the node, four are the fraction between it and the next one.
+enum { fraction_bits = 4, fractions = 1 << fraction_bits, nodes = CKERNELS_CHROMA_NODES };
 
-// The position between four nodes in both chroma directions; the weights have a sum of 1024.
+// The position between four nodes in both chroma directions; the weights have a sum of 256.
 struct position {
   size_t node;
   uint32_t weights[4];
@@ -24,20 +24,20 @@ static inline uint8_t luma(const uint16_t *corners[4], const uint32_t weights[4]
   const size_t index = (y + 1) >> 1;
   const uint32_t sum = corners[0][index] * weights[0] + corners[1][index] * weights[1] +
                        corners[2][index] * weights[2] + corners[3][index] * weights[3];
-  // 1024 for the weights, 256 for the unit of the table.
-  return (uint8_t)((sum + (1 << 17)) >> 18);
+  // 256 for the weights, 256 for the unit of the table.
+  return (uint8_t)((sum + (1 << 15)) >> 16);
 }
 
 static inline uint8_t chroma(const uint16_t *table, const struct position *position, uint32_t y, size_t component) {
   static const size_t steps[4] = {0, 1, nodes, nodes + 1};
   const size_t index = y >> 4;
   const uint32_t between = y & 15;
-  uint64_t sum = 0;
+  uint32_t sum = 0;
   for (int i = 0; i < 4; i++) {
     const uint16_t *entry = table + ((position->node + steps[i]) * CKERNELS_CHROMA_STEPS + index) * 2 + component;
-    sum += (uint64_t)position->weights[i] * (entry[0] * (16 - between) + entry[2] * between);
+    sum += position->weights[i] * (entry[0] * (16 - between) + entry[2] * between);
   }
-  return (uint8_t)((sum + (1 << 21)) >> 22);
+  return (uint8_t)((sum + (1 << 19)) >> 20);
 }
 
 void ckernels_map_colors(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,

@@ -36,10 +36,16 @@ package final class ColorTable: Sendable {
     chroma.reserveCapacity(Self.nodes * Self.nodes * Self.chromaSteps * 2)
     for u in 0..<Self.nodes {
       for v in 0..<Self.nodes {
-        for step in 0..<Self.lumaSteps {
-          let codes = map(Codes(y: Double(step * 2), u: Double(u * 32), v: Double(v * 32)))
-          luma.append(Self.entry(codes.y))
-          if step % 8 == 0 { chroma += [Self.entry(codes.u), Self.entry(codes.v)] }
+        var last: Codes?
+        for step in 0..<Self.chromaSteps {
+          let codes = map(Codes(y: Double(step * 16), u: Double(u * 16), v: Double(v * 16)))
+          chroma += [Self.entry(codes.u), Self.entry(codes.v)]
+          // The steps of the luma table between two of these are interpolated.
+          for part in last == nil ? 8...8 : 1...8 {
+            let former = last?.y ?? codes.y
+            luma.append(Self.entry(former + (codes.y - former) * Double(part) / 8))
+          }
+          last = codes
         }
       }
     }

@@ -2,6 +2,7 @@ import AV
 import Kernels
 import MediaFixtures
 import Model
+import SeededRandom
 import Testing
 
 @testable import Media
@@ -52,6 +53,59 @@ struct HighDynamicRangeTests {
     #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 <= $1 })
     #expect(abs((shown.last ?? 0) - 1) < 1e-9)
     #expect(ToneCurve(brightest: 1).shown(0.95) == 0.95)
+  }
+
+  @Test(
+    "saturated colours are those of the formula: 95 of 100 within two and a half codes, and in the mean within three quarters",
+    arguments: [DynamicRange.hybridLogGamma, .perceptualQuantizer])
+  func saturated(range: DynamicRange) throws {
+    let rendering = ColorRendering(
+      transfer: TransferFunction(range), primaries: .bt2020, matrix: .bt2020, isFullRange: false)
+    // A square of two by two pixels for each colour. Many lie at the edge of BT.2020, where a component has no light.
+    let edge = 64
+    var random = SplitMix64(seed: 14)
+    let signals = (0..<edge * edge).map { _ in
+      var next: Double { max(0, Double.random(in: -0.3...1, using: &random)) }
+      return SIMD3(next, next, next)
+    }
+    let source = try Frame(width: 2 * edge, height: 2 * edge, format: .yuv420p10)
+    var colors: [UInt16] = []
+    for (index, signal) in signals.enumerated() {
+      let luma = (signal * Primaries.bt2020.luminance).sum()
+      let codes = [
+        64 + 876 * luma, 512 + 896 * (signal.z - luma) / 1.8814, 512 + 896 * (signal.x - luma) / 1.4746,
+      ].map { UInt16($0.rounded()) }
+      for plane in 0..<3 { Self.fill(source, plane, square: index, of: edge, codes[plane]) }
+      // What the codes say, without the signal's own rounding.
+      let decoded = SignalDecoding(matrix: .bt2020, isFullRange: false).signal(
+        of: .init(y: Double(codes[0]), u: Double(codes[1]), v: Double(codes[2])))
+      for component in 0..<3 { colors.append(UInt16((decoded[component] * 65535).rounded())) }
+    }
+    let target = ImageBuffer(width: 2 * edge, height: 2 * edge)
+    rendering.table().map(source.tenBitPlanes(from: (0, 0)), into: target.imagePlanes)
+    let exact = rendering.converted(colors).map { Double($0) / 65535 }
+    var errors: [Double] = []
+    for index in signals.indices {
+      let (x, y) = (index % edge, index / edge)
+      let (r, g, b) = (exact[3 * index], exact[3 * index + 1], exact[3 * index + 2])
+      let luma = 0.2126 * r + 0.7152 * g + 0.0722 * b
+      let found = [target.imagePlanes.y[2 * x, 2 * y], target.imagePlanes.u[x, y], target.imagePlanes.v[x, y]]
+      let expected = [16 + 219 * luma, 128 + 224 * (b - luma) / 1.8556, 128 + 224 * (r - luma) / 1.5748]
+      errors.append(zip(found, expected).map { abs(Double($0) - $1) }.max() ?? 0)
+    }
+    errors.sort()
+    #expect(errors[errors.count * 95 / 100] <= 2.5)
+    #expect(errors.reduce(0, +) / Double(errors.count) <= 0.75)
+  }
+
+  /// Sets the square of a 4:2:0 frame that has one colour sample, of `edge` such squares a row.
+  private static func fill(_ frame: borrowing Frame, _ index: Int, square: Int, of edge: Int, _ code: UInt16) {
+    guard let plane = frame.plane(index) else { return }
+    let size = index == 0 ? 2 : 1
+    for row in 0..<size {
+      let line = plane.base + (square / edge * size + row) * plane.stride
+      (line.assumingMemoryBound(to: UInt16.self) + square % edge * size).update(repeating: code, count: size)
+    }
   }
 
   @Test("a saturated BT.2020 colour keeps its hue and is clipped to BT.709")

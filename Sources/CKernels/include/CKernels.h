@@ -62,8 +62,8 @@ struct ckernels_planes8 {
 };
 
 enum {
-  /// Nodes of a colour table along each chroma axis, 32 codes apart.
-  CKERNELS_CHROMA_NODES = 33,
+  /// Nodes of a colour table along each chroma axis, 16 codes apart.
+  CKERNELS_CHROMA_NODES = 65,
   /// Steps of the luma table along luma, 2 codes apart.
   CKERNELS_LUMA_STEPS = 513,
   /// Steps of the chroma table along luma, 16 codes apart.
