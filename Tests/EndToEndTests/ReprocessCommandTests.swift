@@ -230,7 +230,7 @@ struct ReprocessCommandTests {
     let (first, second) = (try await start(), try await start())
     #expect(try await Take5Command.run(["reprocess", "pause", first] + access).status == 0)
     #expect(try await Take5Command.run(["reprocess", "cancel", second] + access).status == 0)
-    #expect(try await Take5Command.run(["reprocess", "resume", second] + access).status == 1)
+    #expect(try await Take5Command.run(["reprocess", "resume", second] + access).status == 65)
     let worker = try await service.worker(["--background-slots", "1"])
     let resumed = try await Take5Command.run(["reprocess", "resume", first] + access)
     #expect(resumed.status == 0, "\(resumed.errors)")
