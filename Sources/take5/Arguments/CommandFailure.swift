@@ -30,7 +30,8 @@ enum ExitStatus: Int32, Sendable {
 
   /// Each status with its meaning, for the help and the manual.
   static let meanings: [(status: ExitStatus, meaning: String)] = [
-    (.success, "success"), (.inconsistent, "a check found a fault, or items of a run were not made"), (.usage, "usage error"),
+    (.success, "success"), (.inconsistent, "a check found a fault, or items of a run were not made"),
+    (.usage, "usage error"),
     (.rejected, "media rejected or change not possible"), (.inputMissing, "input missing or not a store"),
     (.unavailable, "service or database unavailable"), (.internal, "internal error"), (.io, "input/output error"),
     (.configuration, "configuration wrong or sandbox not permitted"), (.interrupted, "interrupted by a signal"),
