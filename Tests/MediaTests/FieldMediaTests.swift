@@ -147,6 +147,43 @@ struct UnusualClipTests {
     #expect(
       run.report.verdict.decisions.contains { $0.reason.contains("the times of its frames are not in their order") })
   }
+
+  /// What becomes of a clip, and whose sound the composed video has; nil: of none.
+  struct Outcome: CustomTestStringConvertible {
+    let name: String
+    var clip = "remux"
+    var sound: InputName? = .front
+    var isUndecoded = false
+
+    var testDescription: String { name }
+  }
+
+  static let outcomes = [
+    Outcome(name: "aud_flac", sound: nil, isUndecoded: true),
+    Outcome(name: "ipcm24", sound: nil, isUndecoded: true), Outcome(name: "aud_phase"),
+    Outcome(name: "sound_disabled", sound: nil), Outcome(name: "tail_garbage100"), Outcome(name: "tail_jpeg"),
+    Outcome(name: "first_video_disabled"), Outcome(name: "fps_241", sound: nil),
+    Outcome(name: "m_45deg", clip: "encode"), Outcome(name: "reserved_tags", clip: "encode"),
+    Outcome(name: "matrix_rgb", clip: "encode"),
+  ]
+
+  @Test("a whole clip is accepted, and what players would read differently is encoded", arguments: outcomes)
+  func accepted(outcome: Outcome) throws {
+    let run = try MomentRun(
+      front: FieldMedia.open("videos-2/\(outcome.name).mp4"), back: MarkedClip(.blue, seconds: 0.3).write(),
+      definition: FieldMediaTests.lenient())
+    #expect(run.codes == [])
+    #expect(run.warnings.contains(.unsupportedAudio) == outcome.isUndecoded)
+    let decisions = run.report.verdict.decisions
+    #expect(decisions.first { $0.subject == .clip && $0.input == .front }?.choice == outcome.clip)
+    #expect(decisions.first { $0.subject == .audio }?.input == outcome.sound)
+    let clip = try run.video(.clipFront)
+    #expect(try clip.firstFrame(atX: 0.5, y: 0.5) != nil)
+    let stream = try #require(clip.stream(.video))
+    // No tag is left that players misread.
+    #expect(!["gbr", "reserved"].contains(stream.color.matrix))
+    if outcome.clip == "encode" { #expect(stream.displayMatrix == nil) }
+  }
 }
 
 /// The folder with recordings of real phones and hostile files that `TAKE5_FIELD_MEDIA` names.
