@@ -31,7 +31,7 @@ package final class RequestContext: Sendable {
     /// The share that the request uses; nil: its connection does.
     var shareHolder: ShareHolder?
     var waker: Waker?
-    var reader: CheckedContinuation<Result<[UInt8]?, BodyError>, Never>?
+    var reader: CheckedContinuation<Void, Never>?
     var sent: Response?
     /// Encoded interim responses that have not been sent.
     var interim: [UInt8] = []
@@ -133,19 +133,33 @@ package final class RequestContext: Sendable {
 
   /// Reads the next chunk of the body; nil at its end.
   func nextChunk() async throws(BodyError) -> [UInt8]? {
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let (wake, waker) = shared.withLock { shared in
-          shared.reader = continuation
-          return (Self.readerWaker(&shared), Self.takeWaker(&shared))
-        }
-        waker?.wake()
-        wake?()
-      }
+    let read = await withTaskCancellationHandler {
+      await readWhenPossible()
     } onCancel: {
       fail(.cancelled, cutting: false)
     }
-    return try result.get()
+    return try read.get()
+  }
+
+  /// Reads under the lock, which hands the bytes from the network thread to this one; the continuation says only that there are some.
+  private func readWhenPossible() async -> Result<[UInt8]?, BodyError> {
+    while true {
+      let (read, waker) = shared.withLock { shared in (shared.state.read(), Self.takeWaker(&shared)) }
+      waker?.wake()
+      switch read {
+      case .chunk(let chunk): return .success(chunk)
+      case .end: return .success(nil)
+      case .failure(let error): return .failure(error)
+      case .wait: break
+      }
+      await withCheckedContinuation { continuation in
+        let wake = shared.withLock { shared in
+          shared.reader = continuation
+          return Self.readerWaker(&shared)
+        }
+        wake?()
+      }
+    }
   }
 
   /// Calls `cancel` when the client disconnects, or immediately if it already has.
@@ -238,15 +252,7 @@ package final class RequestContext: Sendable {
 
   /// Returns a function that resumes the waiting reader, to be called after the lock is released; nil if it must wait.
   private static func readerWaker(_ shared: inout Shared) -> (@Sendable () -> Void)? {
-    guard let reader = shared.reader else { return nil }
-    let result: Result<[UInt8]?, BodyError>
-    switch shared.state.read() {
-    case .chunk(let chunk): result = .success(chunk)
-    case .end: result = .success(nil)
-    case .failure(let error): result = .failure(error)
-    case .wait: return nil
-    }
-    shared.reader = nil
-    return { reader.resume(returning: result) }
+    guard shared.state.canRead, let reader = shared.reader.take() else { return nil }
+    return { reader.resume() }
   }
 }

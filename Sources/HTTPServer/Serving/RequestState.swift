@@ -113,6 +113,9 @@ struct RequestState {
 
   // MARK: The handler
 
+  /// Whether a read would not wait.
+  var canRead: Bool { firstChunk < chunks.count || phase == .received || !hasBody || failure != nil }
+
   /// Reads the next chunk. Received chunks precede a failure, except that cancellation takes effect immediately.
   mutating func read() -> Read {
     isBodyRequested = true
