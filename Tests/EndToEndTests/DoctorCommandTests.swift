@@ -136,7 +136,7 @@ struct DoctorCommandTests {
     #expect(command.status == 0, "\(command)")
     for (check, subject) in [
       ("database", "server"), ("database", "schema"), ("database", "rights"), ("store", "folder"), ("store", "space"),
-      ("access", "keys"),
+      ("access", "keys"), ("jobs", "waiting"),
     ] {
       #expect(report.result(check, subject)?.level == "ok", "\(check) \(subject): \(command.output)")
     }

@@ -91,6 +91,21 @@ struct OrderTests {
     }
   }
 
+  @Test("a job that waits for more than an hour after an attempt is named with what the attempt has said")
+  func stalled() async throws {
+    try await withSession { session in
+      let jobs = [QueueDatabase.job(), QueueDatabase.job(), QueueDatabase.job()]
+      for job in jobs { try JobQueue.enqueue(job, session) }
+      for held in try claim(2, session) { #expect(try JobQueue.postpone(held, error: "cannot be read", session)) }
+      #expect(try JobQueue.stalled(session) == nil)
+      try session.execute("UPDATE job SET created_at = created_at - interval '61 minutes'")
+      // The third one has not been tried.
+      #expect(
+        try JobQueue.stalled(session)
+          == StalledJobs(jobs: 2, oldest: jobs[0].publicID, error: "cannot be read"))
+    }
+  }
+
   /// What sends a job back to the queue.
   enum Interruption: CaseIterable {
     case failed, postponed, snoozed, lost, retriedNow

@@ -1,7 +1,9 @@
 import Glibc
 import HTTPServer
 import MediaProcess
+import Model
 import Platform
+import Queue
 import Testing
 
 @testable import take5
@@ -9,6 +11,15 @@ import Testing
 @Suite("Findings of take5 doctor")
 struct DoctorFindingTests {
   private func file(_ text: String) -> ConfigurationFile { ConfigurationFile(path: "/etc/f", Array(text.utf8)) }
+
+  @Test("jobs that wait long after an attempt are a warning with what the oldest has said")
+  func stalledJobs() {
+    let id = PublicID.now()
+    #expect(DoctorCheck.jobs(nil).level == .ok)
+    let found = DoctorCheck.jobs(StalledJobs(jobs: 2, oldest: id, error: "its definition cannot be read"))
+    #expect(found.level == .warning && found.detail.contains("2 jobs"))
+    #expect(found.detail.contains("\(id)") && found.detail.contains("its definition cannot be read"))
+  }
 
   @Test("each wrong option is an error, and a right file is named with the number of its options")
   func options() {

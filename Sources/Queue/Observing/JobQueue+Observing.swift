@@ -17,6 +17,12 @@ extension JobQueue {
     return depths
   }
 
+  /// The jobs of more than an hour ago that wait after an attempt, such as those that no worker can read; nil: there are none.
+  package static func stalled(_ session: Session) throws(PostgresError) -> StalledJobs? {
+    guard let row = try session.execute(observing["stalled"]).first else { return nil }
+    return StalledJobs(jobs: try row.get("jobs"), oldest: try row.publicID("oldest"), error: try row.get("error"))
+  }
+
   /// The outcomes of the jobs that ended within the last seconds, by kind; reads the history of that time.
   package static func finished(withinSeconds seconds: Double, _ session: Session) throws(PostgresError)
     -> [FinishedJobs]
@@ -59,6 +65,20 @@ package struct QueueDepth: Sendable, Hashable {
   package let attempts: Int
   /// The losses of workers of all these jobs.
   package let lost: Int
+}
+
+/// Jobs that wait long after an attempt.
+package struct StalledJobs: Sendable, Hashable {
+  package let jobs: Int
+  package let oldest: PublicID
+  /// What the last attempt of the oldest has said.
+  package let error: String
+
+  package init(jobs: Int, oldest: PublicID, error: String) {
+    self.jobs = jobs
+    self.oldest = oldest
+    self.error = error
+  }
 }
 
 /// The outcomes of the jobs of one kind within a time.

@@ -38,6 +38,12 @@ SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min
   sum(attempt)::bigint, sum(lost)::bigint
 FROM job_dead GROUP BY 1, 2
 
+-- name: stalled
+-- The jobs of more than an hour ago that wait after an attempt, with the oldest of them and what its attempt has said.
+SELECT count(*) AS jobs, (array_agg(public_id ORDER BY id))[1] AS oldest, (array_agg(last_error ORDER BY id))[1] AS error
+FROM job WHERE state = 's' AND last_error IS NOT NULL AND created_at < statement_timestamp() - interval '1 hour'
+HAVING count(*) > 0
+
 -- name: finished
 -- now() instead of clock_timestamp(): it is stable, so that the planner can prune the partitions of earlier days.
 SELECT kind, accepted, rejected, cancelled, attempts, lost, durations[1] AS p50, durations[2] AS p95,

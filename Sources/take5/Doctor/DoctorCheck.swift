@@ -12,7 +12,7 @@ struct DoctorCheck: Sendable {
     DoctorCheck(name: "walls", run: walls), DoctorCheck(name: "database", run: database),
     DoctorCheck(name: "clock", run: clock), DoctorCheck(name: "store", run: store),
     DoctorCheck(name: "disk", run: disk), DoctorCheck(name: "address", run: addresses),
-    DoctorCheck(name: "access", run: access),
+    DoctorCheck(name: "access", run: access), DoctorCheck(name: "jobs", run: jobs),
   ]
 }
 
