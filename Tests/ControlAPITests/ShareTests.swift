@@ -1,3 +1,4 @@
+import HTTPServer
 import HTTPTesting
 import Model
 import Platform
@@ -33,6 +34,28 @@ struct ShareTests {
         #expect(try await api.submit(.moment(), headers: user.map(Self.user) ?? []).status == 202)
       }
     }
+  }
+
+  @Test("a user has its share, an API key and an address half of all, and beyond all each client is refused for a while")
+  func holders() throws {
+    let limit = SharedLimit("thing", max: 8, userShare: 2)
+    func taken(by holder: ShareHolder) -> (places: Int, refusal: String) {
+      var places = 0
+      while true {
+        do { try limit.take(holder) } catch { return (places, "\(error.status.code)") }
+        places += 1
+      }
+    }
+    let key = ShareHolder.key("k")
+    let address = ShareHolder.address(try #require(IPAddress("203.0.113.1")))
+    for (holder, share) in [(ShareHolder.user(id: "ada"), 2), (key, 4), (address, 4)] {
+      #expect(taken(by: holder) == (share, "429"))
+      for _ in 0..<share { limit.leave(holder) }
+    }
+    #expect(taken(by: key) == (4, "429") && taken(by: address) == (4, "429"))
+    #expect(taken(by: .user(id: "ada")) == (0, "503"))
+    limit.leave(key)
+    #expect(taken(by: .user(id: "ada")) == (1, "503"))
   }
 
   @Test("a user holds a share of the parts of uploads, and another user's is admitted")
