@@ -11,39 +11,46 @@ extension JobQueue {
   /// Partitions that cannot be created because a reader has locked the history are left for the next run. A day whose
   /// history has started in the default partition stays there: moving rows would block jobs that end.
   @discardableResult
-  package static func prepareHistory(_ session: Session) throws -> Bool {
+  package static func prepareHistory(_ pool: Pool) async throws -> Bool {
     do {
-      try session.transaction { session in
-        try lockHistory(session)
-        var script: [String] = []
-        for day in try session.execute(statements["missing_days"]) {
-          let name = try day.get("name", as: String.self)
-          let first = try day.get("first", as: String.self)
-          let next = try day.get("next", as: String.self)
-          // PARTITION OF takes an ACCESS EXCLUSIVE lock on job_done. ATTACH takes one on the default partition only;
-          // all days are attached in one script, so that it does so once.
-          script.insert("CREATE TABLE \(name) (LIKE job_done INCLUDING ALL)", at: script.count / 2)
-          script.append("ALTER TABLE job_done ATTACH PARTITION \(name) FOR VALUES FROM ('\(first)') TO ('\(next)')")
-        }
-        guard !script.isEmpty else { return }
-        try session.executeScript(script.joined(separator: ";\n"), name: "queue.partition", failpoint: addPartition)
-      }
+      try await pool.transaction(addPartitions)
     } catch let error as PostgresError where error.isLockTimeout || error.isCheckViolation {
       // A check violation: the history of one of the days has just started in the default partition.
     }
-    for day in try session.execute(statements["missing_days"]) where try day.get("ahead", as: Int.self) <= 1 {
-      return false
+    return try await pool.run { session in
+      for day in try session.execute(statements["missing_days"]) where try day.get("ahead", as: Int.self) <= 1 {
+        return false
+      }
+      return true
     }
-    return true
+  }
+
+  /// Creates the partitions for today and the next seven days in the caller's transaction, which fails if it has to wait.
+  package static func addPartitions(_ session: Session) throws {
+    try lockHistory(session)
+    var script: [String] = []
+    for day in try session.execute(statements["missing_days"]) {
+      let name = try day.get("name", as: String.self)
+      let first = try day.get("first", as: String.self)
+      let next = try day.get("next", as: String.self)
+      // PARTITION OF takes an ACCESS EXCLUSIVE lock on job_done. ATTACH takes one on the default partition only;
+      // all days are attached in one script, so that it does so once.
+      script.insert("CREATE TABLE \(name) (LIKE job_done INCLUDING ALL)", at: script.count / 2)
+      script.append("ALTER TABLE job_done ATTACH PARTITION \(name) FOR VALUES FROM ('\(first)') TO ('\(next)')")
+    }
+    guard !script.isEmpty else { return }
+    try session.executeScript(script.joined(separator: ";\n"), name: "queue.partition", failpoint: addPartition)
   }
 
   /// Drops the partitions that are older than a number of days; a partition that a reader has locked is left for the
   /// next run.
-  package static func dropHistory(olderThanDays days: Int, _ session: Session) throws {
+  package static func dropHistory(olderThanDays days: Int, _ pool: Pool) async throws {
     do {
-      for day in try session.execute(statements["expired_days"], .integer(days)) {
-        let name = try day.get("name", as: String.self)
-        try session.transaction { session in
+      let names = try await pool.run { session in
+        try session.execute(statements["expired_days"], .integer(days)).map { try $0.get("name", as: String.self) }
+      }
+      for name in names {
+        try await pool.transaction { session in
           try lockHistory(session)
           try session.executeScript(
             "DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition", failpoint: dropPartition)
@@ -52,7 +59,7 @@ extension JobQueue {
     } catch let error as PostgresError where error.isLockTimeout {
       // The reader, such as pg_dump, has locked the other partitions as well.
     }
-    try session.execute(statements["drop_rest"], .integer(days))
+    try await pool.transaction { session in _ = try session.execute(statements["drop_rest"], .integer(days)) }
   }
 
   /// Deletes jobs that died more than a number of days ago.

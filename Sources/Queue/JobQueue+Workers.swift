@@ -98,19 +98,12 @@ extension JobQueue {
     try session.execute(statements["has_throttled"], .text(queue)).single().get("has_throttled")
   }
 
-  /// Makes throttled jobs available as far as their limits have room; returns their number.
+  /// Makes throttled jobs available as far as their limits have room, a part of the limits at a time, so that no transaction is long;
+  /// returns their number. Call it, each time in a transaction of its own, until there are none.
   package static func grant(_ session: Session) throws -> Int {
-    var granted = 0
-    while true {
-      // A part of the limits at a time, so that no transaction is long.
-      let more = try session.transaction { session in
-        var names: [String] = []
-        for row in try session.execute(statements["lock_limits"]) { names.append(try row.get(0)) }
-        return names.isEmpty ? 0 : try session.execute(statements["grant"], .texts(names)).count
-      }
-      if more == 0 { return granted }
-      granted += more
-    }
+    var names: [String] = []
+    for row in try session.execute(statements["lock_limits"]) { names.append(try row.get(0)) }
+    return names.isEmpty ? 0 : try session.execute(statements["grant"], .texts(names)).count
   }
 
   /// Deletes fair shares whose next rank has passed.

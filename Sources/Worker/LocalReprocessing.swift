@@ -42,7 +42,7 @@ package struct LocalReprocessing: Sendable {
   /// Processes items until none waits, the run is paused or cancelled, or `stop` is raised; `stop` requeues the
   /// executing items.
   package func run(_ run: ReprocessRun, until stop: CancellationFlag) async throws {
-    try await pool.run { [store] session in try store.resume(local: run, session) }
+    try await pool.transaction { [store] session in try store.resume(local: run, session) }
     // Attempts hash and write files with blocking calls.
     let executor = try ThreadExecutor(name: "local-run", threads: slots.count)
     defer { executor.stop() }
@@ -61,7 +61,7 @@ package struct LocalReprocessing: Sendable {
       }
       try await group.waitForAll()
     }
-    try await pool.run { [store] session in try store.complete(local: run, session) }
+    try await pool.transaction { [store] session in try store.complete(local: run, session) }
     try await store.collectReleased(pool)
   }
 
@@ -100,22 +100,17 @@ package struct LocalReprocessing: Sendable {
     case .accepted(_, let verdict, let outputs, let recipe):
       let seconds = start.duration(to: .now) / .seconds(1)
       do {
+        try await store.prepareDamaged(outputs, pool)
         try await persist { session in
-          try session.transaction { session in
-            try store.replace(
-              outputs, of: work, recipe: recipe, job: item.job, verdict: verdict, seconds: seconds, session)
-          }
+          try store.replace(
+            outputs, of: work, recipe: recipe, job: item.job, verdict: verdict, seconds: seconds, session)
         }
       } catch let error as StoreError {
         try await end(item, .failed("\(error)"))
       }
     case .unchanged: try await end(item, .skipped)
     case .rejected(let work, let verdict):
-      try await persist { session in
-        try session.transaction { session in
-          try store.reject(work, itemOf: item.job, verdict: verdict, session)
-        }
-      }
+      try await persist { session in try store.reject(work, itemOf: item.job, verdict: verdict, session) }
       log.warning("an item failed", ["subject": "\(item.subject)", "error": verdict.reasonText])
     case .broken(_, let crash): try await end(item, .failed(crash.description))
     case .damaged(let error, _): try await end(item, .failed(error.description))
@@ -133,26 +128,22 @@ package struct LocalReprocessing: Sendable {
   }
 
   private func count(_ crash: CrashFacts, of work: Work) async throws -> Int {
-    try await persist { session in
-      try session.transaction { session in try store.countCrash(crash, of: work, session).crashes }
-    }
+    try await persist { session in try store.countCrash(crash, of: work, session).crashes }
   }
 
   private func end(_ item: LocalItem, _ ending: Store.ItemEnding) async throws {
-    try await persist { session in
-      let ended = try session.transaction { session in try store.end(itemOf: item.job, ending, session) }
-      if case .failed(let error) = ending, ended {
-        log.warning("an item failed", ["subject": "\(item.subject)", "error": error])
-      }
+    let ended = try await persist { session in try store.end(itemOf: item.job, ending, session) }
+    if case .failed(let error) = ending, ended {
+      log.warning("an item failed", ["subject": "\(item.subject)", "error": error])
     }
   }
 
-  /// Runs a statement, and retries it during short outages of the database.
+  /// Runs a transaction, and retries it during short outages of the database.
   private func persist<Result: Sendable>(_ body: @Sendable (Session) throws -> Result) async throws -> Result {
     var attempt = 1
     while true {
       do {
-        return try await pool.run(timeout: .seconds(30), body)
+        return try await pool.transaction(timeout: .seconds(30), body)
       } catch let error as PostgresError where error.isTransient && attempt < 10 {
         attempt += 1
         try await clock.sleep(for: .milliseconds(200))

@@ -37,7 +37,7 @@ struct RunningAPI: Sendable {
 
   static let template = TestTemplate(name: "control_api") { session in
     try Migrator(StoreMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   /// The settings of the API in a test.
@@ -90,7 +90,6 @@ struct RunningAPI: Sendable {
   static func with<Value: Sendable>(
     _ setting: Setting = Setting(), _ body: (RunningAPI) async throws -> Value
   ) async throws -> Value {
-    guardTransactions()
     return try await withDatabase(template) { url in
       let folder = try TemporaryFolder()
       let blobFolder = "\(folder.path)/blobs"

@@ -16,7 +16,7 @@ import Testing
 struct IntegrityFixture {
   private static let template = TestTemplate(name: "integrity") { session in
     try Migrator(StoreMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   let folder: TemporaryFolder
@@ -29,7 +29,6 @@ struct IntegrityFixture {
 
   /// Runs a test with a fixture, and removes it afterwards.
   static func with(_ body: (IntegrityFixture) async throws -> Void) async throws {
-    guardTransactions()
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")

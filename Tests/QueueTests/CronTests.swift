@@ -68,13 +68,13 @@ struct CronTests {
 
   @Test("a due entry fires once, with its arguments, and advances to its next time")
   func firing() async throws {
-    try await withSession { session in
+    try await Self.withPool { pool, session in
       try JobQueue.set(cron: entry, session)
-      #expect(try fire(session).isEmpty)
+      #expect(try await Self.fire(pool).isEmpty)
       try Self.makeDue("1 second", session)
-      let fired = try fire(session)
+      let fired = try await Self.fire(pool)
       #expect(fired.map(\.name) == ["daily"])
-      #expect(try fire(session).isEmpty)
+      #expect(try await Self.fire(pool).isEmpty)
       let job = try #require(try JobQueue.find(fired[0].job, session))
       #expect(job.queue == "tasks" && job.kind == "window" && job.arguments == entry.arguments)
       let record = try #require(try JobQueue.cron(session).first)
@@ -86,13 +86,13 @@ struct CronTests {
 
   @Test("an entry that missed several times fires once, and then at its next time")
   func downtime() async throws {
-    try await withSession { session in
+    try await Self.withPool { pool, session in
       var often = entry
       often.schedule = "* * * * *"
       try JobQueue.set(cron: often, session)
       try Self.makeDue("3 days", session)
-      #expect(try fire(session).count == 1)
-      #expect(try fire(session).isEmpty)
+      #expect(try await Self.fire(pool).count == 1)
+      #expect(try await Self.fire(pool).isEmpty)
       #expect(try session.execute("SELECT FROM cron_entry WHERE next_at > clock_timestamp()").count == 1)
     }
   }
@@ -107,7 +107,7 @@ struct CronTests {
           try Self.makeDue("\(round) seconds", session)
         }
         let fired = try await withThrowingTaskGroup { group in
-          for _ in 0..<10 { group.addTask { try await pool.run { try Self.fire($0).count } } }
+          for _ in 0..<10 { group.addTask { try await Self.fire(pool).count } }
           return try await group.reduce(0, +)
         }
         #expect(fired == 1)
@@ -133,21 +133,31 @@ struct CronTests {
           CREATE TRIGGER crash AFTER INSERT ON job FOR EACH ROW EXECUTE FUNCTION crash();
           """, name: "crash")
       }
-      await #expect(throws: PostgresError.self) { try await pool.run { _ = try Self.fire($0) } }
-      let fired = try await pool.run { session in
+      await #expect(throws: PostgresError.self) { _ = try await Self.fire(pool) }
+      try await pool.run { session in
         #expect(try session.execute("SELECT FROM job").isEmpty)
         #expect(try session.execute("SELECT FROM cron_entry WHERE last_at IS NOT NULL").isEmpty)
         try session.executeScript("DROP TRIGGER crash ON job", name: "crash")
-        return try Self.fire(session)
       }
-      #expect(fired.count == 1)
+      #expect(try await Self.fire(pool).count == 1)
       await pool.close()
+    }
+  }
+
+  @Test("a firing that the server has rolled back because of a concurrent transaction is repeated")
+  func conflict() async throws {
+    try await Self.withPool { pool, session in
+      try JobQueue.set(cron: entry, session)
+      try Self.makeDue("1 second", session)
+      try failOnce("INSERT", session)
+      #expect(try await Self.fire(pool).count == 1)
+      #expect(try session.execute("SELECT FROM job").count == 1)
     }
   }
 
   @Test("an entry that fails does not prevent others from firing")
   func broken() async throws {
-    try await withSession { session in
+    try await Self.withPool { pool, session in
       try JobQueue.set(cron: entry, session)
       try session.execute("UPDATE cron_entry SET schedule = 'never'")
       var other = entry
@@ -155,43 +165,45 @@ struct CronTests {
       try JobQueue.set(cron: other, session)
       try Self.makeDue("1 second", session)
       var fired: [String] = []
-      #expect(throws: CronScheduleError.self) { try JobQueue.fireCron(session) { fired.append($0.name) } }
+      await #expect(throws: CronScheduleError.self) {
+        try await JobQueue.fireCron(pool) { firing in fired.append(firing.name) }
+      }
       #expect(fired == ["other"])
     }
   }
 
   @Test("setting the same entry again keeps its due time, and another schedule resets it")
   func settingAgain() async throws {
-    try await withSession { session in
+    try await Self.withPool { pool, session in
       try JobQueue.set(cron: entry, session)
       try Self.makeDue("1 second", session)
       try JobQueue.set(cron: entry, session)
-      #expect(try fire(session).count == 1)
+      #expect(try await Self.fire(pool).count == 1)
       try Self.makeDue("1 second", session)
       var other = entry
       other.schedule = "0 19 * * *"
       try JobQueue.set(cron: other, session)
-      #expect(try fire(session).isEmpty)
+      #expect(try await Self.fire(pool).isEmpty)
       #expect(try JobQueue.cron(session).map(\.entry.schedule) == ["0 19 * * *"])
     }
   }
 
   @Test("a paused entry does not fire, and times during the pause are skipped")
   func pausing() async throws {
-    try await withSession { session in
+    try await Self.withPool { pool, session in
       try JobQueue.set(cron: entry, session)
       #expect(try JobQueue.pause(cron: "daily", session))
       try Self.makeDue("1 hour", session)
-      #expect(try fire(session).isEmpty)
+      #expect(try await Self.fire(pool).isEmpty)
       #expect(try JobQueue.cron(session).first?.next == [])
       #expect(try JobQueue.nextFiring(ofKind: "window", session) == nil)
       #expect(try JobQueue.resume(cron: "daily", session))
-      #expect(try fire(session).isEmpty)
+      #expect(try await Self.fire(pool).isEmpty)
       #expect(try JobQueue.cron(session).first?.next.count == 3)
       // Resuming an entry that is not paused keeps its due time.
       try Self.makeDue("1 second", session)
       #expect(try JobQueue.resume(cron: "daily", session))
-      #expect(try fire(session).count == 1)
+      #expect(try await Self.fire(pool).count == 1)
     }
   }
 
@@ -209,7 +221,7 @@ struct CronTests {
 
   @Test("missing entries are reported, and invalid ones are errors")
   func wrong() async throws {
-    try await withSession { session in
+    try await Self.withPool { pool, session in
       #expect(try !JobQueue.remove(cron: "daily", session))
       #expect(try !JobQueue.pause(cron: "daily", session))
       #expect(try !JobQueue.resume(cron: "daily", session))
@@ -236,11 +248,17 @@ struct CronTests {
       "UPDATE cron_entry SET next_at = clock_timestamp() - interval '\(ago)'", name: "due")
   }
 
-  private static func fire(_ session: Session) throws -> [CronFiring] {
+  private static func fire(_ pool: Pool) async throws -> [CronFiring] {
     var fired: [CronFiring] = []
-    try JobQueue.fireCron(session) { fired.append($0) }
+    try await JobQueue.fireCron(pool) { fired.append($0) }
     return fired
   }
 
-  private func fire(_ session: Session) throws -> [CronFiring] { try Self.fire(session) }
+  private static func withPool(_ body: (Pool, Session) async throws -> Void) async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 2)
+      try await body(pool, try Session.connect(url, timeout: .seconds(5)))
+      await pool.close()
+    }
+  }
 }

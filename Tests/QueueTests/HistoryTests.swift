@@ -15,15 +15,13 @@ struct HistoryTests {
     try await withDatabase(QueueDatabase.template) { url in
       let limited = url.with(statementLimit: Self.statementLimit)
       let dump = try Session.connect(url, timeout: .seconds(5))
-      let (maintenance, worker) = (
-        try Connection(limited, name: "maintenance"), try Connection(limited, name: "worker")
-      )
+      let (maintenance, worker) = (Pool(limited, size: 1), try Connection(limited, name: "worker"))
       let missing = try await maintenance.run { session in try Self.dropLastDay(session) }
       try Self.beginDump(dump)
       let isPrepared = CancellationFlag()
       async let prepared: Void = {
         defer { isPrepared.cancel() }
-        for _ in 0..<3 { try await maintenance.run { session in try JobQueue.prepareHistory(session) } }
+        for _ in 0..<3 { try await JobQueue.prepareHistory(maintenance) }
       }()
       // Meanwhile jobs are completed, read and reaped.
       var completed = 0
@@ -41,8 +39,34 @@ struct HistoryTests {
       #expect(try await maintenance.run { try !Self.exists(missing, $0) })
 
       try dump.executeScript("COMMIT", name: "dump")
-      #expect(try await maintenance.run { try JobQueue.prepareHistory($0) })
+      #expect(try await JobQueue.prepareHistory(maintenance))
       #expect(try await maintenance.run { try Self.exists(missing, $0) })
+    }
+  }
+
+  @Test("a change of the partitions that the server has rolled back because of a concurrent transaction is repeated")
+  func conflict() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 1)
+      let missing = try await pool.run { session in
+        let missing = try Self.dropLastDay(session)
+        try session.executeScript(
+          """
+          CREATE TABLE job_done_20200101 PARTITION OF job_done FOR VALUES FROM ('2020-01-01Z') TO ('2020-01-02Z');
+          CREATE SEQUENCE attempts;
+          CREATE FUNCTION fail_twice() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF nextval('attempts') IN (1, 4) THEN RAISE EXCEPTION 'conflict' USING ERRCODE = 'deadlock_detected'; END IF;
+          END $$;
+          CREATE EVENT TRIGGER fail_twice ON ddl_command_start EXECUTE FUNCTION fail_twice();
+          """, name: "fail_twice")
+        return missing
+      }
+      #expect(try await JobQueue.prepareHistory(pool))
+      #expect(try await pool.run { try Self.exists(missing, $0) })
+      // Two statements have made the partition.
+      try await JobQueue.dropHistory(olderThanDays: 30, pool)
+      #expect(try await pool.run { try !Self.exists("job_done_20200101", $0) })
+      await pool.close()
     }
   }
 
@@ -50,16 +74,16 @@ struct HistoryTests {
   func reported() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let dump = try Session.connect(url, timeout: .seconds(5))
-      let maintenance = try Connection(url.with(statementLimit: Self.statementLimit), name: "maintenance")
+      let maintenance = Pool(url.with(statementLimit: Self.statementLimit), size: 1)
       _ = try await maintenance.run { try Self.dropLastDay($0) }
       try Self.beginDump(dump)
-      #expect(try await maintenance.run { try JobQueue.prepareHistory($0) })
+      #expect(try await JobQueue.prepareHistory(maintenance))
       try dump.executeScript("COMMIT", name: "dump")
       _ = try await maintenance.run { try Self.drop(dayAhead: 1, $0) }
       try Self.beginDump(dump)
-      #expect(try await maintenance.run { try !JobQueue.prepareHistory($0) })
+      #expect(try await !JobQueue.prepareHistory(maintenance))
       try dump.executeScript("COMMIT", name: "dump")
-      #expect(try await maintenance.run { try JobQueue.prepareHistory($0) })
+      #expect(try await JobQueue.prepareHistory(maintenance))
     }
   }
 

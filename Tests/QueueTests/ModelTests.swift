@@ -141,7 +141,7 @@ final class QueueModel {
     log.append("promote")
     _ = try JobQueue.promote(session)
     for id in lives.keys where lives[id]?.state == .scheduled { apply(.due, to: id) }
-    let granted = try JobQueue.grant(session)
+    let granted = try grantAll(session)
     let throttled = lives.filter { $0.value.state == .throttled }
     let busy = lives.count { $0.value.isLimited && ($0.value.state == .available || $0.value.state == .executing) }
     #expect(granted == min(throttled.count, max(0, 2 - busy)))

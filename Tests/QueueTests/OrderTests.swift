@@ -57,7 +57,7 @@ struct OrderTests {
         try JobQueue.enqueue(job, session)
       }
       var done = 0
-      while try JobQueue.grant(session) > 0 {
+      while try grantAll(session) > 0 {
         let claimed = try claim(5, session)
         #expect(claimed.count <= 2)
         // A released job is throttled like the others.
@@ -81,12 +81,12 @@ struct OrderTests {
           try JobQueue.enqueue(job, session)
         }
       }
-      #expect(try JobQueue.grant(session) == 150)
+      #expect(try grantAll(session) == 150)
       let claimed = try claim(150, session)
       // Whose limit stands where in the table is not known.
       for job in claimed {
         try JobQueue.complete(job, .accepted, result: nil, session)
-        #expect(try JobQueue.grant(session) == 1)
+        #expect(try grantAll(session) == 1)
       }
     }
   }
@@ -179,7 +179,8 @@ struct OrderTests {
 
   @Test("old partitions of the history are dropped, and old rows of the default partition deleted")
   func history() async throws {
-    try await withSession { session in
+    try await withDatabase(QueueDatabase.template) { url in
+      let (pool, session) = (Pool(url, size: 1), try Session.connect(url, timeout: .seconds(5)))
       try JobQueue.enqueue(QueueDatabase.job(), session)
       try JobQueue.complete(try #require(try claim(1, session).first), .accepted, result: nil, session)
       try session.executeScript(
@@ -194,9 +195,10 @@ struct OrderTests {
             '\(day)' FROM job_done LIMIT 1
           """, name: "old")
       }
-      try JobQueue.dropHistory(olderThanDays: 30, session)
+      try await JobQueue.dropHistory(olderThanDays: 30, pool)
       #expect(try session.execute("SELECT FROM job_done").count == 1)
       #expect(try session.execute("SELECT to_regclass('job_done_20200101')").single().get(0, as: String?.self) == nil)
+      await pool.close()
     }
   }
 

@@ -72,7 +72,7 @@ struct PoolerTests {
         group.addTask {
           try await connection.run { session in
             try Migrator(QueueMigrations.all).migrate(session)
-            try JobQueue.prepareHistory(session)
+            try session.transaction(JobQueue.addPartitions)
           }
         }
       }

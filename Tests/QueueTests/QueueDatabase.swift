@@ -8,7 +8,7 @@ import Testing
 enum QueueDatabase {
   static let template = TestTemplate(name: "queue") { session in
     try Migrator(QueueMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   static func job(_ kind: String = "post", maxAttempts: Int = 5, delay: Double = 0, key: [UInt8]? = nil) -> NewJob {
@@ -25,6 +25,26 @@ func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async thr
     try await pool.run(body)
     await pool.close()
   }
+}
+
+/// Makes throttled jobs available as far as their limits have room; returns their number.
+func grantAll(_ session: Session) throws -> Int {
+  var granted = 0
+  while case let more = try session.transaction(JobQueue.grant), more > 0 { granted += more }
+  return granted
+}
+
+/// Makes the first statement of a kind that changes a job fail, as a transaction that a concurrent one has ended.
+func failOnce(_ statement: String, _ session: Session) throws {
+  try session.executeScript(
+    """
+    CREATE SEQUENCE attempts;
+    CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('attempts') = 1 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = 'deadlock_detected'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER fail_once AFTER \(statement) ON job EXECUTE FUNCTION fail_once();
+    """, name: "fail_once")
 }
 
 /// Registers a worker and claims the next job of the queue `media`.

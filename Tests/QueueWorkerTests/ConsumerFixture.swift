@@ -16,7 +16,7 @@ extension TestClock: WorkerClock {}
 struct ConsumerFixture {
   private static let template = TestTemplate(name: "job_consumers") { session in
     try Migrator(QueueMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
     try session.executeScript("CREATE TABLE late (id int)", name: "late")
   }
 
@@ -38,12 +38,13 @@ struct ConsumerFixture {
 
   /// Enqueues jobs of the queue `media`.
   @discardableResult
-  func enqueue(_ count: Int = 1) async throws -> [PublicID] {
+  func enqueue(_ count: Int = 1, limit: JobLimit? = nil) async throws -> [PublicID] {
     let ids = (0..<count).map { _ in PublicID.now() }
     try await pool.run { session in
       for id in ids {
-        try JobQueue.enqueue(
-          NewJob(publicID: id, queue: "media", kind: "post", deadlineSeconds: 60, arguments: Array("{}".utf8)), session)
+        var job = NewJob(publicID: id, queue: "media", kind: "post", deadlineSeconds: 60, arguments: Array("{}".utf8))
+        job.limit = limit
+        try JobQueue.enqueue(job, session)
       }
     }
     return ids
@@ -68,10 +69,10 @@ struct ConsumerFixture {
 
   func consumer(
     slots: Int = 1, lease: Duration = .seconds(1_000_000), unacknowledged: [ClaimNumber] = [],
-    metrics: Metrics = Metrics(), tracer: Tracer? = nil, _ handler: any JobHandler
+    metrics: Metrics = Metrics(), tracer: Tracer? = nil, log: Logger = Logger { _ in }, _ handler: any JobHandler
   ) throws -> JobConsumer {
     let configuration = configuration(lease: lease)
-    let (held, log) = (HeldJobs(), Logger { _ in })
+    let held = HeldJobs()
     let heartbeat = try Heartbeat(worker: worker, configuration: configuration, database: url, held: held, log: log) {}
     let context = WorkerContext(
       worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: CancellationFlag(),

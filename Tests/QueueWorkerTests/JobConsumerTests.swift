@@ -1,3 +1,4 @@
+import Logging
 import Metrics
 import Model
 import Platform
@@ -247,6 +248,31 @@ struct JobConsumerTests {
         await fixture.clock.turn { ended.withLock { $0 } == 3 }
       }
       #expect(most.withLock { $0 } <= 2)
+    }
+  }
+
+  @Test("a grant that the server has rolled back because of a concurrent transaction is repeated")
+  func grantConflict() async throws {
+    try await ConsumerFixture.with { fixture in
+      let id = try await fixture.enqueue(limit: JobLimit(name: "ada", max: 1))[0]
+      try await fixture.pool.run { session in
+        try session.executeScript(
+          """
+          CREATE SEQUENCE attempts;
+          CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF nextval('attempts') = 1 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = 'serialization_failure'; END IF;
+            RETURN NULL;
+          END $$;
+          CREATE TRIGGER fail_once AFTER UPDATE ON job FOR EACH ROW WHEN (OLD.state = 'p') EXECUTE FUNCTION fail_once();
+          """, name: "fail_once")
+      }
+      let (isEnded, lines) = (Shared(false), Shared<[String]>([]))
+      let consumer = try fixture.consumer(
+        log: Logger { line in lines.withLock { $0.append(line) } },
+        fixture.completing { _ in isEnded.withLock { $0 = true } })
+      try await fixture.running(consumer) { await fixture.clock.turn { isEnded.withLock { $0 } } }
+      #expect(try await fixture.state(id) == .completed)
+      #expect(lines.withLock { lines in !lines.contains { $0.contains("no job could be claimed") } })
     }
   }
 

@@ -13,7 +13,7 @@ import Testing
 struct MaintenanceTests {
   private static let template = TestTemplate(name: "maintenance") { session in
     try Migrator(QueueMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   private struct Handler: JobHandler {

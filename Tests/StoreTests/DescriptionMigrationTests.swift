@@ -10,7 +10,7 @@ import Testing
 struct DescriptionMigrationTests {
   private static let before = TestTemplate(name: "before_descriptions") { session in
     try Migrator(StoreMigrations.all.filter { $0.version < 130 }).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   /// Two places that one user has described, one of them where others post; one of a back-end; one that only posts name. And a moment whose

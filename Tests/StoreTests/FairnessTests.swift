@@ -42,7 +42,7 @@ struct FairnessTests {
             try await pool.run { session in
               let worker = try JobQueue.register(host: "here", process: Int32(worker), session)
               while done.jobs.withLock({ $0 < 12 }) {
-                _ = try JobQueue.grant(session)
+                _ = try session.transaction(JobQueue.grant)
                 let jobs = try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 2, session)
                 let largest = try session.execute(
                   """

@@ -24,7 +24,7 @@ struct OrdinaryRoleTests {
       let steps = try await fixture.pool.run { session in
         #expect(try session.execute("SELECT current_setting('is_superuser')").single().get(0) == "off")
         let steps = try Migrator(StoreMigrations.all).migrate(session)
-        try JobQueue.prepareHistory(session)
+        try session.transaction(JobQueue.addPartitions)
         return steps
       }
       #expect(steps == StoreMigrations.all)

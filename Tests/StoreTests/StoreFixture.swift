@@ -14,7 +14,7 @@ import Testing
 struct StoreFixture {
   private static let template = TestTemplate(name: "store") { session in
     try Migrator(StoreMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   let blobs: FolderBlobStore
@@ -24,7 +24,6 @@ struct StoreFixture {
 
   /// Runs a test with a fixture, and removes it afterwards.
   static func with(_ body: (StoreFixture) async throws -> Void) async throws {
-    guardTransactions()
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")

@@ -24,7 +24,7 @@ extension TestClock: WorkerClock {}
 struct WorkerFixture {
   private static let template = TestTemplate(name: "worker") { session in
     try Migrator(StoreMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   static let log = Logger { _ in }
@@ -38,7 +38,6 @@ struct WorkerFixture {
   let metrics = Metrics()
 
   static func with(_ body: (WorkerFixture) async throws -> Void) async throws {
-    guardTransactions()
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")

@@ -72,15 +72,16 @@ extension JobQueue {
   /// Fires the entries that are due, each in a transaction of its own; an entry that missed several times fires once.
   ///
   /// If an entry fails, the others fire nevertheless; the last error is thrown at the end.
-  package static func fireCron(
-    _ session: Session, onFiring: (CronFiring) -> Void
-  ) throws {
+  package static func fireCron(_ pool: Pool, onFiring: (CronFiring) -> Void) async throws {
     var failure: (any Error)?
-    for row in try session.execute(statements["cron_due"]) {
+    let due = try await pool.run { session in
+      try session.execute(statements["cron_due"]).map { row in
+        (entry: try CronEntry(row), at: try row.get("next_at", as: Int64.self))
+      }
+    }
+    for due in due {
       do {
-        let due = try row.get("next_at", as: Int64.self)
-        let entry = try CronEntry(row)
-        if let firing = try session.transaction({ try fire(entry, due: due, $0) }) { onFiring(firing) }
+        if let firing = try await pool.transaction({ try fire(due.entry, due: due.at, $0) }) { onFiring(firing) }
       } catch {
         failure = error
       }

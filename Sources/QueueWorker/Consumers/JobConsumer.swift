@@ -108,32 +108,44 @@ final class JobConsumer: Sendable {
   private func claim(_ free: Int) async -> Look {
     let lost = unacknowledged.due()
     guard free > 0 || !lost.isEmpty else { return Look() }
+    var look = Look()
     do {
       let (jobs, numbers, hasThrottled) = try await context.pool.run { session in
         var numbers: [ClaimNumber] = []
-        var hasThrottled = false
         var jobs = lost.isEmpty ? [] : try recover(lost, free, &numbers, session)
         jobs += try claim(free - jobs.count, &numbers, session)
-        if jobs.count < free, try JobQueue.hasThrottled(queue: queue, session) {
-          hasThrottled = true
-          let granted = try JobQueue.grant(session)
-          let more = granted > 0 ? try claim(free - jobs.count, &numbers, session) : []
-          jobs += more
-          // The others are for workers that have found none.
-          if more.count < granted { try JobQueue.notify(queue: queue, session) }
-        }
-        return (jobs, numbers, hasThrottled)
+        return (jobs, numbers, try jobs.count < free && JobQueue.hasThrottled(queue: queue, session))
       }
-      context.metrics.claimed(jobs)
-      let claimed = jobs.map { HeldJob($0, metrics: context.metrics, tracer: context.tracer) }
-      for job in claimed { context.held.add(job) }
-      unacknowledged.remove(numbers)
+      look.jobs = hold(jobs, numbers)
+      if hasThrottled { look.jobs += try await claimThrottled(free - jobs.count) }
       // Nothing reports that a limit has room again, and a lost claim may arrive late.
-      return Look(jobs: claimed, isComplete: free > 0 && !hasThrottled && unacknowledged.isEmpty)
+      look.isComplete = free > 0 && !hasThrottled && unacknowledged.isEmpty
     } catch {
       context.log.warning("no job could be claimed", ["queue": queue, "error": "\(error)"])
-      return Look()
     }
+    return look
+  }
+
+  private func claimThrottled(_ free: Int) async throws -> [HeldJob] {
+    var granted = 0
+    while case let more = try await context.pool.transaction(JobQueue.grant), more > 0 { granted += more }
+    guard granted > 0 else { return [] }
+    let (jobs, numbers) = try await context.pool.run { [granted] session in
+      var numbers: [ClaimNumber] = []
+      let jobs = try claim(free, &numbers, session)
+      // The others are for workers that have found none.
+      if jobs.count < granted { try JobQueue.notify(queue: queue, session) }
+      return (jobs, numbers)
+    }
+    return hold(jobs, numbers)
+  }
+
+  private func hold(_ jobs: [ClaimedJob], _ numbers: [ClaimNumber]) -> [HeldJob] {
+    context.metrics.claimed(jobs)
+    let claimed = jobs.map { HeldJob($0, metrics: context.metrics, tracer: context.tracer) }
+    for job in claimed { context.held.add(job) }
+    unacknowledged.remove(numbers)
+    return claimed
   }
 
   // A claim that fails from here on is looked up by its number later.

@@ -94,7 +94,7 @@ struct Maintenance: Sendable {
       while !Task.isCancelled {
         var pause = polling.interval
         do {
-          if let next = try await pool.run(performDue) { pause = min(pause, next) }
+          if let next = try await performDue() { pause = min(pause, next) }
         } catch is CancellationError {
           return
         } catch {
@@ -113,12 +113,14 @@ struct Maintenance: Sendable {
   }
 
   /// Does what is due, and returns the time until something else is.
-  @Sendable private func performDue(_ session: Session) throws -> Duration? {
-    for queue in Set(try JobQueue.promote(session)) { try JobQueue.notify(queue: queue, session) }
-    try JobQueue.fireCron(session) { firing in
+  private func performDue() async throws -> Duration? {
+    try await pool.transaction { session in
+      for queue in Set(try JobQueue.promote(session)) { try JobQueue.notify(queue: queue, session) }
+    }
+    try await JobQueue.fireCron(pool) { firing in
       log.info("a cron schedule fired", ["schedule": firing.name, "job": firing.job.description])
     }
-    return try JobQueue.nextDue(session)
+    return try await pool.run { session in try JobQueue.nextDue(session) }
   }
 
   private func `repeat`(_ task: MaintenanceTask) async {
@@ -138,17 +140,16 @@ struct Maintenance: Sendable {
     [
       MaintenanceTask("reap", every: configuration.reapInterval, reap),
       MaintenanceTask("history", every: .seconds(3600)) { [configuration] pool in
-        var isPrepared = try await pool.run { session in
-          let isPrepared = try JobQueue.prepareHistory(session)
-          try JobQueue.dropHistory(olderThanDays: configuration.historyDays, session)
+        var isPrepared = try await JobQueue.prepareHistory(pool)
+        try await JobQueue.dropHistory(olderThanDays: configuration.historyDays, pool)
+        try await pool.run { session in
           try JobQueue.dropShares(session)
           try JobQueue.dropDead(olderThanDays: configuration.historyDays, session)
-          return isPrepared
         }
         // A reader has locked the history for days: tomorrow's partition cannot wait for the next run.
         while !isPrepared {
           try await configuration.clock.sleep(for: configuration.reapInterval * 12)
-          isPrepared = try await pool.run { try JobQueue.prepareHistory($0) }
+          isPrepared = try await JobQueue.prepareHistory(pool)
         }
       },
       VacuumMonitor(limits: configuration.vacuum, log: log).task,

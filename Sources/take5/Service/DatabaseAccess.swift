@@ -100,11 +100,11 @@ struct DatabaseAccess: Sendable {
         let applied = try migrator.migrate(session) { error in
           log.warning("the schema is locked by another session; trying again", ["error": "\(error)"])
         }
-        // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
-        // its day is attached.
-        if isCreating || isService { try JobQueue.prepareHistory(session) }
         return applied
       }
+      // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
+      // its day is attached.
+      if schema == .migrating && (isCreating || isService) { try await JobQueue.prepareHistory(access.pool) }
       access.isNew = applied.count == StoreMigrations.all.count
       if access.isNew {
         log.info("schema created", ["migrations": "\(applied.count)"])

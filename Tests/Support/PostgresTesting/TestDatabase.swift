@@ -3,11 +3,13 @@ import Glibc
 import Platform
 package import Postgres
 
-/// Runs a test with a new database on the server of the test run, and drops the database afterwards.
+/// Runs a test with a new database on the server of the test run, and drops the database afterwards. The test fails if it waits for a disk
+/// or a network in a transaction.
 package func withDatabase<Result>(
   _ template: TestTemplate? = nil, isolation: isolated (any Actor)? = #isolation,
   _ body: (DatabaseURL) async throws -> Result
 ) async throws -> Result {
+  TransactionGuard.begin()
   let url = try await TestCluster.shared.makeDatabase(template)
   do {
     let result = try await body(url)

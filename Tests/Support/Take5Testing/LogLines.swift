@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import Testing
 
 /// The lines that a child process writes to standard error, for tests that wait for a line.
 final class LogLines: Sendable {
@@ -61,6 +62,8 @@ final class LogLines: Sendable {
   func waitForEnd() async { _ = await wait(for: "", from: .max) }
 
   private func add(_ line: String) {
+    // What the guard of transactions logs in a process of the service.
+    if line.contains("a transaction of the database waits for the storage") { Issue.record("\(line)") }
     let acts = state.withLock { state in
       let due = state.actions.indices.filter { state.actions[$0].times > 0 && line.contains(state.actions[$0].text) }
       for index in due { state.actions[index].times -= 1 }
