@@ -36,6 +36,9 @@ package struct Finding: Sendable, Hashable {
     switch (severity, code) {
     case (_, .tableBroken):
       "restore a backup with 'take5 restore': until then nothing else of the store can be relied on"
+    case (_, .checksumFailures):
+      "find the table with 'take5 verify --deep' and restore a backup with 'take5 restore'; if it names none, an index is "
+        + "broken, or the page has been replaced: run REINDEX DATABASE, and then SELECT pg_stat_reset()"
     case (_, .foreignFile): "take5 did not create this file: find out its origin and remove it"
     case (_, .definitionUnreadable):
       "its outputs are still served; make them again with the version that stored the definition, or with "
@@ -140,6 +143,8 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case jobMissing = "job_missing"
   /// Pages of a table of the database cannot be read.
   case tableBroken = "table_broken"
+  /// The server has read pages with a wrong checksum.
+  case checksumFailures = "checksum_failures"
   /// A media file cannot be decoded.
   case mediaUndecodable = "media_undecodable"
   /// An output video violates its format in a way that strict players reject.
@@ -174,6 +179,8 @@ package enum FindingObject: Sendable, Hashable {
   /// A place by the app's id.
   case place(String)
   case collection(PublicID)
+  /// A database by its name.
+  case database(String)
   /// A table of the database.
   case table(String)
   /// A run of `reprocess`.
@@ -196,6 +203,7 @@ package enum FindingObject: Sendable, Hashable {
     case .spelling: "spelling"
     case .place: "place"
     case .collection: "collection"
+    case .database: "database"
     case .table: "table"
     case .run: "run"
     case .month: "month"
@@ -212,7 +220,7 @@ package enum FindingObject: Sendable, Hashable {
     case .relation(let number): "\(number)"
     case .spelling(let word): word
     case .place(let id): id
-    case .table(let name): name
+    case .database(let name), .table(let name): name
     case .month(let month): month
     }
   }

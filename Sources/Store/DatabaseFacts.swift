@@ -21,10 +21,12 @@ package struct DatabaseFacts: Sendable, Hashable {
   package var closedTables: [String]
   /// Whether the server compares each page that it reads from the disk with a checksum.
   package var hasChecksums: Bool
+  /// The number of times that a checksum was wrong.
+  package var checksumFailures: Int
 
   package init(
     version: String, versionNumber: Int, role: String, isReadOnly: Bool, applied: Set<Int>, mayCreate: Bool,
-    isOwner: Bool, closedTables: [String], hasChecksums: Bool
+    isOwner: Bool, closedTables: [String], hasChecksums: Bool, checksumFailures: Int
   ) {
     self.version = version
     self.versionNumber = versionNumber
@@ -35,6 +37,7 @@ package struct DatabaseFacts: Sendable, Hashable {
     self.isOwner = isOwner
     self.closedTables = closedTables
     self.hasChecksums = hasChecksums
+    self.checksumFailures = checksumFailures
   }
 
   /// Reads the facts; the database may have no schema.
@@ -45,7 +48,7 @@ package struct DatabaseFacts: Sendable, Hashable {
       isReadOnly: try row.get("is_read_only"), applied: try Migrator.applied(session),
       mayCreate: try row.get("may_create"), isOwner: try row.get("is_owner"),
       closedTables: try row.get("closed_tables", as: String.self).split(separator: " ").map(String.init),
-      hasChecksums: try row.get("has_checksums"))
+      hasChecksums: try row.get("has_checksums"), checksumFailures: try session.checksumFailures())
   }
 
   /// The seconds by which the clock of this machine is ahead of that of the database, and the error of the measurement.

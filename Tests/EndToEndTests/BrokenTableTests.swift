@@ -17,7 +17,9 @@ struct BrokenTableTests {
     try await Take5Command.run(arguments + ["--data", data])
   }
 
-  @Test("verify --deep reads all tables, and names the one with a page that the disk has changed")
+  @Test(
+    "verify --deep names the table with a page that the disk has changed; once it was read, verify and doctor report it"
+  )
   func page() async throws {
     #expect(try await take5("init").status == 0)
     let set = try await take5("cron", "set", "daily", "--schedule", "@daily", "--kind", "window")
@@ -43,6 +45,14 @@ struct BrokenTableTests {
     #expect(findings.map { $0["code"]?.text } == ["table_broken"])
     #expect(findings.first?["object"]?["id"]?.text == "cron_entry")
     #expect(findings.first?["detail"]?.text?.contains("invalid page") == true)
+
+    // The server has counted the page.
+    let counted = try await take5("verify", "--json")
+    #expect(counted.status == 1, "\(counted.errors)")
+    let count = try JSONDecoder().decode(API.Value.self, from: Data(counted.output.utf8))["findings"]?.items ?? []
+    #expect(count.map { $0["code"]?.text } == ["checksum_failures"])
+    let doctor = try await take5("doctor")
+    #expect(doctor.output.contains("with a wrong checksum"), "\(doctor.output)")
 
     let again = try await take5("database", "checksums")
     #expect(again.status == 0 && again.output == "the database already has data checksums\n", "\(again.errors)")

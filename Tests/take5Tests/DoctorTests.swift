@@ -93,7 +93,7 @@ struct DoctorResultTests {
   private static let healthy = DatabaseFacts(
     version: "15.14", versionNumber: 150_014, role: "ada", isReadOnly: false,
     applied: Set(StoreMigrations.all.map(\.version)), mayCreate: true, isOwner: true, closedTables: [],
-    hasChecksums: true)
+    hasChecksums: true, checksumFailures: 0)
 
   private func levels(_ change: (inout DatabaseFacts) -> Void) -> [CheckResult.Level] {
     var facts = Self.healthy
@@ -111,6 +111,7 @@ struct DoctorResultTests {
     #expect(levels { $0.applied.insert(9999) } == [.ok, .warning, .ok])
     #expect(levels { $0.closedTables = ["post"] } == [.ok, .ok, .error])
     #expect(levels { $0.hasChecksums = false } == [.ok, .ok, .ok, .info])
+    #expect(levels { $0.checksumFailures = 1 } == [.ok, .ok, .ok, .error])
     var unprotected = Self.healthy
     unprotected.hasChecksums = false
     let result = DoctorCheck.results(unprotected, at: "here", isEmbedded: true).last

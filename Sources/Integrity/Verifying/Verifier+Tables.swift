@@ -26,6 +26,18 @@ extension Verifier {
       reportProgress(.tables, Int64(index) + 1, of: Int64(tables.count))
     }
   }
+
+  /// Asks the server for the pages with a wrong checksum that it has read, for whatever client.
+  func checkChecksums(_ report: inout VerifyReport) async throws {
+    let (failures, database) = try await pool.run { session -> (Int, String) in
+      (try session.checksumFailures(), try session.execute("SELECT current_database()").single().get(0))
+    }
+    guard failures > 0 else { return }
+    report.findings.append(
+      Finding(
+        .checksumFailures, .database(database), .lost,
+        detail: "the server has read \(CountText.text(failures, "page")) with a wrong checksum"))
+  }
 }
 
 extension PostgresError {

@@ -73,6 +73,8 @@ package struct Verifier: Sendable {
     try await checkPeople(totals, &report)
     try await checkFiles(&report)
     if let inspector { try await checkMedia(with: inspector, totals, &report) }
+    // What was read until now counts.
+    try await checkChecksums(&report)
     report.escalateLostSources()
     return report
   }

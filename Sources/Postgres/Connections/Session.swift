@@ -104,6 +104,17 @@ package final class Session {
     return process != Int64(PQbackendPID(handle))
   }
 
+  /// The number of times that the server has read a page with a wrong checksum, of this database or of what all databases share, since
+  /// its statistics were reset; 0 without data checksums.
+  package func checksumFailures() throws(PostgresError) -> Int {
+    try execute(
+      """
+      SELECT coalesce(sum(checksum_failures), 0)::bigint FROM pg_stat_database
+      WHERE datname = current_database() OR datid = 0
+      """
+    ).single().get(0)
+  }
+
   /// Whether a transaction is open, including a failed one.
   package var isInTransaction: Bool {
     if pendingBegin != nil { return true }

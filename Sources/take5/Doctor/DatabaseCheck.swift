@@ -1,4 +1,5 @@
 import EmbeddedPostgres
+import Model
 import Postgres
 import Store
 
@@ -30,6 +31,14 @@ extension DoctorCheck {
     _ facts: DatabaseFacts, at location: String, isEmbedded: Bool = false
   ) -> [CheckResult] {
     let results = [server(facts, at: location), schema(facts), rights(facts)]
+    if facts.checksumFailures > 0 {
+      return results + [
+        .error(
+          "database", "checksums",
+          "the server has read \(CountText.text(facts.checksumFailures, "page")) with a wrong checksum",
+          remedy: "'take5 verify --deep' names the table; then restore a backup with 'take5 restore'")
+      ]
+    }
     guard !facts.hasChecksums else { return results }
     let detail = "the server has no data checksums: it does not notice a page that the disk has changed"
     return results + [
