@@ -79,6 +79,9 @@ package struct UploadRecord: Codable, Sendable, Hashable {
 package struct UploadFolder: Sendable {
   static let name = "uploads"
 
+  /// Receives each damaged record that is read, with the reason.
+  package var onDamage: @Sendable (PublicID, String) -> Void = { _, _ in }
+
   private let store: FolderBlobStore
   private var folder: String { "\(store.folder)/\(Self.name)" }
 
@@ -125,13 +128,23 @@ package struct UploadFolder: Sendable {
   package func record(_ id: PublicID) throws(BlobError) -> UploadRecord? {
     do throws(SystemError) {
       let text = try Descriptor(readingRegular: "\(path(id)).json").contents()
-      guard let record = try? JSON.decode(UploadRecord.self, from: text), record.isSound else { return nil }
-      return record
+      return Self.decode(text) { reason in onDamage(id, reason) }
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
       try store.checkID()
       return nil
     }
+  }
+
+  private static func decode(_ text: [UInt8], onDamage: (String) -> Void) -> UploadRecord? {
+    do {
+      let record = try JSON.decode(UploadRecord.self, from: text)
+      if record.isSound { return record }
+      onDamage("it has a number that no service writes")
+    } catch {
+      onDamage(JSON.reason(error))
+    }
+    return nil
   }
 
   /// Opens the file of an upload; nil if there is none.

@@ -98,7 +98,10 @@ package final class WorkerService: Sendable {
         MaintenanceTask("tokens", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredTokens(session) > 0 {} }
         },
-        MaintenanceTask("uploads", every: .seconds(3600), by: .eachWorker) { pool in try await store.removeUploads(pool)
+        MaintenanceTask("uploads", every: .seconds(3600), by: .eachWorker) { pool in
+          try await store.removeUploads(pool) { id, reason in
+            log.warning("the record of an upload is damaged", ["upload": "\(id)", "error": reason])
+          }
         },
         MaintenanceTask("forgotten", every: .seconds(3600)) { pool in
           try await pool.run { session in try store.dropOldForgotten(session) }

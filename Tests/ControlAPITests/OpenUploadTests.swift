@@ -197,6 +197,28 @@ struct OpenUploadTests {
     }
   }
 
+  @Test("a damaged record is logged by the request that reads it, and by each look at the uploads")
+  func damagedRecord() async throws {
+    let lines = Shared<[String]>([])
+    var setting = RunningAPI.Setting()
+    setting.log = { line in lines.withLock { $0.append(line) } }
+    try await RunningAPI.with(setting) { api in
+      let path = try UploadTests.path(await Self.create(5, api))
+      let id = path.dropFirst("/v1/uploads/".count)
+      try Descriptor(writing: "\(api.blobFolder)/uploads/\(id).json", replacing: true).write(Array("{".utf8))
+      func logged() -> Int {
+        lines.withLock { $0.count { $0.contains("the record of an upload is damaged") && $0.contains(id) } }
+      }
+      // The API looks at its uploads when it starts, too.
+      let before = logged()
+      let found = try await request("HEAD", path, port: api.port, headers: UploadTests.tus + Self.ada)
+      #expect(found.status == 404 && logged() > before)
+      let requested = logged()
+      await api.api.removeExpired()
+      #expect(logged() > requested)
+    }
+  }
+
   @Test("without a byte for an hour an upload expires, unless it is whole or a post awaits it")
   func idle() async throws {
     try await RunningAPI.with { api in

@@ -16,7 +16,7 @@ extension ControlAPI {
 
   /// Makes an upload whole whose file has its length, on the turn of a request; returns its state.
   func completeAtLength(_ record: UploadRecord, _ request: Request) async throws -> UploadDialect.State {
-    guard let file = try blobs.uploads().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
+    guard let file = try uploadFolder().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
     let offset = try file.synchronizedState().offset
     return try await refusing(record) {
       let content = contents.take(record.id, upTo: offset) ?? content(of: record)
@@ -33,11 +33,11 @@ extension ControlAPI {
     } catch let refusal as UploadRefusal {
       // Neither this client nor another one sends more bytes.
       contents.forget(record.id)
-      let refused = try blobs.uploads().update(record.id) { $0.refusal = refusal.reason }
+      let refused = try uploadFolder().update(record.id) { $0.refusal = refusal.reason }
       if let post = refused?.awaited?.post { awaitingPosts.reconsider(post) }
       throw refusal
     } catch let overrun as UploadOverrun {
-      let post = try blobs.uploads().record(record.id)?.awaited?.post
+      let post = try uploadFolder().record(record.id)?.awaited?.post
       remove([record.id])
       if let post { awaitingPosts.reconsider(post) }
       throw overrun.problem
@@ -48,12 +48,12 @@ extension ControlAPI {
     _ request: Request, _ dialect: UploadDialect, _ appending: UploadDialect.Appending, to former: UploadRecord
   ) async throws -> UploadDialect.State {
     // Read again: the request before may have changed it.
-    guard let current = try blobs.uploads().record(former.id) else { throw Self.uploadNotFound("\(former.id)") }
+    guard let current = try uploadFolder().record(former.id) else { throw Self.uploadNotFound("\(former.id)") }
     if let reason = current.refusal { throw UploadRefusal(reason) }
     let state = try state(of: current)
     guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }
     if state.isWhole { return try await repeated(appending, of: state.offset, request, dialect) }
-    guard let file = try blobs.uploads().open(former.id) else { throw Self.uploadNotFound("\(former.id)") }
+    guard let file = try uploadFolder().open(former.id) else { throw Self.uploadNotFound("\(former.id)") }
     let record = try await known(appending, of: current, request, dialect)
     let content = contents.take(record.id, upTo: state.offset) ?? content(of: record)
     let rest = { (offset: Int64) in
@@ -179,7 +179,7 @@ extension ControlAPI {
     guard try file.complete(at: offset) else { throw Self.offset(try file.synchronizedState().offset, not: offset) }
     contents.keep(hash, of: record.id)
     // Read again: a submission may have named the upload meanwhile. One that comes later sees that it is whole.
-    if let post = try blobs.uploads().record(record.id)?.awaited?.post { awaitingPosts.reconsider(post) }
+    if let post = try uploadFolder().record(record.id)?.awaited?.post { awaitingPosts.reconsider(post) }
   }
 
   /// Returns the record with the length that a request says; throws a problem if an earlier one has said another, or if the
@@ -196,7 +196,7 @@ extension ControlAPI {
     let end = length ?? record.length ?? count.map { appending.offset + $0 }
     let charged = try await charge(request, to: record, upTo: end)
     guard charged != record.charged || length != nil && length != record.length else { return record }
-    let changed = try blobs.uploads().update(record.id) { record in
+    let changed = try uploadFolder().update(record.id) { record in
       if let length { record.length = length }
       record.charged = charged
     }

@@ -63,7 +63,7 @@ extension ControlAPI {
   /// Removes the uploads of this machine that have expired, or whose user was deleted: a worker with another folder does not have them.
   func removeExpired() async {
     do {
-      try await store.removeUploads(database)
+      try await store.removeUploads(database, onDamage: logDamage)
       try await onThread("uploads") { [blobs, openUploads] in try openUploads.read(blobs.uploads()) }
     } catch {
       log.warning("the uploads could not be read", ["error": "\(error)"])
@@ -160,8 +160,8 @@ extension ControlAPI {
     var content: [SubmissionPart: [SealedBlob]] = [:]
     var isWhole = true
     for awaited in awaited {
-      guard let part = SubmissionPart(rawValue: awaited.part), let record = try blobs.uploads().record(awaited.upload),
-        record.finished == nil, let file = try blobs.uploads().open(awaited.upload)
+      guard let part = SubmissionPart(rawValue: awaited.part), let record = try uploadFolder().record(awaited.upload),
+        record.finished == nil, let file = try uploadFolder().open(awaited.upload)
       else {
         if mayBeElsewhere { return nil }
         throw MediaRefusal(reasons: [.uploadExpired])

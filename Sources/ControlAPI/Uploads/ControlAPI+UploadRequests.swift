@@ -22,7 +22,7 @@ extension ControlAPI {
       expiresAt: now.addingTimeInterval(uploadTimes.lifetime), idle: uploadTimes.idle)
     return try await uploadParts.admit(request) {
       try mediaSpace.check(reserving: creation.length ?? 0)
-      try await openUploads.create(&record, in: blobs.uploads()) { record in
+      try await openUploads.create(&record, in: uploadFolder()) { record in
         record.charged = try await charge(request, to: record, upTo: creation.length ?? request.head.contentLength)
       }
       created = record
@@ -81,7 +81,7 @@ extension ControlAPI {
     }
     let state = try await uploadTurns.take(record.id, request) {
       // Read again: the request that has ended may have changed it.
-      let record = try blobs.uploads().record(record.id) ?? record
+      let record = try uploadFolder().record(record.id) ?? record
       return try await self.state(of: record, for: dialect, request, isHead: isHead)
     }
     let expiresAt = expiry(of: record)
@@ -136,7 +136,7 @@ extension ControlAPI {
 
   func deleteUpload(_ record: UploadRecord, _ request: Request) async throws -> Response {
     try request.checkVersion(of: nil)
-    _ = try await uploadTurns.take(record.id, request) { try blobs.uploads().remove(record.id) }
+    _ = try await uploadTurns.take(record.id, request) { try uploadFolder().remove(record.id) }
     contents.forget(record.id)
     openUploads.remove(record.id)
     return Response(.noContent)

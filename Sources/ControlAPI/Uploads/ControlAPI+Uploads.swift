@@ -1,6 +1,7 @@
 internal import Blobs
 import FoundationEssentials
 internal import HTTPServer
+internal import Logging
 internal import Model
 
 /// The routes of uploads: files that are sent in parts, before the submissions that name them.
@@ -118,20 +119,32 @@ extension ControlAPI {
     return record
   }
 
+  /// The uploads on this machine.
+  func uploadFolder() throws(BlobError) -> UploadFolder {
+    var uploads = try blobs.uploads()
+    uploads.onDamage = logDamage
+    return uploads
+  }
+
+  /// A damaged record is that of an upload which no client finds any more.
+  @Sendable func logDamage(ofUpload id: PublicID, _ reason: String) {
+    log.warning("the record of an upload is damaged", ["upload": "\(id)", "error": reason])
+  }
+
   /// Reads an upload of a caller; nil if it does not exist, has expired, or is another client's.
   func record(_ id: PublicID, of caller: Caller) throws -> UploadRecord? {
-    guard let record = try blobs.uploads().record(id), caller.viewer.owns(record.user), expiry(of: record) > .now
+    guard let record = try uploadFolder().record(id), caller.viewer.owns(record.user), expiry(of: record) > .now
     else { return nil }
     return record
   }
 
   /// Returns when an upload expires, as it is now.
-  func expiry(of record: UploadRecord) -> Date { (try? blobs.uploads().expiry(of: record)) ?? record.expiresAt }
+  func expiry(of record: UploadRecord) -> Date { (try? uploadFolder().expiry(of: record)) ?? record.expiresAt }
 
   func state(of record: UploadRecord) throws -> UploadDialect.State {
-    guard let state = try blobs.uploads().open(record.id)?.synchronizedState() else {
+    guard let state = try uploadFolder().open(record.id)?.synchronizedState() else {
       // A post may have taken the bytes meanwhile.
-      guard let length = try blobs.uploads().record(record.id)?.finished else {
+      guard let length = try uploadFolder().record(record.id)?.finished else {
         throw Self.uploadNotFound("\(record.id)")
       }
       return UploadDialect.State(offset: length, length: length, isWhole: true)

@@ -64,7 +64,7 @@ extension ControlAPI {
     for part in SubmissionPart.allCases {
       for id in references.ids[part] ?? [] {
         guard let record = try record(id, of: caller), record.finished == nil,
-          let file = try blobs.uploads().open(id)
+          let file = try uploadFolder().open(id)
         else {
           return .missing(
             ProblemKind.uploadNotFound.problem(
@@ -89,7 +89,7 @@ extension ControlAPI {
   /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job.
   func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) throws {
     for awaited in uploads {
-      let record = try blobs.uploads().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
+      let record = try uploadFolder().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
       if let record { openUploads.update(record) }
     }
     // The last byte may have come before the record said so.
@@ -99,7 +99,7 @@ extension ControlAPI {
   /// Removes the bytes of uploads that a post has awaited: its client may still ask whether all have arrived.
   func finish(_ uploads: [PublicID]) {
     for id in uploads {
-      do { try blobs.uploads().finish(id, now: .now) } catch {
+      do { try uploadFolder().finish(id, now: .now) } catch {
         log.warning("the bytes of an upload remain until it expires", ["upload": "\(id)", "error": "\(error)"])
       }
       openUploads.remove(id)
@@ -111,7 +111,7 @@ extension ControlAPI {
   func remove(_ uploads: [PublicID]) {
     for id in uploads {
       // try?: what remains expires.
-      _ = try? blobs.uploads().remove(id)
+      _ = try? uploadFolder().remove(id)
       contents.forget(id)
       openUploads.remove(id)
     }

@@ -1,6 +1,7 @@
 import Blobs
 import Crypto
 import FoundationEssentials
+package import Model
 import Platform
 package import Postgres
 import Queue
@@ -8,10 +9,16 @@ import Queue
 /// The uploads on one machine of users who were deleted by a worker on another one.
 extension Store {
   /// Removes the uploads on this machine that have expired, and those of users who were deleted since these began them.
-  package func removeUploads(_ pool: Pool) async throws {
+  ///
+  /// - Parameter onDamage: receives the uploads whose records are damaged, with the reasons.
+  package func removeUploads(
+    _ pool: Pool, onDamage: @escaping @Sendable (PublicID, String) -> Void
+  ) async throws {
     let blobs = blobs
     let users = try await onThread("uploads") {
-      _ = try blobs.uploads().removeExpired(now: .now)
+      var uploads = try blobs.uploads()
+      uploads.onDamage = onDamage
+      _ = try uploads.removeExpired(now: .now)
       return try blobs.uploads().users()
     }
     guard !users.isEmpty else { return }
