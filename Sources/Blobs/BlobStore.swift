@@ -5,8 +5,8 @@ package import Platform
 /// A store of media files, named by their SHA-256. All calls block.
 ///
 /// A writer upserts the blob's row, which locks it, calls `publish`, and commits, in one database transaction. The
-/// collector locks the row, checks that nothing refers to it, calls `remove`, deletes the row, and commits. So a crash
-/// can leave a file without a row, but never a row without a file.
+/// collector locks the row, checks that nothing refers to it, deletes the row, and commits; then it calls `remove`, and no writer inserts the
+/// row until that has ended. So a crash can leave a file without a row, but never a row without a file.
 package protocol BlobStore: Sendable {
   /// The ids of the stores that a published blob is written to.
   var ids: [PublicID] { get }

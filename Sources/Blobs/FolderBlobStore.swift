@@ -107,7 +107,18 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
+  /// Makes the content durable. A file that has the name of the blob already is read: if it is not whole, the publication replaces it, because
+  /// a publication drops the content for that file.
+  package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    try blob.synchronize()
+    if !replacing && blob.prepared > .none { return }
+    var isDamaged = replacing
+    if !isDamaged, try contains(blob.hash) { isDamaged = try damage(of: blob.hash, bytes: blob.bytes) != nil }
+    blob.prepare(isDamaged ? .replaced : .written) { () throws(Never) in }
+  }
+
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    let replacing = replacing || blob.prepared == .replaced
     try checkID()
     try blob.synchronize()
     let path = path(of: blob.hash)
@@ -161,6 +172,7 @@ package struct FolderBlobStore: BlobStore {
 
   @discardableResult
   package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool {
+    CriticalSection.mayWait("the removal of the blob \(hash)")
     let path = path(of: hash)
     if Failpoint.remove.around({ unlink(path) }) == 0 { return true }
     guard errno == ENOENT else { throw .system(SystemError(call: "unlink", subject: path)) }

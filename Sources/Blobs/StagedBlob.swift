@@ -93,7 +93,9 @@ package final class SealedBlob: Sendable {
   package var prepared: Preparation { preparation.withLock(\.self) }
 
   /// Does something for the publication of the blob unless it was done before.
-  package func prepare(_ wanted: Preparation, _ body: () throws(BlobError) -> Void) throws(BlobError) {
+  package func prepare<Failure: Error>(
+    _ wanted: Preparation, _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
     if prepared >= wanted { return }
     try body()
     preparation.withLock { $0 = wanted }

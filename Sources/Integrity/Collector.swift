@@ -82,13 +82,11 @@ package struct Collector: Sendable {
     var last: [UInt8] = []
     while let page = try await orphanBlobs(after: last) {
       last = page.last
-      try await pool.run { [store] session in try store.awaitStandbys(session) }
       var rest = page.hashes[...]
       while !rest.isEmpty {
         let batch = Array(rest.prefix(Self.batch))
         rest = rest.dropFirst(Self.batch)
-        report.blobs += CollectReport.Amount(
-          try await pool.transaction { [store] session in try store.collect(batch, session) })
+        report.blobs += CollectReport.Amount(try await store.collect(batch, pool))
       }
     }
     progress(0.4)
@@ -96,10 +94,9 @@ package struct Collector: Sendable {
 
   private func collectFiles(_ report: inout CollectReport) async throws {
     try await forEachOrphanCandidate { hash, bytes in
-      let isCollected = try await pool.transaction { [store] session in
-        try store.collectOrphan(hash, bytes: bytes, session)
+      if try await store.collectOrphan(hash, bytes: bytes, pool) {
+        report.orphanFiles += CollectReport.Amount(count: 1, bytes: bytes)
       }
-      if isCollected { report.orphanFiles += CollectReport.Amount(count: 1, bytes: bytes) }
     }
     let blobs = blobs
     report.stagedFiles = CollectReport.Amount(

@@ -128,7 +128,7 @@ package struct ObjectBlobStore: BlobStore {
 
   @discardableResult
   package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool {
-    let exists = try contains(hash)
+    let exists = try Self.wrap { try client.length(of: Self.key(hash, client), isHasty: true) } != nil
     if exists { try Self.wrap { try client.remove(Self.key(hash, client)) } }
     try cache.store.remove(hash)
     return exists

@@ -86,8 +86,8 @@ package final class S3Client: Sendable {
   }
 
   private static let emptyHash = SHA256.digest(of: []).hex
-  /// The timeout of a request in a transaction, in seconds.
-  private static let lockingTimeout = 5
+  /// The timeout of a request that is sent once, in seconds.
+  private static let hastyTimeout = 5
 
   /// Writes an object from bytes of a file.
   ///
@@ -145,17 +145,19 @@ package final class S3Client: Sendable {
   }
 
   /// Returns the length of an object; nil if it does not exist.
-  func length(of key: String) throws -> Int64? {
+  ///
+  /// - Parameter isHasty: whether the store is asked once, for a short time.
+  func length(of key: String, isHasty: Bool = false) throws -> Int64? {
     do {
-      return try send("HEAD", key).headers["content-length"].flatMap { Int64($0) }
+      return try send("HEAD", key, isHasty: isHasty).headers["content-length"].flatMap { Int64($0) }
     } catch let error as S3Error where error.isMissing {
       return nil
     }
   }
 
-  /// Removes an object, whether it exists or not.
+  /// Removes an object, whether it exists or not. The store is asked once, for a short time: the caller says how late it may be removed.
   func remove(_ key: String) throws {
-    do { _ = try send("DELETE", key) } catch let error as S3Error where error.isMissing {}
+    do { _ = try send("DELETE", key, isHasty: true) } catch let error as S3Error where error.isMissing {}
   }
 
   /// Lists the objects whose keys begin with a text, with their lengths and the times of their writing.
@@ -191,14 +193,13 @@ package final class S3Client: Sendable {
   func send(
     _ method: String, _ key: String, query: [(name: String, value: String)] = [],
     headers: [(name: String, value: String)] = [], body: HTTPRequest.Body = .none, hash: String = S3Client.emptyHash,
-    into file: Int32? = nil, attempts: Int? = nil
+    into file: Int32? = nil, attempts: Int? = nil, isHasty: Bool = false
   ) throws -> HTTPResponse {
-    // A transaction asks for an object that it refers to, and removes one that nothing refers to. It does so once: its caller tries again
-    // when no lock is held.
-    let isLocking = CriticalSection.isEntered
-    if method != "HEAD" && method != "DELETE" { CriticalSection.mayWait("\(method) \(key)") }
+    // A transaction asks for an object that it refers to. It does so once: its caller tries again when no lock is held.
+    let isHasty = isHasty || CriticalSection.isEntered
+    if method != "HEAD" { CriticalSection.mayWait("\(method) \(key)") }
     let isRead = method == "HEAD" || method == "GET" && !key.isEmpty
-    let timeout = isLocking ? Self.lockingTimeout : isRead ? retries.readSeconds : retries.otherSeconds
+    let timeout = isHasty ? Self.hastyTimeout : isRead ? retries.readSeconds : retries.otherSeconds
     var (attempt, silent) = (1, 0)
     while true {
       let start = ContinuousClock.now
@@ -210,7 +211,7 @@ package final class S3Client: Sendable {
         return response
       case .failure(let error):
         if error.status == nil, start.duration(to: .now) >= .seconds(timeout) { silent += 1 }
-        guard !isLocking, attempt < attempts ?? retries.attempts, silent < 2, spend() else { throw error }
+        guard !isHasty, attempt < attempts ?? retries.attempts, silent < 2, spend() else { throw error }
       }
       attempt += 1
       retries.sleep(retries.pause(before: attempt))

@@ -49,7 +49,8 @@ extension Store {
     let row = try session.execute(
       Self.statements["idempotent_response"], .text(tenant), .text(key), .double(IdempotencyKey.lifetime)
     ).first
-    if row != nil { try awaitStandbys(session) }
+    // The commit of this transaction waits until the synchronous standbys have received all that it has seen.
+    if row != nil { try session.execute(Self.statements["await_standbys"]) }
     return row
   }
 

@@ -127,6 +127,7 @@ package enum StoreMigrations {
       Migration(version: 137, name: "rejected", PackageResources.v0137_rejected_sql),
       Migration(version: 138, name: "forgotten", PackageResources.v0138_forgotten_sql),
       Migration(version: 140, name: "answers", PackageResources.v0140_answers_sql),
+      Migration(version: 141, name: "removals", PackageResources.v0141_removals_sql),
     ]
   }
 }

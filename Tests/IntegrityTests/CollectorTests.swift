@@ -190,17 +190,19 @@ struct CollectorTests {
       try await fixture.pool.transaction { session in
         _ = try fixture.store.delete(post: post, for: .unrestricted, session)
       }
-      let released = try await fixture.pool.transaction { try fixture.store.released(limit: 2, $0) }
-      let hold = try await fixture.pool.transaction { session in
-        let collected = try fixture.store.collect(released, session)
-        #expect(collected.blobs == 2)
-        return try IntegrityFixture.start(during: session) {
+      let (removals, hold) = try await fixture.pool.transaction { session in
+        let hashes = [IntegrityFixture.hash("composed a"), IntegrityFixture.hash("front a")]
+        let removals = try fixture.store.beginRemoval(of: hashes, session)
+        let hold = try IntegrityFixture.start(during: session) {
           try await fixture.pool.transaction { session in
             try fixture.store.holdCollecting(for: .seconds(60), session)
           }
         }
+        return (removals, hold)
       }
       _ = try await hold.value
+      // What has no row any more is in no dump.
+      #expect(try await fixture.store.finish(removals, fixture.pool).blobs == 2)
       let after = try await fixture.store.collectReleased(fixture.pool)
       #expect(after.blobs == 0)
       #expect(try await fixture.count("blob_release") > 0)

@@ -243,7 +243,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("an open transaction of a collector that has removed files gives no false finding")
+  @Test("blobs that a collector is removing give no false finding")
   func openCollector() async throws {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
@@ -252,17 +252,22 @@ struct VerifierTests {
       }
       try await fixture.sql("DELETE FROM blob_release")
       let verification = Shared<Task<VerifyReport, any Error>?>(nil)
-      try await fixture.pool.transaction { session in
+      let removals = try await fixture.pool.transaction { session in
         let hashes = try session.execute("SELECT hash FROM blob").compactMap {
           SHA256Digest(bytes: try $0.get(0, as: [UInt8].self))
         }
-        #expect(try fixture.store.collect(hashes, session).blobs == hashes.count)
+        let removals = try fixture.store.beginRemoval(of: hashes, session)
         // The verification waits for the end of the transaction.
         let task = try IntegrityFixture.start(during: session) { try await fixture.verify() }
         verification.withLock { $0 = task }
+        return removals
       }
       let report = try #require(try await verification.withLock { $0 }?.value)
       #expect(report.isConsistent, "\(report.findings)")
+      #expect(try !fixture.files().isEmpty)
+      #expect(try await fixture.verify().isConsistent)
+      #expect(try await fixture.store.finish(removals, fixture.pool).blobs > 0)
+      #expect(try fixture.files().isEmpty)
     }
   }
 }

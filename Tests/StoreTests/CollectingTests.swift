@@ -1,9 +1,14 @@
+import BlobTesting
+import Blobs
 import Crypto
 import Model
+import Platform
 import Postgres
+import PostgresTesting
 import Queue
-import Store
 import Testing
+
+@testable import Store
 
 @Suite("Collecting blobs", .tags(.database))
 struct CollectingTests {
@@ -71,30 +76,153 @@ struct CollectingTests {
     }
   }
 
-  @Test("the next submission repairs the row that a collector left without a file")
-  func rowWithoutFile() async throws {
-    struct Interrupted: Error {}
-    try await StoreFixture.with { fixture in
-      try await fixture.submit()
-      let claim = try await fixture.claim()
-      try await fixture.pool.transaction { session in
-        try fixture.keepingNone.reject(claim.work, job: claim.job, verdict: refused, session)
-      }
-      await #expect(throws: Interrupted.self) {
-        let released = try await fixture.pool.transaction { try fixture.store.released(limit: 100, $0) }
-        try await fixture.pool.transaction { session in
-          _ = try fixture.store.collect(released, session)
-          throw Interrupted()
-        }
-      }
-      #expect(try await fixture.count("blob") == 2)
-      #expect(try !fixture.holds(claim.work.moment.front))
+  /// Submits a moment whose sources are released, and returns it.
+  private func release(_ fixture: StoreFixture) async throws -> StoreFixture.Claim {
+    try await fixture.submit()
+    let claim = try await fixture.claim()
+    try await fixture.pool.transaction { session in
+      try fixture.keepingNone.reject(claim.work, job: claim.job, verdict: refused, session)
+    }
+    return claim
+  }
 
+  private func removal(of claim: StoreFixture.Claim, _ fixture: StoreFixture) async throws -> BlobRemovals {
+    let hashes = [try claim.work.moment.front, try claim.work.moment.back]
+    return try await fixture.pool.transaction { try fixture.store.beginRemoval(of: hashes, $0) }
+  }
+
+  /// Lets removals be as old as those of a process that has ended.
+  private func age(_ fixture: StoreFixture, by interval: String = "2 minutes") async throws {
+    try await fixture.pool.run { session in
+      _ = try session.execute("UPDATE blob_removal SET begun_at = begun_at - interval '\(interval)'")
+    }
+  }
+
+  @Test("no transaction is open and no row is locked while files are removed")
+  func withoutTransaction() async throws {
+    try await StoreFixture.with { fixture in
+      let claim = try await release(fixture)
+      let removed = Shared<[SHA256Digest]>([])
+      var blobs = ObservedBlobStore(fixture.blobs)
+      blobs.onRemove = { [url = fixture.url] hash in
+        removed.withLock { $0.append(hash) }
+        #expect((try? idleTransactions(url)) == 0)
+      }
+      #expect(try await Store(blobs: blobs).collectReleased(fixture.pool).blobs == 2)
+      #expect(try Set(removed.withLock(\.self)) == [claim.work.moment.front, claim.work.moment.back])
+      #expect(try await fixture.count("blob") == 0)
+      #expect(try await fixture.count("blob_removal") == 0)
+    }
+  }
+
+  @Test("a submission of bytes that are being removed is repeated until they have gone, and publishes them again")
+  func writerDuringRemoval() async throws {
+    try await StoreFixture.with { fixture in
+      let claim = try await release(fixture)
+      let gate = try Gate()
+      let began = AsyncStream.makeStream(of: Void.self)
+      var blobs = ObservedBlobStore(fixture.blobs)
+      blobs.onRemove = { _ in
+        began.continuation.yield()
+        gate.wait()
+      }
+      let collecting = Task { [blobs] in try await Store(blobs: blobs).collectReleased(fixture.pool) }
+      for await _ in began.stream { break }
+      // The first conflict lets the removal go on.
+      let conflicts = Shared<[String?]>([])
+      let pool = Pool(fixture.url, size: 1) { error in
+        conflicts.withLock { $0.append(error.sqlState) }
+        gate.open()
+      }
+      let sources = try fixture.sources("front", "back")
+      let definition = try claim.work.moment.definition
+      try await pool.transaction { session in
+        _ = try fixture.store.submitPost(
+          PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
+      }
+      gate.open()
+      #expect(try await collecting.value.blobs == 2)
+      #expect(conflicts.withLock { !$0.isEmpty && $0.allSatisfy { $0 == "40001" } })
+      #expect(try await fixture.count("blob") == 2)
+      try await fixture.checkFiles()
+      await pool.close()
+    }
+  }
+
+  @Test("what a collector has left is removed by another one, and nothing refers to it before that")
+  func interrupted() async throws {
+    try await StoreFixture.with { fixture in
+      let claim = try await release(fixture)
+      _ = try await removal(of: claim, fixture)
+      #expect(try fixture.holds(claim.work.moment.front))
+      await #expect { try await fixture.submit() } throws: { ($0 as? PostgresError)?.isConflict == true }
+      // The process may still be at it.
+      try await fixture.collect()
+      #expect(try fixture.holds(claim.work.moment.front))
+      try await age(fixture)
+      try await fixture.collect()
+      #expect(try !fixture.holds(claim.work.moment.front) && !fixture.holds(claim.work.moment.back))
+      #expect(try await fixture.count("blob_removal") == 0)
       try await fixture.submit()
       try await fixture.checkFiles()
-      // The release is still recorded, but the blobs have references again and stay.
+    }
+  }
+
+  @Test("a collector that comes back late removes nothing")
+  func late() async throws {
+    try await StoreFixture.with { fixture in
+      let claim = try await release(fixture)
+      var removals = try await removal(of: claim, fixture)
+      removals.begunAt -= .seconds(21)
+      // Another one has performed the removals meanwhile, and the bytes were submitted again.
+      try await age(fixture)
       try await fixture.collect()
-      #expect(try await fixture.count("blob") == 2)
+      try await fixture.submit()
+      #expect(try await fixture.store.finish(removals, fixture.pool).blobs == 0)
+      try await fixture.checkFiles()
+    }
+  }
+
+  @Test("what the storage does not remove is removed when it works again")
+  func outage() async throws {
+    try await StoreFixture.with { fixture in
+      let claim = try await release(fixture)
+      var blobs = ObservedBlobStore(fixture.blobs)
+      let refused = try claim.work.moment.back
+      blobs.onRemove = { hash throws(BlobError) in if hash == refused { throw .unavailable("away") } }
+      let store = Store(blobs: blobs)
+      await #expect(throws: BlobError.self) { try await store.collectReleased(fixture.pool) }
+      #expect(try fixture.holds(refused))
+      try await age(fixture)
+      try await fixture.collect()
+      #expect(try !fixture.holds(refused) && !fixture.holds(claim.work.moment.front))
+      #expect(try await fixture.count("blob_removal") == 0)
+    }
+  }
+
+  @Test("a removal from the future, by a clock that has stepped back, is one of now")
+  func future() async throws {
+    try await StoreFixture.with { fixture in
+      let claim = try await release(fixture)
+      _ = try await removal(of: claim, fixture)
+      try await age(fixture, by: "-2 hours")
+      try await fixture.collect()
+      #expect(try fixture.holds(claim.work.moment.front))
+      try await age(fixture)
+      try await fixture.collect()
+      #expect(try !fixture.holds(claim.work.moment.front))
+    }
+  }
+
+  @Test("the removal of content whose row has stayed is forgotten when it is overdue")
+  func overdueContent() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit()
+      let hash = SHA256.digest(of: Array("front".utf8))
+      _ = try await fixture.pool.transaction { try fixture.store.beginRemoval(ofContent: hash, $0) }
+      try await age(fixture)
+      try await fixture.collect()
+      #expect(try await fixture.count("blob_removal") == 0)
       try await fixture.checkFiles()
     }
   }

@@ -40,24 +40,23 @@ package struct Repairer: Sendable {
         if evidence.file.isIntact, case .wrong = evidence.inline {
           try session.execute(Integrity.statements["clear_inline"], .bytes(hash.bytes))
         }
-        if evidence.inline.isIntact, !evidence.isSource, case .wrong = evidence.file {
-          try reader.blobs.remove(hash)
-        }
         if let length = evidence.length, length != evidence.bytes {
           try session.execute(Integrity.statements["correct_blob"], .bytes(hash.bytes), .integer(length))
         }
+        guard evidence.inline.isIntact, !evidence.isSource, case .wrong = evidence.file else { return nil }
+        return try store.beginRemoval(ofContent: hash, session)
       }
     case (.assetSize, .asset(let id)):
       // Findings about blobs come first, so that the length of the blob is right by now.
-      try await pool.run { session in
+      try await pool.transaction { session in
         _ = try session.execute(Integrity.statements["correct_asset"], .text(id.description))
       }
     case (.setRetiredInUse, .set(let id)):
-      try await pool.run { session in
+      try await pool.transaction { session in
         _ = try session.execute(Integrity.statements["reinstate_set"], .text(id.description))
       }
     case (.jobMissing, .run(let id)):
-      try await pool.run { session in
+      try await pool.transaction { session in
         _ = try session.execute(Integrity.statements["correct_run"], .text(id.description))
       }
     case (.jobMissing, _):
@@ -84,7 +83,7 @@ package struct Repairer: Sendable {
       try await correct(Integrity.statements["lock_spelling"], Integrity.statements["correct_spelling"], word)
     case (.relationOneSided, .relation(let number)), (.relationDangling, .relation(let number)):
       // Triggers correct the counters with it.
-      try await pool.run { session in
+      try await pool.transaction { session in
         _ = try session.execute(Integrity.statements["correct_relation"], .integer(number))
       }
     default: break
@@ -128,7 +127,7 @@ package struct Repairer: Sendable {
     guard case .blob(let hash) = finding.object else { return false }
     let reader = reader
     guard case .intact(let bytes) = try await onThread("repair", { try reader.content(of: hash) }) else { return false }
-    try await pool.run { session in
+    try await pool.transaction { session in
       _ = try session.execute(Integrity.statements["add_blob"], .bytes(hash.bytes), .integer(bytes))
     }
     return true
@@ -137,18 +136,20 @@ package struct Repairer: Sendable {
   /// Removes damaged content, because publishing a blob does not replace existing content.
   private func removeDamagedContent(of hash: SHA256Digest) async throws {
     try await withLockedBlob(hash) { evidence, session in
-      guard !evidence.isSource else { return }
+      guard !evidence.isSource else { return nil }
       if case .wrong = evidence.inline {
         try session.execute(Integrity.statements["clear_inline"], .bytes(hash.bytes))
       }
-      if case .wrong = evidence.file { try reader.blobs.remove(hash) }
+      guard case .wrong = evidence.file else { return nil }
+      return try store.beginRemoval(ofContent: hash, session)
     }
   }
 
   /// Drops the replaced sets of a damaged blob, also within the grace period.
   private func dropReplaced(containing hash: SHA256Digest) async throws {
-    try await withLockedBlob(hash) { [store] evidence, session in
+    try await withLockedBlob(hash) { evidence, session in
       if evidence.length == nil { _ = try store.dropRetired(containing: hash, session) }
+      return nil
     }
   }
 
@@ -169,11 +170,10 @@ package struct Repairer: Sendable {
       case (.blobMissing, .blob(let hash)), (.blobCorrupt, .blob(let hash)), (.inlineCorrupt, .blob(let hash)):
         try await dropReplaced(containing: hash)
       case (.blobUnreferenced, .blob(let hash)):
-        try await pool.run { [store] session in try store.awaitStandbys(session) }
-        try await pool.transaction { [store] session in _ = try store.collect([hash], session) }
+        _ = try await store.collect([hash], pool)
       case (.orphanFile, .file(let path)):
         guard let hash = SHA256Digest(hex: path.suffix(64)) else { continue }
-        _ = try await pool.transaction { [store] session in try store.collectOrphan(hash, bytes: 0, session) }
+        _ = try await store.collectOrphan(hash, bytes: 0, pool)
       case (.foreignFile, let object):
         failures.append(RepairFailure(object: object, reason: "take5 did not create this file and does not remove it"))
       default: break
@@ -187,16 +187,17 @@ package struct Repairer: Sendable {
     return failures
   }
 
-  /// Checks a blob again, and repairs it under the lock of its row.
-  private func withLockedBlob(_ hash: SHA256Digest, _ change: @Sendable (BlobEvidence, Session) throws -> Void)
-    async throws
-  {
-    _ = try await BlobCheck(hash: hash, lock: Integrity.statements["lock_blob"], pool: pool)
+  /// Checks a blob again, and repairs it under the lock of its row; removes its content after that if `change` begins the removal.
+  private func withLockedBlob(
+    _ hash: SHA256Digest, _ change: @Sendable (BlobEvidence, Session) throws -> BlobRemovals?
+  ) async throws {
+    let removals = try await BlobCheck(hash: hash, lock: Integrity.statements["lock_blob"], pool: pool)
       .run(reading: { [reader] _ in try reader.content(of: hash) }) { row, file, session in
         var evidence = row
         evidence.file = file
-        try change(evidence, session)
+        return try change(evidence, session)
       }
+    if let removals = removals ?? nil { try await store.finish(removals, pool) }
   }
 }
 

@@ -9,71 +9,47 @@ import Queue
 extension Store {
   static let collecting = Statements(topic: "collecting", PackageResources.Collecting_sql)
 
-  /// Removes released blobs that nothing refers to any more. During a hold it removes nothing.
+  /// Removes released blobs that nothing refers to any more, and what other processes began to remove and left. During a hold it
+  /// begins no removal.
   ///
   /// Call it after the commit of the transaction that released them: the removal of a file cannot be rolled back, but the
-  /// removal of a reference can. That holds for a failover as well, after which a standby knows what it has received alone: so
-  /// one transaction finds the blobs and waits for the standbys, and another removes them.
+  /// removal of a reference can.
   @discardableResult
   package func collectReleased(limit: Int = 100, _ pool: Pool) async throws -> Collected {
-    let released = try await pool.transaction { session in try self.released(limit: limit, session) }
-    if released.entries.isEmpty { return Collected(examined: released.examined) }
-    return try await pool.transaction { session in try collect(released, session) }
-  }
-
-  /// Finds released blobs that nothing refers to. When the transaction, which must be one of its own, has been committed, the
-  /// standbys know that, too.
-  package func released(limit: Int, _ session: Session) throws -> ReleasedBlobs {
-    let rows = try session.execute(Self.collecting["examine_released"], .integer(limit))
-    var released = ReleasedBlobs(examined: rows.count)
-    for row in rows where try !row.get("is_referenced", as: Bool.self) { released.entries.append(try row.get("id")) }
-    if !released.entries.isEmpty { try awaitStandbys(session) }
-    return released
-  }
-
-  /// Removes released blobs that nothing refers to still.
-  ///
-  /// Call it in a transaction of its own. If that is rolled back, a row without a reference may exist without its file until the
-  /// next call; a writer that inserts the same blob publishes the file again.
-  package func collect(_ released: ReleasedBlobs, _ session: Session) throws -> Collected {
-    var collected = Collected(examined: released.examined)
-    // Without it the blobs stay released.
-    guard try mayCollect(session) else { return Collected() }
-    var hashes: Set<SHA256Digest> = []
-    for row in try session.execute(Self.collecting["take_released"], .integers(released.entries)) {
-      if let hash = SHA256Digest(bytes: try row.get("hash")) { hashes.insert(hash) }
+    let (removals, examined) = try await pool.transaction { session in
+      var removals = try overdueRemovals(limit: limit, session)
+      var examined = removals.blobs.count
+      examined += try beginRemoval(ofReleased: limit, into: &removals, session)
+      return (removals, examined)
     }
-    // All writers lock blobs in the order of their hashes.
-    for hash in hashes.sorted() { try collect(hash, into: &collected, session) }
+    var collected = try await finish(removals, pool)
+    collected.examined = examined
     return collected
-  }
-
-  /// Makes the commit of this transaction wait until the synchronous standbys have received all that it has seen.
-  package func awaitStandbys(_ session: Session) throws(PostgresError) {
-    try session.execute(Self.statements["await_standbys"])
   }
 
   /// Removes the given blobs that nothing refers to, whether they were released or not. During a hold it removes
   /// nothing.
-  ///
-  /// Call it in a transaction of its own, after one that has found the blobs and has called `awaitStandbys`.
-  package func collect(_ hashes: [SHA256Digest], _ session: Session) throws -> Collected {
-    var collected = Collected(examined: hashes.count)
-    guard try mayCollect(session) else { return collected }
-    for hash in hashes.sorted() { try collect(hash, into: &collected, session) }
+  package func collect(_ hashes: [SHA256Digest], _ pool: Pool) async throws -> Collected {
+    var collected = try await finish(pool.transaction { session in try beginRemoval(of: hashes, session) }, pool)
+    collected.examined = hashes.count
     return collected
   }
 
   /// Removes a file of the blob store that has no row; returns false if it has one, or during a hold.
   ///
-  /// Call it in a transaction of its own. It inserts the missing row first: it waits for a transaction that has
-  /// published the same bytes and not yet committed, and a later one publishes them again.
+  /// It inserts the missing row first: it waits for a transaction that has published the same bytes and not yet committed, and a later
+  /// one publishes them again.
   ///
   /// - Parameter bytes: the length of the file.
-  package func collectOrphan(_ hash: SHA256Digest, bytes: Int64, _ session: Session) throws -> Bool {
-    guard try mayCollect(session), try claim(hash, bytes: bytes, session) else { return false }
-    try session.execute(Self.collecting["drop_blob"], .bytes(hash.bytes))
-    return try blobs.remove(hash)
+  package func collectOrphan(_ hash: SHA256Digest, bytes: Int64, _ pool: Pool) async throws -> Bool {
+    let removals = try await pool.transaction { session in
+      var removals = BlobRemovals()
+      guard try mayCollect(session), try claim(hash, bytes: bytes, session) else { return removals }
+      try session.execute(Self.collecting["drop_blob"], .bytes(hash.bytes))
+      try begin(hash, bytes: bytes, into: &removals, session)
+      return removals
+    }
+    return try await finish(removals, pool).files > 0
   }
 
   /// Whether a file of the blob store has no row and nothing refers to it. Changes nothing.
@@ -112,15 +88,119 @@ extension Store {
     return try session.execute(Self.collecting["hold"]).isEmpty
   }
 
-  // The row stays locked until its file is removed: a writer of the same bytes waits, and publishes the file again.
-  private func collect(_ hash: SHA256Digest, into collected: inout Collected, _ session: Session) throws {
-    let name = Parameter.bytes(hash.bytes)
-    guard try !session.execute(Self.collecting["lock_blob"], name).isEmpty else { return }
-    guard try session.execute(Self.collecting["is_referenced"], name).isEmpty else { return }
-    let row = try session.execute(Self.collecting["drop_blob"], name).single()
-    try blobs.remove(hash)
-    collected.blobs += 1
-    collected.bytes &+= try row.get("bytes", as: Int64.self)
+  private func beginRemoval(
+    ofReleased limit: Int, into removals: inout BlobRemovals, _ session: Session
+  ) throws -> Int {
+    let rows = try session.execute(Self.collecting["examine_released"], .integer(limit))
+    var released: [Int64] = []
+    for row in rows where try !row.get("is_referenced", as: Bool.self) { released.append(try row.get("id")) }
+    if released.isEmpty { return rows.count }
+    // Without it the blobs stay released.
+    guard try mayCollect(session) else { return 0 }
+    var hashes: Set<SHA256Digest> = []
+    for row in try session.execute(Self.collecting["drop_released"], .integers(released)) {
+      if let hash = SHA256Digest(bytes: try row.get("hash")) { hashes.insert(hash) }
+    }
+    try beginRemoval(of: hashes, into: &removals, session)
+    return rows.count
+  }
+
+  // All writers lock blobs in the order of their hashes. The row is locked before its references are looked for.
+  private func beginRemoval(
+    of hashes: some Sequence<SHA256Digest>, into removals: inout BlobRemovals, _ session: Session
+  ) throws {
+    for hash in hashes.sorted() {
+      let name = Parameter.bytes(hash.bytes)
+      guard try !session.execute(Self.collecting["lock_blob"], name).isEmpty,
+        try session.execute(Self.collecting["is_referenced"], name).isEmpty
+      else { continue }
+      let row = try session.execute(Self.collecting["drop_blob"], name).single()
+      try begin(hash, bytes: row.get("bytes"), into: &removals, session)
+    }
+  }
+
+  private func begin(
+    _ hash: SHA256Digest, bytes: Int64, into removals: inout BlobRemovals, _ session: Session
+  ) throws(PostgresError) {
+    let rows = try session.execute(Self.collecting["insert_removal"], .bytes(hash.bytes), .integer(bytes))
+    if let row = rows.first { removals.blobs.append((try row.get("id"), hash, bytes)) }
+  }
+}
+
+/// The removal of content from the blob store. A transaction begins it, and when that has been committed it is performed without one:
+/// until its end a transaction that writes the same blob is repeated.
+extension Store {
+  /// The time from the beginning of a removal within which it reaches the blob store.
+  private static let removalTime = Duration.seconds(20)
+
+  /// The time after which another process performs the removal again. What has reached the blob store in time has ended by then.
+  private static let overdueSeconds = 60.0
+
+  /// The number of blobs after whose removal their writers go on.
+  private static let removedTogether = 16
+
+  /// Begins the removal of those of the given blobs that nothing refers to, unless there is a hold, and drops their rows. Pass the
+  /// result to `finish` after the commit.
+  package func beginRemoval(of hashes: [SHA256Digest], _ session: Session) throws -> BlobRemovals {
+    var removals = BlobRemovals()
+    guard try mayCollect(session) else { return removals }
+    try beginRemoval(of: hashes, into: &removals, session)
+    return removals
+  }
+
+  /// Begins the removal of the content of a blob whose row, which the caller has locked, stays. Pass the result to `finish` after the
+  /// commit.
+  package func beginRemoval(ofContent hash: SHA256Digest, _ session: Session) throws(PostgresError) -> BlobRemovals {
+    var removals = BlobRemovals()
+    try begin(hash, bytes: 0, into: &removals, session)
+    return removals
+  }
+
+  /// Performs removals whose transaction has been committed. Those that fail, or are not reached in time, are performed by
+  /// `collectReleased` later.
+  @discardableResult
+  package func finish(_ removals: BlobRemovals, _ pool: Pool) async throws -> Collected {
+    var collected = Collected()
+    var rest = removals.blobs[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(Self.removedTogether)
+      rest = rest.dropFirst(part.count)
+      let (ended, removed, failure) = try await onThread("collect") { [blobs] in
+        var ended: [Int64] = []
+        var removed = Collected()
+        do {
+          // Another process may perform what is late, and a writer publish the blob after that.
+          for blob in part where removals.begunAt.duration(to: .now) < Self.removalTime {
+            if try blobs.remove(blob.hash) { removed.files += 1 }
+            removed.blobs += 1
+            removed.bytes &+= blob.bytes
+            ended.append(blob.removal)
+          }
+          return (ended, removed, nil as (any Error)?)
+        } catch {
+          return (ended, removed, error)
+        }
+      }
+      if !ended.isEmpty {
+        try await pool.run { session in
+          _ = try session.execute(Self.collecting["end_removals"], .integers(ended))
+        }
+      }
+      collected += removed
+      if let failure { throw failure }
+    }
+    return collected
+  }
+
+  private func overdueRemovals(limit: Int, _ session: Session) throws -> BlobRemovals {
+    var removals = BlobRemovals()
+    let rows = try session.execute(
+      Self.collecting["take_overdue_removals"], .double(Self.overdueSeconds), .integer(limit))
+    for row in rows {
+      guard let hash = SHA256Digest(bytes: try row.get("hash")) else { continue }
+      removals.blobs.append((try row.get("id"), hash, try row.get("bytes")))
+    }
+    return removals
   }
 }
 
@@ -129,8 +209,8 @@ extension Store {
 extension Store {
   /// Starts or prolongs the hold, and returns its end.
   ///
-  /// It waits for collectors that are running. All blobs that a snapshot of the database after the commit refers to
-  /// stay until the hold ends.
+  /// It waits for the transactions of collectors that are running. All blobs that a snapshot of the database after the commit refers to
+  /// stay until the hold ends: what these have decided to remove has no row any more.
   package func holdCollecting(for duration: Duration, _ session: Session) throws -> Date {
     try session.execute(Self.collecting["lock_collecting"])
     let row = try session.execute(Self.collecting["insert_hold"], .double(duration / .seconds(1))).single()
@@ -154,12 +234,13 @@ extension Store {
   }
 }
 
-/// Blobs that were released.
-package struct ReleasedBlobs: Sendable, Hashable {
-  /// The number of releases that were examined.
-  let examined: Int
-  /// Those of blobs without a reference.
-  var entries: [Int64] = []
+/// Removals of content, which a transaction begins.
+package struct BlobRemovals: Sendable {
+  typealias Blob = (removal: Int64, hash: SHA256Digest, bytes: Int64)
+
+  fileprivate(set) var blobs: [Blob] = []
+  /// A time before the first of them began.
+  var begunAt = ContinuousClock.now
 }
 
 /// The result of a collection.
@@ -168,12 +249,15 @@ package struct Collected: Sendable, Hashable {
   package var examined = 0
   /// The number of blobs that were removed.
   package var blobs = 0
+  /// The number of them that the blob store had.
+  package var files = 0
   /// The total size of the removed blobs.
   package var bytes: Int64 = 0
 
   package static func += (sum: inout Collected, other: Collected) {
     sum.examined += other.examined
     sum.blobs += other.blobs
+    sum.files += other.files
     sum.bytes &+= other.bytes
   }
 }

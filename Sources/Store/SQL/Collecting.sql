@@ -10,13 +10,34 @@ WITH examined AS MATERIALIZED (
 dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE is_referenced))
 SELECT id, is_referenced FROM examined
 
--- name: take_released
-DELETE FROM blob_release WHERE id IN (
-  SELECT id FROM blob_release WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
-RETURNING hash
+-- name: drop_released
+DELETE FROM blob_release WHERE id = ANY ($1::bigint[]) RETURNING hash
+
+-- name: insert_removal
+-- No row if the content is being removed already.
+INSERT INTO blob_removal (hash, bytes) VALUES ($1, $2::bigint) ON CONFLICT (hash) DO NOTHING RETURNING id
+
+-- name: take_overdue_removals
+-- The removals of processes that have ended, or whose removal failed. That of content whose row has stayed is forgotten: it is decided
+-- again. A time from the future, by a clock that has stepped back, is worth the present.
+WITH found AS MATERIALIZED (
+  SELECT hash, begun_at > statement_timestamp() AS is_future, EXISTS (SELECT FROM blob WHERE blob.hash = blob_removal.hash) AS has_row
+  FROM blob_removal
+  WHERE begun_at < statement_timestamp() - make_interval(secs => $1::float8) OR begun_at > statement_timestamp()
+  ORDER BY hash LIMIT $2::int FOR UPDATE OF blob_removal SKIP LOCKED),
+forgotten AS (
+  DELETE FROM blob_removal USING found WHERE blob_removal.hash = found.hash AND has_row AND NOT is_future),
+taken AS (
+  UPDATE blob_removal SET begun_at = clock_timestamp(), id = CASE WHEN is_future THEN id ELSE nextval('blob_removal_id_seq') END FROM found
+  WHERE blob_removal.hash = found.hash AND (is_future OR NOT has_row)
+  RETURNING id, found.hash, bytes, is_future)
+SELECT id, hash, bytes FROM taken WHERE NOT is_future ORDER BY hash
+
+-- name: end_removals
+DELETE FROM blob_removal WHERE id = ANY ($1::bigint[])
 
 -- name: lock_collecting_shared
--- Every collector holds this lock: a hold starts only after they have ended.
+-- Every transaction that decides what is removed holds this lock: a hold starts only after they have ended.
 SELECT pg_advisory_xact_lock_shared(hashtextextended('collecting', 2))
 
 -- name: lock_collecting
@@ -49,9 +70,10 @@ SELECT WHERE EXISTS (SELECT FROM asset WHERE blob = $1) OR EXISTS (SELECT FROM q
 DELETE FROM blob WHERE hash = $1 RETURNING bytes
 
 -- name: claim_blob
--- Inserts the row for a file that has none. It waits for a transaction that publishes the same bytes; later ones wait
--- for it.
-INSERT INTO blob (hash, bytes) VALUES ($1, $2::bigint) ON CONFLICT (hash) DO NOTHING RETURNING hash
+-- Inserts the row for a file that has none and is not being removed. It waits for a transaction that publishes the same bytes; later
+-- ones wait for it.
+INSERT INTO blob (hash, bytes) SELECT $1, $2::bigint WHERE NOT EXISTS (SELECT FROM blob_removal WHERE hash = $1)
+ON CONFLICT (hash) DO NOTHING RETURNING hash
 
 -- name: orphan_sets
 -- The sets, among those given, that no post and no image refers to, that were not replaced and are not kept.

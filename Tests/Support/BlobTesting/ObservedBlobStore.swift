@@ -22,6 +22,8 @@ package struct ObservedBlobStore: InspectableBlobStore {
   package var onPrepare: @Sendable (SealedBlob) -> Void = { _ in }
   /// Called after a blob was read, before its reader receives the result.
   package var onRead: @Sendable (SHA256Digest) -> Void = { _ in }
+  /// Called before a blob is removed.
+  package var onRemove: @Sendable (SHA256Digest) throws(BlobError) -> Void = { _ in }
 
   package init(_ base: any InspectableBlobStore) { self.base = base }
 
@@ -51,7 +53,11 @@ package struct ObservedBlobStore: InspectableBlobStore {
     return try base.damage(of: hash, bytes: bytes, rate: rate)
   }
 
-  package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }
+  package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool {
+    try onRemove(hash)
+    return try base.remove(hash)
+  }
+
   package func freeBytes() throws(BlobError) -> Int64? { try base.freeBytes() }
   package func uploads() throws(BlobError) -> UploadFolder { try base.uploads() }
   package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
