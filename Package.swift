@@ -138,6 +138,7 @@ let package = Package(
         .embedInCode("SQL/v0003_lighter.sql"), .embedInCode("SQL/v0004_faults.sql"),
         .embedInCode("SQL/v0005_single.sql"), .embedInCode("SQL/v0006_traces.sql"),
         .embedInCode("SQL/v0007_recent.sql"), .embedInCode("SQL/v0009_idle.sql"),
+        .embedInCode("SQL/v0010_dead.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target("ObjectStore", ["Blobs", "Crypto", "HTTPClient", "Model", "Platform"]),
@@ -222,8 +223,8 @@ let package = Package(
     .executableTarget(
       name: "chaos",
       dependencies: [
-        "Blobs", "CLinkedLibraries", "ChaosTesting", "MediaProcess", "Platform", "Postgres", "Queue", "QueueWorker",
-        "Store",
+        "Blobs", "CLinkedLibraries", "ChaosTesting", "HTTPServer", "HTTPTesting", "MediaProcess", "Platform",
+        "Postgres", "Queue", "QueueWorker", "Store",
       ],
       path: "Tests/Support/chaos", swiftSettings: unoptimised),
     .target(name: "CAttacks", path: "Tests/Support/CAttacks", cSettings: [.define("_GNU_SOURCE")]),
@@ -336,8 +337,8 @@ let package = Package(
     tests(
       "ChaosTests",
       [
-        "ChaosTesting", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "QueueWorker", "Store", "Take5Testing", "chaos", "take5", "take5-media",
+        "Blobs", "ChaosTesting", "HTTPServer", "HTTPTesting", "Logging", "Metrics", "Model", "Platform", "Postgres",
+        "PostgresTesting", "Queue", "QueueWorker", "Store", "Take5Testing", "chaos", "take5", "take5-media",
       ]),
     tests(
       "MediaMutationTests",
@@ -347,8 +348,8 @@ let package = Package(
     tests(
       "take5Tests",
       [
-        "ControlAPI", "HTTPClient", "HTTPServer", "JOSE", "Logging", "Platform", "PostgresTesting", "Take5Testing",
-        "take5", "take5-media",
+        "Blobs", "ControlAPI", "HTTPClient", "HTTPServer", "JOSE", "Logging", "Metrics", "Platform", "Postgres",
+        "PostgresTesting", "Queue", "QueueWorker", "Store", "Take5Testing", "Worker", "take5", "take5-media",
       ]),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(

@@ -51,7 +51,7 @@ extension JobQueue {
   }
 
   /// Takes jobs from workers whose lease has expired, and jobs past their deadline. Heartbeats and deadlines from the future, by a
-  /// clock that has stepped back, become those of now.
+  /// clock that has stepped back, become those of now, and so do the pauses of jobs.
   ///
   /// The caller writes the consequences, such as the failure of a job's post, in the same transaction.
   package static func reap(
@@ -74,7 +74,9 @@ extension JobQueue {
           id: try row.get("id"), publicID: try row.publicID("public_id"), kind: try row.get("kind"), state: state))
     }
     try session.execute(statements["sweep"])
+    try session.execute(statements["fold_dead_counts"])
     // Last: a heartbeat that comes meanwhile waits for the end of this transaction.
+    try session.execute(statements["doubt_schedules"])
     try session.execute(statements["doubt_deadlines"])
     try session.execute(statements["doubt_beats"])
     return reaped

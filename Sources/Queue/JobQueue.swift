@@ -7,8 +7,8 @@ package import Postgres
 ///
 /// It is not a general queue: its jobs have an author, a definition and the id of a request, and a job completes with
 /// the verdict on its media, accepted or rejected. Execution is at least once; the effects of a job happen exactly once
-/// if they are written in the transaction of its `complete`. All times are the server's. There are no triggers and no
-/// session state, so that the queue works behind a pooler in transaction mode.
+/// if they are written in the transaction of its `complete`. All times are the server's. There is no session state, so
+/// that the queue works behind a pooler in transaction mode.
 package enum JobQueue {
   /// The statements that change jobs; a task-local value, so that a test can run with a broken statement.
   @TaskLocal static var statements = Statements(
@@ -70,6 +70,7 @@ package enum QueueMigrations {
       Migration(version: 6, name: "traces", PackageResources.v0006_traces_sql),
       Migration(version: 7, name: "recent", PackageResources.v0007_recent_sql),
       Migration(version: 9, name: "idle", PackageResources.v0009_idle_sql),
+      Migration(version: 10, name: "dead", PackageResources.v0010_dead_sql),
     ]
   }
 }

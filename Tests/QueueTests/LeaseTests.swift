@@ -106,13 +106,34 @@ struct LeaseTests {
     }
   }
 
+  @Test("after the clock of the server has stepped back, a job that waits is due after its pause", arguments: [0, 1])
+  func pauseSteppedBack(attempts: Int) async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(delay: attempts == 0 ? 300 : 0), session)
+      if attempts == 1 {
+        let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 3600, session)
+        let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+        try JobQueue.snooze(job, seconds: 300, session)
+      }
+      try Self.passTime(seconds: -7200, session)
+      _ = try JobQueue.reap(session)
+      // A second time it is not in doubt.
+      _ = try JobQueue.reap(session)
+      try Self.passTime(seconds: 280, session)
+      #expect(try JobQueue.promote(session).isEmpty)
+      try Self.passTime(seconds: 40, session)
+      #expect(try JobQueue.promote(session) == ["media"])
+    }
+  }
+
   /// Makes the times that are stored older, as if time had passed; fewer than no seconds: as if the clock had stepped back.
   private static func passTime(seconds: Int, _ session: Session) throws {
     try session.execute("UPDATE worker SET beat_at = beat_at - interval '\(seconds) seconds'")
     try session.execute(
       """
       UPDATE job SET deadline_at = deadline_at - interval '\(seconds) seconds',
-        started_at = started_at - interval '\(seconds) seconds'
+        started_at = started_at - interval '\(seconds) seconds', created_at = created_at - interval '\(seconds) seconds',
+        run_at = run_at - interval '\(seconds) seconds'
       """)
   }
 }

@@ -77,6 +77,38 @@ struct OperatingTests {
     }
   }
 
+  @Test("dead jobs are counted as they die, come back and are deleted, before and after the counts are folded")
+  func deadCounts() async throws {
+    try await withSession { session in
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      func dead(_ kind: String) throws -> QueueDepth? {
+        try JobQueue.depths(session).first { $0.state == .dead && $0.kind == kind }
+      }
+      for kind in ["post", "post", "post", "task"] {
+        try JobQueue.enqueue(QueueDatabase.job(kind), session)
+        let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+        try bury(job, error: "fault", session)
+      }
+      #expect(try dead("post")?.jobs == 3 && dead("task")?.jobs == 1)
+      #expect(try dead("post")?.attempts == 15)
+      _ = try JobQueue.reap(session)
+      #expect(try session.execute("SELECT FROM job_dead_count").count == 2)
+      #expect(try dead("post")?.jobs == 3 && dead("post")?.attempts == 15)
+
+      let first = try session.execute("SELECT public_id FROM job_dead WHERE kind = 'post' ORDER BY id LIMIT 1").single()
+        .publicID("public_id")
+      try session.transaction { session in _ = try JobQueue.retryNow(first, session) }
+      #expect(try dead("post")?.jobs == 2 && dead("post")?.attempts == 10)
+      try session.execute("UPDATE job_dead SET died_at = died_at - interval '10 days' WHERE kind = 'task'")
+      #expect(try dead("task")?.oldestSeconds ?? 0 > 9 * 86_400)
+      try JobQueue.dropDead(olderThanDays: 1, session)
+      #expect(try dead("task") == nil)
+      _ = try JobQueue.reap(session)
+      #expect(try session.execute("SELECT FROM job_dead_count").count == 1)
+      #expect(try dead("post")?.jobs == 2)
+    }
+  }
+
   @Test("depths, outcomes and workers are reported")
   func statistics() async throws {
     try await withDatabase(QueueDatabase.template) { url in

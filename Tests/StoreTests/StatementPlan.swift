@@ -17,7 +17,10 @@ struct StatementPlan {
   }
 
   /// What the scans of tables and indexes have read.
-  var rowsRead: Int { Int(nodes.reduce(0) { $0 + $1.rowsRead }) }
+  var rowsRead: Int { rows(besides: nil) }
+
+  /// The same without the scans of one table.
+  func rows(besides table: String?) -> Int { Int(nodes.reduce(0) { $0 + $1.rows(besides: table) }) }
 
   private struct Explained: Decodable {
     let plan: Node
@@ -27,6 +30,7 @@ struct StatementPlan {
 
   private struct Node: Decodable {
     let type: String
+    let table: String?
     let rows: Double
     let loops: Double
     let filtered: Double?
@@ -35,6 +39,7 @@ struct StatementPlan {
 
     enum CodingKeys: String, CodingKey {
       case type = "Node Type"
+      case table = "Relation Name"
       case rows = "Actual Rows"
       case loops = "Actual Loops"
       case filtered = "Rows Removed by Filter"
@@ -42,10 +47,10 @@ struct StatementPlan {
       case plans = "Plans"
     }
 
-    var rowsRead: Double {
-      let isScan = type.hasSuffix("Scan") && !type.hasPrefix("CTE")
+    func rows(besides excepted: String?) -> Double {
+      let isScan = type.hasSuffix("Scan") && !type.hasPrefix("CTE") && (table == nil || table != excepted)
       let own = isScan ? (rows + (filtered ?? 0) + (rechecked ?? 0)) * loops : 0
-      return (plans ?? []).reduce(own) { $0 + $1.rowsRead }
+      return (plans ?? []).reduce(own) { $0 + $1.rows(besides: excepted) }
     }
   }
 }

@@ -41,8 +41,8 @@ final class AwaitingPosts: Sendable {
 /// The request that sends the last byte does not wait for that, so that no upload waits for the database. What a crash or an
 /// outage prevents is done by the next round over all these posts.
 extension ControlAPI {
-  private static let roundInterval = Duration.seconds(30)
-  private static let expiryInterval = Duration.seconds(300)
+  static let roundInterval = Duration.seconds(30)
+  static let expiryInterval = Duration.seconds(300)
 
   /// The number of posts that are looked at together: the media of one may take long on their way to a bucket.
   private static let concurrentPosts = 4
@@ -88,16 +88,16 @@ extension ControlAPI {
 
   /// Looks at the posts of all machines.
   func reconsiderAll() async {
-    var last: PublicID?
+    var last: Int64? = 0
     do {
-      repeat {
-        let posts = try await database.run { [store, last] in try store.postsAwaitingUploads(after: last, $0) }
-        try await posts.forEach(concurrently: Self.concurrentPosts) { post in
+      while let number = last {
+        let posts = try await database.run { [store] in try store.postsAwaitingUploads(after: number, $0) }
+        try await posts.forEach(concurrently: Self.concurrentPosts) { _, post in
           await tryToReconsider(post, isRound: true)
         } receive: { _, _ in
         }
-        last = posts.last
-      } while last != nil
+        last = posts.last?.number
+      }
     } catch {
       logFailure(error, [:])
     }

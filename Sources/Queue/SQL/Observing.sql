@@ -34,9 +34,13 @@ SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executin
   sum(attempt)::bigint AS attempts, sum(lost)::bigint AS lost
 FROM job GROUP BY 1, 2, 3
 UNION ALL
-SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min(died_at))::float8,
-  sum(attempt)::bigint, sum(lost)::bigint
-FROM job_dead GROUP BY 1, 2
+SELECT queue, kind, 'dead', jobs, coalesce(extract(epoch FROM clock_timestamp() - (
+    SELECT min(died_at) FROM job_dead WHERE job_dead.queue = dead.queue AND job_dead.kind = dead.kind)), 0)::float8,
+  attempts, lost
+FROM (
+  SELECT queue, kind, sum(jobs)::bigint AS jobs, sum(attempts)::bigint AS attempts, sum(lost)::bigint AS lost
+  FROM job_dead_count GROUP BY queue, kind) AS dead
+WHERE jobs > 0
 
 -- name: stalled
 -- The jobs of more than an hour ago that wait after an attempt, with the oldest of them and what its attempt has said.

@@ -118,6 +118,18 @@ DELETE FROM worker
 WHERE beat_at < statement_timestamp() - make_interval(secs => lease_seconds * 4)
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
 
+-- name: fold_dead_counts
+-- What concurrent statements insert, or another worker has locked, is left for the next time.
+WITH folded AS (
+  DELETE FROM job_dead_count WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM job_dead_count
+    WHERE (queue, kind) IN (SELECT queue, kind FROM job_dead_count GROUP BY queue, kind HAVING count(*) > 1)
+    LIMIT 10000 FOR UPDATE SKIP LOCKED))
+  RETURNING queue, kind, jobs, attempts, lost)
+INSERT INTO job_dead_count (queue, kind, jobs, attempts, lost)
+SELECT queue, kind, sum(jobs), sum(attempts), sum(lost) FROM folded GROUP BY queue, kind
+HAVING (sum(jobs), sum(attempts), sum(lost)) <> (0, 0, 0)
+
 -- name: doubt_beats
 -- A heartbeat from the future was sent before the clock of the server stepped back, or by the clock of the server before a failover.
 -- How old it is cannot be known, so it counts as one of now: the next one of a worker that lives replaces it, and the lease of one that
@@ -130,6 +142,17 @@ WHERE id IN (SELECT id FROM worker WHERE beat_at > clock_timestamp() FOR NO KEY 
 UPDATE job SET deadline_at = {deadline}
 WHERE id IN (
   SELECT id FROM job WHERE state = 'x' AND deadline_at > {deadline} FOR NO KEY UPDATE SKIP LOCKED)
+
+-- name: doubt_schedules
+-- A job that waits, and was submitted later than now, or whose last attempt began later than now, waits for as long from now on as it
+-- would have from then on. A pause that ends before then was set by the present clock.
+UPDATE job SET
+  run_at = CASE WHEN run_at < greatest(created_at, started_at) THEN run_at
+    ELSE run_at - (greatest(created_at, started_at) - statement_timestamp()) END,
+  created_at = least(created_at, statement_timestamp()), started_at = least(started_at, statement_timestamp())
+WHERE id IN (
+  SELECT id FROM job WHERE state = 's' AND greatest(created_at, started_at) > statement_timestamp()
+  LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED)
 
 -- name: promote
 -- The rank stays that of the submission: a job that an outage has interrupted is claimed before what was submitted since. A condition on

@@ -131,9 +131,12 @@ UPDATE reprocess_run SET fed_at = greatest(
 WHERE id = $1 AND rate IS NOT NULL
 
 -- name: complete_run
+-- The order leads to the index of the waiting items. Without it the items that have ended would be read until the first one that has not,
+-- each second.
 UPDATE reprocess_run SET state = 'completed', ended_at = clock_timestamp()
-WHERE id = $1 AND state = 'running' AND NOT EXISTS (
-  SELECT FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL)
+WHERE id = $1 AND state = 'running'
+  AND (SELECT subject FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL AND job IS NULL ORDER BY subject LIMIT 1) IS NULL
+  AND NOT EXISTS (SELECT FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL)
 RETURNING id
 
 -- name: item

@@ -13,9 +13,10 @@ WHERE post.public_id = $1::uuid ORDER BY awaited.part, awaited.place
 SELECT 1 AS one FROM awaited_upload LIMIT 1
 
 -- name: awaiting_posts
--- The posts that await uploads, after a post.
-SELECT DISTINCT post.public_id FROM awaited_upload JOIN post ON post.id = awaited_upload.post_id
-WHERE post.public_id > $1::uuid ORDER BY post.public_id LIMIT 1000
+-- The posts that await uploads, after one, as far as the index of the uploads has them.
+SELECT post.id, post.public_id
+FROM (SELECT DISTINCT post_id FROM awaited_upload WHERE post_id > $1 ORDER BY post_id LIMIT 1000) AS awaited
+JOIN post ON post.id = awaited.post_id ORDER BY post.id
 
 -- name: end_awaiting
 -- The first of several transactions that end the waiting of a post gets its rows. The post is locked before them, as by a deletion.
@@ -38,7 +39,7 @@ WHERE today.posts + excluded.posts <= coalesce($4::bigint, today.posts + exclude
 RETURNING posts
 
 -- name: usage_today
-SELECT posts, bytes FROM daily_usage WHERE day = (clock_timestamp() AT TIME ZONE 'UTC')::date AND sender = $1
+SELECT posts, bytes FROM daily_usage WHERE day = (statement_timestamp() AT TIME ZONE 'UTC')::date AND sender = $1
 
 -- name: drop_old_usage
-DELETE FROM daily_usage WHERE day < (clock_timestamp() AT TIME ZONE 'UTC')::date - 1
+DELETE FROM daily_usage WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - 1

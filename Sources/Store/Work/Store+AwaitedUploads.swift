@@ -53,15 +53,16 @@ extension Store {
     }
   }
 
-  /// Returns up to 1000 posts that await uploads, in the order of their ids.
+  /// Returns up to 1000 posts that await uploads, in the order of their numbers.
   ///
-  /// - Parameter last: the post after which the list starts; nil: at the beginning.
-  package func postsAwaitingUploads(after last: PublicID?, _ session: Session) throws -> [PublicID] {
+  /// - Parameter last: the number of the post after which the list starts; 0: at the beginning.
+  package func postsAwaitingUploads(
+    after last: Int64, _ session: Session
+  ) throws -> [(number: Int64, post: PublicID)] {
     // Most of the time no post awaits any: then the table of posts, which others may have locked, is not touched.
     guard try !session.execute(Self.uploadStatements["awaits_any"]).isEmpty else { return [] }
-    let last = last?.description ?? "00000000-0000-0000-0000-000000000000"
-    return try session.execute(Self.uploadStatements["awaiting_posts"], .text(last)).map {
-      try $0.publicID("public_id")
+    return try session.execute(Self.uploadStatements["awaiting_posts"], .integer(last)).map { row in
+      (try row.get("id"), try row.publicID("public_id"))
     }
   }
 
