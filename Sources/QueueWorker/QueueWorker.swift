@@ -16,7 +16,7 @@ package final class QueueWorker: Sendable {
   private let database: DatabaseURL
   private let pool: Pool
   private let consumers: [ConsumerConfiguration]
-  private let tasks: [MaintenanceTask]
+  let tasks: [MaintenanceTask]
   private let onReaped: @Sendable ([Reaped], Session) throws -> Void
   private let onStart: @Sendable () -> Void
   private let log: Logger

@@ -14,7 +14,7 @@ package import Tracing
 
 /// The worker of the service: claims jobs and performs as many at a time as it has slots.
 package final class WorkerService: Sendable {
-  private let worker: QueueWorker
+  let worker: QueueWorker
   private let allSlots: [MediaProcess]
 
   /// - Parameters:

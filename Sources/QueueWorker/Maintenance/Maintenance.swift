@@ -136,7 +136,7 @@ struct Maintenance: Sendable {
     }
   }
 
-  private var queueTasks: [MaintenanceTask] {
+  var queueTasks: [MaintenanceTask] {
     [
       MaintenanceTask("reap", every: configuration.reapInterval, reap),
       MaintenanceTask("history", every: .seconds(3600)) { [configuration] pool in
