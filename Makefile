@@ -198,6 +198,7 @@ test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while 
 	$(SWIFT) build $(BUILD) --product take5
 	$(SWIFT) build $(BUILD) --product take5-media
 	$(SWIFT) build $(BUILD) --product chaos
+	$(SWIFT) build $(BUILD) --product ClockSkew
 	.build/release/chaos all --write docs/reliability.md
 
 # SEED repeats the requests of another run, as far as threads and the service take turns in the same way.
@@ -234,6 +235,7 @@ test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, th
 	@$(call install,$(TEST_S3_PACKAGES))
 	$(SWIFT) build $(BUILD) --build-tests
 	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^(ObjectStoreTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
+	$(SWIFT) build $(BUILD) --product ClockSkew
 	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5)
 	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^EndToEndTests.MovingTests'
 
@@ -246,6 +248,7 @@ test-metrics: build prometheus ## watch a service with Prometheus and a collecto
 # JOBS and FAULTS make a shorter run, which writes no figures; SEED repeats the faults of another one.
 test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults and a failover, a quarter of an hour, as root
 	@$(call install,$(TEST_CLUSTER_PACKAGES))
+	$(SWIFT) build $(BUILD) --product ClockSkew
 	@python3 Tests/cluster/main.py $(TAKE5) $(NGINX) $(if $(JOBS),--jobs $(JOBS)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(JOBS)$(FAULTS),,--write docs/reliability.md)
 

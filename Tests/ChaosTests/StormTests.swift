@@ -1,4 +1,8 @@
+import Blobs
+import HTTPServer
+import HTTPTesting
 import Platform
+import PostgresTesting
 import Queue
 import Store
 import Testing
@@ -20,6 +24,41 @@ struct ReprocessTests {
       #expect(report.violations == [])
       #expect(report.killed >= 6 && report.readMedia > 0)
     }
+  }
+}
+
+@Suite("small storms over a service", .tags(.chaos), .timeLimit(.minutes(15)))
+struct ServiceTests {
+  @Test("posts are ready although the bucket and calls to the storage hang, and caches lie or are removed")
+  func bucket() async throws {
+    let bucket = MemoryBucket()
+    try await withServer(router: bucket.router) { server in
+      try await ChaosFixture.with { fixture in
+        var configuration = ServiceStorm.Configuration(seed: 11)
+        configuration.posts = 20
+        configuration.faults = 10
+        configuration.failpoints = Failpoint.blobs
+        configuration.bucket = (bucket, server.port)
+        configuration.outageDuration = .seconds(2)
+        let report = try await ServiceStorm(configuration, on: fixture.run).run()
+        #expect(report.violations == [])
+        let faults = report.figures.first { $0.name == "faults" }?.value ?? ""
+        for kind in ["storage calls that hang", "bucket hanging", "caches with wrong bytes", "caches removed"] {
+          #expect(faults.contains(kind), "\(faults)")
+        }
+      }
+    }
+  }
+
+  @Test("posts are ready although the clocks of PostgreSQL and of the workers step back and forward, and owners end")
+  func clocks() async throws {
+    let folder = try TemporaryFolder(prefix: "take5-owner")
+    var configuration = OwnerStorm.Configuration(seed: 3)
+    configuration.posts = 15
+    configuration.faults = 8
+    let report = try await OwnerStorm(configuration, folder: folder.path).run()
+    #expect(report.violations == [])
+    #expect(report.figures.first { $0.name == "faults" }?.value.contains("steps of a clock") == true)
   }
 }
 

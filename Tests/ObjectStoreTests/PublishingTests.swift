@@ -9,55 +9,17 @@ import Testing
 
 @testable import ObjectStore
 
-/// A bucket in memory.
-private final class MemoryBucket: Sendable {
-  private let objects = Locked<[String: [UInt8]]>([:])
-  private let log = Locked<[String]>([])
-
-  static func with(_ body: @Sendable (MemoryBucket, ObjectBlobStore) async throws -> Void) async throws {
+extension MemoryBucket {
+  fileprivate static func with(_ body: @Sendable (MemoryBucket, ObjectBlobStore) async throws -> Void) async throws {
     let bucket = MemoryBucket()
-    let routes = ["/bucket/{key}", "/bucket/{shard}/{key}"].flatMap { template in
-      ["GET", "PUT", "DELETE"].map { method in
-        Route(method, template, bodyLimit: 1 << 20, admission: Route.open) { try await bucket.respond(to: $0) }
-      }
-    }
-    try await withServer(router: Router(routes: routes, fallbackAdmission: Route.open)) { server in
+    try await withServer(router: bucket.router) { server in
       let folder = try TemporaryFolder()
       let client = S3Client(
-        try S3Location("s3://bucket?endpoint=http://127.0.0.1:\(server.port)"),
-        credentials: { S3Credentials(keyID: "id", secret: "secret") })
+        try S3Location(url(port: server.port)), credentials: { S3Credentials(keyID: "id", secret: "secret") })
       let store = try await onThread("client") {
         try ObjectBlobStore(client, folder: "\(folder.path)/cache", limit: 1 << 20)
       }
       try await body(bucket, store)
-    }
-  }
-
-  private func respond(to request: Request) async throws -> Response {
-    let path = request.target.segments.joined(separator: "/")
-    log.withLock { $0.append(request.method) }
-    switch request.method {
-    case "PUT":
-      let content = try await request.body.collect(upTo: 1 << 20)
-      objects.withLock { $0[path] = content }
-      return Response(.ok)
-    case "DELETE":
-      objects.withLock { $0[path] = nil }
-      return Response(.noContent)
-    default:
-      guard let content = objects.withLock({ $0[path] }) else { return Response(.notFound) }
-      return Response(.ok, body: .bytes(content))
-    }
-  }
-
-  /// Removes all objects, as a collector does.
-  func clear() { objects.withLock { $0 = [:] } }
-
-  /// Returns the methods of the requests since the last call.
-  func requests() -> [String] {
-    log.withLock { log in
-      defer { log = [] }
-      return log
     }
   }
 }

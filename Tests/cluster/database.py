@@ -32,7 +32,8 @@ def as_postgres(*arguments):
 class Server:
     """PostgreSQL on one machine."""
 
-    def __init__(self, machine, folder, logs):
+    def __init__(self, machine, folder, logs, clock):
+        self.clock = clock
         self.machine, self.data, self.sockets = machine, folder / machine.name, folder / f"{machine.name}-socket"
         self.logs, self.service = logs, None
         self.sockets.mkdir()
@@ -52,7 +53,8 @@ class Server:
             self.service.resume()
         else:
             self.service = Service(
-                self.machine.name, self.machine, self.logs, as_postgres(PROGRAMS / "postgres", "-D", self.data, *options))
+                self.machine.name, self.machine, self.logs, as_postgres(
+                    "env", *(f"{name}={value}" for name, value in self.clock.environment.items()), PROGRAMS / "postgres", "-D", self.data, *options))
         wait_until(self.is_ready, f"{self.machine.name}: PostgreSQL starts")
 
     def is_ready(self):

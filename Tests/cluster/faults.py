@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import random
+import shutil
 import signal
 import threading
 import time
@@ -20,6 +21,7 @@ WEIGHTS = {
     "kill api": 10, "kill worker": 10, "kill media": 12, "kill proxy": 6, "kill store": 10, "kill PostgreSQL": 6,
     "kill standby": 5, "terminate": 8, "freeze api": 7, "freeze worker": 8, "freeze proxy": 4, "freeze store": 6,
     "freeze PostgreSQL": 5, "freeze standby": 5,
+    "lying cache": 8, "removed cache": 4, "step api": 4, "step worker": 4, "step PostgreSQL": 6,
 }
 # While the standby is promoted, its server and its machine are left alone: a promotion that fails is repeated by an operator.
 OF_DATABASES = ("PostgreSQL", "standby", "terminate")
@@ -60,7 +62,8 @@ def draw(seed, count, pairs):
 class Weather:
     """Performs the faults, several at a time, and keeps the time with the submissions."""
 
-    def __init__(self, network, services, database, plan, log):
+    def __init__(self, network, services, database, take5, plan, log):
+        self.take5 = take5
         self.network, self.services, self.database = network, services, database
         self.plan, self.log, self.done = plan, log, collections.Counter()
         self.lock, self.next, self.changed = threading.Lock(), 0, threading.Condition()
@@ -170,6 +173,31 @@ class Weather:
         time.sleep(fault.seconds)
         signal_all(pids, signal.SIGCONT)
 
+    def lying(self, fault):
+        """Gives the copies of a cache other bytes, or another length; nothing heals them but take5."""
+        for number, copy in enumerate(self.cache(fault).glob("??/*")):
+            with contextlib.suppress(FileNotFoundError), copy.open("r+b") as file:
+                if number % 2:
+                    file.truncate(100)
+                else:
+                    file.write(b"rotten " * 100)
+
+    def removed(self, fault):
+        shutil.rmtree(self.cache(fault), ignore_errors=True)
+
+    def cache(self, fault):
+        names = APIS + WORKERS
+        return self.take5.folder / names[int(fault.pick * len(names))] / "blob-cache"
+
+    def step(self, fault):
+        """Steps a clock by two hours, back or forward."""
+        what = fault.kind.split()[1]
+        clock = self.database.primary.clock if what == "PostgreSQL" else self.take5.clocks[self.service(fault).name]
+        with self.exclusive(clock.file):
+            clock.step(7200 if fault.share % 2 else -7200)
+            time.sleep(fault.seconds)
+            clock.step(0)
+
     def victims(self, fault):
         """The processes that a fault may affect, in the order of their numbers."""
         what = fault.kind.split()[1]
@@ -191,7 +219,7 @@ class Weather:
 
     @contextlib.contextmanager
     def exclusive(self, name):
-        """A machine has one limit of its rate at a time."""
+        """A machine has one limit of its rate at a time, and a clock one step."""
         with self.changed:
             self.changed.wait_for(lambda: name not in self.slowed)
             self.slowed.add(name)

@@ -22,7 +22,7 @@ from database import PROGRAMS, Database, Server
 from faults import Weather, draw
 from machines import Network, remove_all, signal_all, wait_until
 from processes import Service
-from services import Take5, listens, start_proxy, start_store
+from services import Clock, Take5, listens, start_proxy, start_store
 
 
 class Run:
@@ -47,7 +47,8 @@ class Run:
         """Creates the machines, and starts everything on them."""
         network = self.network = Network()
         store, environment = start_store(network["store"], self.folder, self.logs)
-        self.database = Database(*(Server(network[name], self.folder, self.logs) for name in ("db-1", "db-2")))
+        self.database = Database(*(
+            Server(network[name], self.folder, self.logs, Clock(self.folder / f"{name}-clock", self.options.take5)) for name in ("db-1", "db-2")))
         self.database.create()
         self.take5 = Take5(self.options.take5.resolve(), self.folder, self.logs, {**environment, "TAKE5_DATABASE_URL": self.database.url})
         status, output = self.take5.command(network["worker-1"], "init", log="init")
@@ -114,7 +115,7 @@ class Run:
         self.build()
         self.report("the cluster runs")
         ledger = self.ledger = Ledger(self.logs / "ledger.jsonl")
-        weather = Weather(self.network, self.services, self.database, draw(options.seed, options.faults, self.network.pairs()), self.log)
+        weather = Weather(self.network, self.services, self.database, self.take5, draw(options.seed, options.faults, self.network.pairs()), self.log)
         crowd = Crowd(self.network, ledger, options.jobs, options.clients, f"c{options.seed}")
         loaded = time.monotonic()
         began, is_rejoined = [], []

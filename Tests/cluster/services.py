@@ -6,9 +6,12 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "s3"))
+from clocks import Clock
 from machines import descendants, parent, wait_until
 from processes import Service
 
@@ -55,6 +58,9 @@ class Take5:
         # A copy, which a build does not replace in the middle of the run.
         (folder / "bin").mkdir()
         self.program, _ = (pathlib.Path(shutil.copy(program.with_name(name), folder / "bin")) for name in ("take5", "take5-media"))
+        # Of each machine, its own.
+        self.clocks = {}
+        self.clock_library = program
         self.environment = {**environment, "TAKE5_API_KEY": KEY, "TAKE5_LEASE": str(LEASE), "TAKE5_LOG_FORMAT": "json"}
 
     def serve(self, machine, proxy):
@@ -67,7 +73,10 @@ class Take5:
     def start(self, machine, command, *options):
         data = self.folder / machine.name
         data.mkdir(exist_ok=True)
-        return Service(machine.name, machine, self.logs, [self.program, command, "--data", data, *options], self.environment)
+        clock = self.clocks[machine.name] = Clock(self.folder / f"{machine.name}-clock", self.clock_library)
+        return Service(
+            machine.name, machine, self.logs, [self.program, command, "--data", data, *options],
+            {**self.environment, **clock.environment})
 
     def command(self, machine, *arguments, log):
         """Runs a command on a machine to its end; returns its exit status and its output."""

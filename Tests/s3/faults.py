@@ -1,16 +1,19 @@
-"""Sends media to a service and a worker that share a bucket and no folder, while the store breaks requests and the two are killed:
+"""Sends media to a service and a worker that share a bucket and no folder, while the store breaks requests and lets them hang, the caches of
+the two lie and are removed, the clocks of all and of PostgreSQL step, and the two are killed:
 
 faults.py PATH-OF-take5 [--faults N] [--seed N]
 
 Tests/s3/store.sh starts the store and runs it. In the end each acknowledged post is ready by itself, and verify finds nothing."""
 
 import argparse
+import collections
 import hashlib
 import itertools
 import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,12 +26,14 @@ import urllib.parse
 import urllib.request
 import zlib
 
+from clocks import STEPS, Clock
 from faulty_store import FaultyStore
 
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
 TIMEOUT = 300
-# One of so many faults is a kill.
+# One of so many faults is a kill, and one something that happens to a cache or to a clock.
 KILLS = 6
+OTHERS = 6
 CLIENTS = 3
 
 
@@ -79,6 +84,23 @@ class Program:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait()
+
+
+def break_cache(cache, chance):
+    """Removes a cache, or gives its copies other bytes or another length; returns which."""
+    if chance.random() < 0.3:
+        shutil.rmtree(cache, ignore_errors=True)
+        return "cache gone"
+    for copy in cache.glob("??/*"):
+        try:
+            with copy.open("r+b") as file:
+                if chance.random() < 0.5:
+                    file.truncate(100)
+                else:
+                    file.write(b"rotten " * 100)
+        except FileNotFoundError:
+            pass
+    return "cache lies"
 
 
 def send(request):
@@ -133,16 +155,19 @@ def run(options, store, folder, blobs):
     environment = {
         "PATH": os.environ["PATH"], "AWS_ACCESS_KEY_ID": os.environ["AWS_ACCESS_KEY_ID"],
         "AWS_SECRET_ACCESS_KEY": os.environ["AWS_SECRET_ACCESS_KEY"], "TAKE5_BLOBS": blobs}
+    clocks = {name: Clock(folder / f"clock-{name}", take5) for name in ("service", "worker", "PostgreSQL")}
+    folder.chmod(0o755)
+    database_clock = clocks["PostgreSQL"].postgres(folder / "postgres-bin")
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     service = Program(
-        [take5, "serve", "--listen", f"127.0.0.1:{port}", "--slots", "0", "--data", folder / "api"], environment,
-        folder / "service.log", True)
+        [take5, "serve", "--listen", f"127.0.0.1:{port}", "--slots", "0", "--data", folder / "api"],
+        {**environment, **database_clock, **clocks["service"].environment}, folder / "service.log", True)
     database = (folder / "api" / "postgres.url").read_text().splitlines()[0]
     worker = Program(
-        [take5, "worker", "--data", folder / "worker", "--database", database, "--lease", "3"], environment,
-        folder / "worker.log", False)
-    numbers, posts, kills = itertools.count(), {}, 0
+        [take5, "worker", "--data", folder / "worker", "--database", database, "--lease", "3"],
+        {**environment, **clocks["worker"].environment}, folder / "worker.log", False)
+    numbers, posts, kills, others = itertools.count(), {}, 0, collections.Counter()
     is_over = threading.Event()
 
     def client():
@@ -151,18 +176,27 @@ def run(options, store, folder, blobs):
             posts[number] = submit(url, number)
 
     clients = [threading.Thread(target=client) for _ in range(CLIENTS)]
-    store.remaining = options.faults - options.faults // KILLS
+    store.remaining = options.faults - options.faults // KILLS - options.faults // OTHERS
     for thread in clients:
         thread.start()
     end = time.monotonic() + TIMEOUT
-    while store.remaining or kills < options.faults // KILLS:
+    while store.remaining or kills < options.faults // KILLS or others.total() < options.faults // OTHERS:
         if time.monotonic() > end:
             sys.exit(f"only {store.done} and {kills} kills within {TIMEOUT} s")
         # Kills are spread over the faults of the store.
         if kills < options.faults // KILLS and store.done.total() >= kills * (KILLS - 1):
             (service if chance.random() < 0.3 else worker).kill()
             kills += 1
+        if others.total() < options.faults // OTHERS and store.done.total() >= others.total() * (OTHERS - 2):
+            if chance.random() < 0.5:
+                others[break_cache(folder / chance.choice(["api", "worker"]) / "blob-cache", chance)] += 1
+            else:
+                name = chance.choice(list(clocks))
+                clocks[name].step(chance.choice(STEPS))
+                others[f"clock of the {name}" if name != "PostgreSQL" else "clock of PostgreSQL"] += 1
         time.sleep(0.05)
+    for clock in clocks.values():
+        clock.step(0)
     is_over.set()
     for thread in clients:
         thread.join()
@@ -174,8 +208,8 @@ def run(options, store, folder, blobs):
         result = subprocess.run([take5, *command, *more], env=environment, capture_output=True, text=True)
         assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
     assert len(set(posts.values())) == len(posts), "two submissions are one post"
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(store.done.items()))
-    return f"{store.done.total() + kills} faults ({kinds}, {kills} kills), {len(posts)} posts"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted((store.done + others).items()))
+    return f"{store.done.total() + others.total() + kills} faults ({kinds}, {kills} kills), {len(posts)} posts"
 
 
 def free_port():

@@ -5,6 +5,7 @@ import random
 import socket
 import struct
 import threading
+import time
 
 # What happens to a request, and how often.
 FAULTS = {
@@ -14,7 +15,11 @@ FAULTS = {
     "lost response": 3,  # after the store has done what it says
     "SlowDown": 3,
     "InternalError": 1,
+    "silence": 1,  # no response, for longer than a client waits
+    "stall in response": 1,  # after a part of the response, for as long
 }
+# Longer than take5 waits for a byte of an object.
+SILENCE = 12
 ERROR = b"<?xml version='1.0'?><Error><Code>%s</Code><Message>Wait</Message></Error>"
 
 
@@ -58,7 +63,9 @@ class FaultyStore:
         if not head:
             return False
         fault, method = self.fault(), head.split(b" ", 1)[0]
-        if fault == "reset before":
+        if fault == "silence":
+            time.sleep(SILENCE)
+        if fault in ("reset before", "silence"):
             return reset(client)
         if fault in ("SlowDown", "InternalError"):
             status = b"503 Slow Down" if fault == "SlowDown" else b"500 Internal Server Error"
@@ -84,8 +91,10 @@ class FaultyStore:
             return reset(client)
         has_body = method != b"HEAD" and not any(code in response[:16] for code in (b" 204", b" 304"))
         body = read_body(replies, answered) if has_body else b""
-        if fault == "reset in response":
+        if fault in ("reset in response", "stall in response"):
             client.sendall(response + body[:self.random.randrange(len(body) + 1)])
+            if fault == "stall in response":
+                time.sleep(SILENCE)
             return reset(client)
         client.sendall(response + body)
         return answered.get(b"connection") != b"close"

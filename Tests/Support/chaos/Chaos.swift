@@ -13,13 +13,13 @@ struct Chaos {
       switch arguments.first {
       case "worker": try await Programs.work(options)
       case "produce": try Programs.produce(options)
-      case "storm", "service", "owner", "reprocess", "matrix", "all":
+      case "storm", "service", "bucket", "owner", "reprocess", "matrix", "all":
         let controller = try Controller(options)
         guard try await controller.run(arguments[0]) else { exit(1) }
       default:
         throw OptionError(
           description: """
-            usage: chaos all|storm|service|owner|reprocess|matrix [--seed N] [--jobs N] [--faults N] [--posts N] \
+            usage: chaos all|storm|service|bucket|owner|reprocess|matrix [--seed N] [--jobs N] [--faults N] [--posts N] \
             [--stored N] [--kills N] [--cells N] [--only TEXT] [--lanes N] [--write FILE]
             """)
       }

@@ -1,6 +1,8 @@
 import Blobs
 import ChaosTesting
 import Glibc
+import HTTPServer
+import HTTPTesting
 import MediaProcess
 import Platform
 import Postgres
@@ -30,12 +32,13 @@ struct Controller {
     printLine("seed \(seed); the ledgers, logs and databases are in \(folder)")
     var document = FiguresDocument(seed: seed)
     var isValid = true
-    for part in name == "all" ? ["storm", "service", "owner", "reprocess", "matrix"] : [name] {
+    for part in name == "all" ? ["storm", "service", "bucket", "owner", "reprocess", "matrix"] : [name] {
       printLine("\n\(part)")
       let (figures, violations) =
         switch part {
         case "storm": try await storm()
-        case "service": try await service()
+        case "service": try await service("service", in: nil)
+        case "bucket": try await bucket()
         case "owner": try await owner()
         case "reprocess": try await reprocess()
         default: try await matrix()
@@ -62,12 +65,23 @@ struct Controller {
     return (report.figures, report.violations + (report.violations.isEmpty ? [] : report.slowest))
   }
 
-  private func service() async throws -> Result {
+  /// The storm over the service with its blobs in a bucket, which is shorter than that with a folder.
+  private func bucket() async throws -> Result {
+    let bucket = MemoryBucket()
+    return try await withServer(router: bucket.router) { server in
+      try await service("bucket", in: (bucket, server.port), faults: 100)
+    }
+  }
+
+  private func service(
+    _ name: String, in bucket: (server: MemoryBucket, port: UInt16)?, faults: Int = 300
+  ) async throws -> Result {
     var configuration = ServiceStorm.Configuration(seed: seed)
     configuration.posts = try options.number("--posts", default: configuration.posts)
-    configuration.faults = try options.number("--faults", default: configuration.faults)
+    configuration.faults = try options.number("--faults", default: faults)
     configuration.failpoints = Self.failpoints
-    let report = try await withRun("service") { run in
+    configuration.bucket = bucket
+    let report = try await withRun(name) { run in
       try await ServiceStorm(configuration, on: run).run { printLine("  \($0)") }
     }
     return (report.figures, report.violations)

@@ -89,7 +89,9 @@ package struct MatrixRun {
           seed: MatrixSetup.producerSeed + 1, predecessor: victim))
     case .kill, .cut, .drain: break
     // These faults belong to the storms over the service.
-    case .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly, .owner: break
+    case .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .storageHangs, .bucketHangs, .cacheLies,
+      .cacheGone, .clock, .databaseReadOnly, .owner:
+      break
     case .freeze:
       helpers.append(try run.worker("rescuer"))
       try await Task.sleep(for: long)

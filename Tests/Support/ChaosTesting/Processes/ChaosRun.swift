@@ -71,7 +71,7 @@ package final class ChaosRun: Sendable {
   /// Starts a program with the options `--database` and, if it has a ledger, `--ledger`.
   func program(
     _ role: Participant.Role, _ name: String, _ path: String, _ arguments: [String], failpoints: String?,
-    clockSkew: Int? = nil, ledger: (Int) -> String? = { _ in nil }
+    clockSkew: Int? = nil, environment more: [String: String] = [:], ledger: (Int) -> String? = { _ in nil }
   ) throws -> Participant {
     let number = started.withLock { number in
       number += 1
@@ -81,7 +81,7 @@ package final class ChaosRun: Sendable {
     let ledger = ledger(number)
     let log = "\(folder)/\(number)-\(name).log"
     let url = try proxy.url(database: database.database ?? "", name: name)
-    var environment: [String: String] = [:]
+    var environment = more
     environment[Failpoints.variable] = failpoints
     if let clockSkew {
       environment["TAKE5_CLOCK_SKEW"] = "\(clockSkew)"

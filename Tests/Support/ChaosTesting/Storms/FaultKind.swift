@@ -26,6 +26,16 @@ enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
   case storageReadOnly = "storage-read-only"
   /// The storage of blobs is not mounted, for a while.
   case storageGone = "storage-gone"
+  /// Some calls of a process to the storage do not return for a while.
+  case storageHangs = "storage-hangs"
+  /// The bucket of blobs does not answer, takes long for each request, or sends halves of objects, for a while.
+  case bucketHangs = "bucket-hangs"
+  /// The copies of objects in the cache of a process have other bytes, or another length.
+  case cacheLies = "cache-lies"
+  /// The cache of a process is removed.
+  case cacheGone = "cache-gone"
+  /// The wall clock of PostgreSQL, or of the workers, steps by two hours.
+  case clock
   /// PostgreSQL accepts no writes, for a while.
   case databaseReadOnly = "database-read-only"
   /// The owner of the embedded PostgreSQL ends, after SIGKILL or a signal to stop.
@@ -46,6 +56,11 @@ enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
     case .storageFull: "storage full"
     case .storageReadOnly: "storage read-only"
     case .storageGone: "storage not mounted"
+    case .storageHangs: "processes with storage calls that hang"
+    case .bucketHangs: "bucket hanging"
+    case .cacheLies: "caches with wrong bytes"
+    case .cacheGone: "caches removed"
+    case .clock: "steps of a clock by two hours"
     case .databaseReadOnly: "PostgreSQL read-only"
     case .owner: "owners of PostgreSQL ended"
     }
@@ -70,6 +85,13 @@ struct FaultCounts: Sendable, CustomStringConvertible {
 }
 
 extension SplitMix64 {
+  /// Returns a value of `TAKE5_FAILPOINTS` that makes a call to the storage wait, for longer than a lease.
+  mutating func hangingCall(of names: [String], upTo maxCount: Int) -> String? {
+    guard let name = names.filter({ $0.hasPrefix("blob.") }).randomElement(using: &self) else { return nil }
+    let count = Int.random(in: 1...maxCount, using: &self)
+    return "\(name).before=pause:\(Int.random(in: 3000...15_000, using: &self))ms@\(count)"
+  }
+
   /// Returns a value of `TAKE5_FAILPOINTS` that kills or stops a process; nil in the remaining cases out of ten.
   mutating func failpoint(of names: [String], upTo maxCount: Int, killsInTen: Int, stopsInTen: Int) -> String? {
     guard let name = names.randomElement(using: &self) else { return nil }

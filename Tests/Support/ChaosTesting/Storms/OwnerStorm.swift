@@ -12,6 +12,8 @@ package actor OwnerStorm {
     package var seed: UInt64
     package var posts = 60
     package var faults = 40
+    /// Whether the wall clocks of PostgreSQL and of the workers step.
+    package var stepsClocks = true
 
     package init(seed: UInt64) { self.seed = seed }
   }
@@ -42,6 +44,9 @@ package actor OwnerStorm {
   private var random: SplitMix64
   private var slots: [Slot] = []
   private var faults = FaultCounts()
+  /// The clocks of PostgreSQL and of the workers.
+  private var clocks: [SteppedClock] = []
+  private var environment: [String: String] = [:]
   private let isFinishing = CancellationFlag()
 
   /// - Parameter folder: an empty folder.
@@ -56,6 +61,10 @@ package actor OwnerStorm {
   /// Runs the storm and checks the result.
   package func run() async throws -> PostReport {
     let startTime = ContinuousClock.now
+    if configuration.stepsClocks {
+      clocks = try ["database", "workers"].map { try SteppedClock(in: "\(folder)/clock-\($0)") }
+      environment = try clocks[0].environmentOfOwners(in: "\(folder)/postgres-bin")
+    }
     // A short command is the first owner, from which the service takes over.
     try start(["jobs", "watch", "--json"], isService: false)
     try start(["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--lease", "2"], isService: true)
@@ -77,6 +86,7 @@ package actor OwnerStorm {
       try injectFault()
     }
     isFinishing.cancel()
+    for clock in clocks { try clock.step(to: 0) }
     let ids = try await submitting.value
     var violations = try await unfinishedPosts(ids, within: .seconds(300))
     violations += try await client.violations(ofRepeating: ids)
@@ -121,8 +131,10 @@ package actor OwnerStorm {
   private func process(_ arguments: [String], generation: Int, number: Int) throws -> ChaosProcess {
     let name = "\(number)-\(arguments[0]).\(generation)"
     if arguments[0] == "serve" { port.value = nil }
+    let own = arguments[0] == "worker" ? clocks.last?.environment ?? [:] : [:]
     return try ChaosProcess(
-      name, path: ProgramPath.take5, arguments: arguments + ["--data", data], log: "\(folder)/\(name).log")
+      name, path: ProgramPath.take5, arguments: arguments + ["--data", data],
+      environment: environment.merging(own) { $1 }, log: "\(folder)/\(name).log")
   }
 
   /// Replaces services and workers that have ended.
@@ -142,8 +154,12 @@ package actor OwnerStorm {
 
   // MARK: Faults
 
-  /// Kills or stops the owner or a random process, and starts further commands.
+  /// Kills or stops the owner or a random process, and starts further commands; or steps a clock.
   private func injectFault() throws {
+    if Int.random(in: 0..<3, using: &random) == 0, let clock = clocks.randomElement(using: &random) {
+      faults.add(.clock)
+      return try clock.step(to: SteppedClock.steps.randomElement(using: &random) ?? 0)
+    }
     let running = slots.filter { $0.process.ending == nil }
     let owner = Self.owner(of: data)
     let slot = Bool.random(using: &random) ? running.first { $0.process.process == owner } : nil

@@ -1,4 +1,5 @@
 import Glibc
+package import HTTPTesting
 import Model
 package import Platform
 import Postgres
@@ -14,14 +15,16 @@ package actor ServiceStorm {
     package var faults = 300
     /// The failpoints of the programs.
     package var failpoints: [Failpoint] = []
+    /// The bucket that has the blobs, and its port; nil: they lie in a folder.
+    package var bucket: (server: MemoryBucket, port: UInt16)?
+    /// The duration of outages of the storage, and of the time in which PostgreSQL is read-only.
+    package var outageDuration = Duration.seconds(60)
 
     package init(seed: UInt64) { self.seed = seed }
   }
 
   private static let workers = 2
   private static let clients = 4
-  /// The duration of outages of the storage, and of the time in which PostgreSQL is read-only.
-  private static let outageDuration = Duration.seconds(60)
 
   private let configuration: Configuration
   private let run: ChaosRun
@@ -51,7 +54,7 @@ package actor ServiceStorm {
   /// - Parameter report: receives the progress.
   package func run(_ report: @Sendable (String) -> Void = { _ in }) async throws -> PostReport {
     let startTime = ContinuousClock.now
-    if MountedFolder.isAllowed {
+    if configuration.bucket == nil, MountedFolder.isAllowed {
       try Folder.make(data, mode: 0o711)
       try Folder.make("\(data)/blobs", mode: 0o700)
       storage = try MountedFolder("\(data)/blobs", megabytes: 2048)
@@ -66,7 +69,9 @@ package actor ServiceStorm {
     let submitting = Task { [configuration, isFinishing] in
       try await Self.submit(configuration.posts, client, until: isFinishing)
     }
-    while faults.total < configuration.faults {
+    while faults.total < configuration.faults
+      || configuration.bucket != nil && faults.total(of: Self.bucketFaults) < Self.bucketFaults.count
+    {
       try await Task.sleep(for: .milliseconds(Int.random(in: 200...1200, using: &random)))
       try await injectFault()
     }
@@ -84,10 +89,20 @@ package actor ServiceStorm {
     for slot in slots where await slot.participant.end(within: .seconds(30)) == nil {
       violations.append("\(slot.participant.name) did not end")
     }
-    violations += try await PostChecks.violations(of: ids, run: run, blobs: "\(data)/blobs")
+    violations += try await PostChecks.violations(
+      of: ids, run: run, blobs: configuration.bucket == nil ? "\(data)/blobs" : nil)
+    violations += try await verify()
     return PostReport(
       posts: ids.count, faults: faults, duration: startTime.duration(to: .now), title: "not ready or published twice",
       violations: violations)
+  }
+
+  private func verify() async throws -> [String] {
+    let verify = try run.program(
+      .command, "verify", ProgramPath.take5, ["verify", "--deep", "--data", data] + blobs, failpoints: nil,
+      environment: environment)
+    defer { verify.proxy.stop() }
+    return await verify.child.end(within: .seconds(300)) == .exited(0) ? [] : ["the store is not consistent"]
   }
 
   /// Submits at least `posts` posts, and continues until `end`.
@@ -114,19 +129,39 @@ package actor ServiceStorm {
   // MARK: Processes
 
   private func start(_ role: Participant.Role, _ number: Int, generation: Int) async throws -> Participant {
-    var arguments = ["--data", data, "--lease", "2", "--drain", "2", "--log-level", "debug", "--log-format", "text"]
+    var arguments = ["--lease", "2", "--drain", "2", "--log-level", "debug", "--log-format", "text"] + blobs
+    arguments += ["--data", folder(of: role, number)]
     arguments =
       role == .service
       ? ["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--min-free", "16"] + arguments
       : ["worker", "--slots", "2"] + arguments
-    let failpoints =
-      isFinishing.isCancelled
-      ? nil : random.failpoint(of: configuration.failpoints.map(\.name), upTo: 6, killsInTen: 5, stopsInTen: 2)
     let participant = try run.program(
-      role, "\(role.rawValue)-\(number).\(generation)", ProgramPath.take5, arguments, failpoints: failpoints)
+      role, "\(role.rawValue)-\(number).\(generation)", ProgramPath.take5, arguments, failpoints: failpoints(),
+      environment: environment)
     if role == .service { try await port.wait(for: participant) }
     return participant
   }
+
+  private func failpoints() -> String? {
+    let names = configuration.failpoints.map(\.name)
+    guard !isFinishing.isCancelled else { return nil }
+    // The first process has one.
+    let isDue = faults.total(of: [.storageHangs]) == 0
+    if isDue || Int.random(in: 0..<10, using: &random) < 2, let hanging = random.hangingCall(of: names, upTo: 6) {
+      faults.add(.storageHangs)
+      return hanging
+    }
+    return random.failpoint(of: names, upTo: 6, killsInTen: 5, stopsInTen: 2)
+  }
+
+  /// The folder of a process: with a bucket each has its own, with a cache.
+  private func folder(of role: Participant.Role, _ number: Int) -> String {
+    configuration.bucket == nil || role == .service ? data : "\(data)-\(number)"
+  }
+
+  private var blobs: [String] { configuration.bucket.map { ["--blobs", MemoryBucket.url(port: $0.port)] } ?? [] }
+
+  private var environment: [String: String] { configuration.bucket == nil ? [:] : MemoryBucket.keys }
 
   /// Records the faults that failpoints cause, and replaces processes that have ended.
   private func monitor() async throws {
@@ -168,6 +203,9 @@ package actor ServiceStorm {
       kind = Self.outages[faults.total(of: Self.outages) % Self.outages.count]
       if storage != nil || kind == .databaseReadOnly { return try startOutage(kind) }
     }
+    if let bucket = configuration.bucket?.server, Int.random(in: 0..<3, using: &random) == 0 {
+      return try injectFault(into: bucket)
+    }
     let index = Int.random(in: 0..<slots.count, using: &random)
     if kind == .crash {
       faults.add(.crash)
@@ -205,7 +243,9 @@ package actor ServiceStorm {
         slot.participant.child.kill(SIGKILL)
         try await Task.sleep(for: .milliseconds(Int.random(in: 500...1500, using: &random)))
       }
-    case .crash, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly, .owner: break
+    case .crash, .storageFull, .storageReadOnly, .storageGone, .storageHangs, .bucketHangs, .cacheLies, .cacheGone,
+      .clock, .databaseReadOnly, .owner:
+      break
     }
   }
 
@@ -226,6 +266,54 @@ package actor ServiceStorm {
       })
   }
 
+  // MARK: The bucket
+
+  /// They follow each other.
+  private static let bucketFaults: [FaultKind] = [.bucketHangs, .cacheLies, .cacheGone]
+
+  /// Lets the bucket hang, or breaks the cache of a process.
+  private func injectFault(into bucket: MemoryBucket) throws {
+    guard let slot = slots.randomElement(using: &random) else { return }
+    let cache = "\(folder(of: slot.role, slot.number))/blob-cache"
+    let kind = Self.bucketFaults[faults.total(of: Self.bucketFaults) % Self.bucketFaults.count]
+    // One outage after another.
+    if kind == .bucketHangs, isOutage { return }
+    try record(kind, kind == .bucketHangs ? nil : slot)
+    switch kind {
+    case .cacheGone: try? Folder.remove(cache)
+    case .cacheLies: for copy in Self.copies(in: cache) { Self.damage(copy, &random) }
+    default:
+      let trouble = MemoryBucket.Trouble.allCases.randomElement(using: &random)
+      isOutage = true
+      bucket.set(trouble)
+      repairs.append(
+        Task {
+          defer { isOutage = false }
+          try await Task.sleep(for: configuration.outageDuration)
+          bucket.set(nil)
+          try run.record(repair: kind, nil)
+        })
+    }
+  }
+
+  /// The copies of objects in a cache, from which others may remove some meanwhile.
+  private static func copies(in cache: String) -> [String] {
+    ((try? Folder.names(in: cache)) ?? []).filter { $0.count == 2 }.flatMap { shard in
+      ((try? Folder.names(in: "\(cache)/\(shard)")) ?? []).map { "\(cache)/\(shard)/\($0)" }
+    }
+  }
+
+  /// Gives a copy other bytes, or another length.
+  private static func damage(_ copy: String, _ random: inout SplitMix64) {
+    guard Bool.random(using: &random) else {
+      truncate(copy, 100)
+      return
+    }
+    let file = open(copy, O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    _ = try? Descriptor(owning: file).write([UInt8](repeating: 0x55, count: 64), at: 20)
+  }
+
   // MARK: Outages
 
   private static let outages: [FaultKind] = [.storageReadOnly, .databaseReadOnly, .storageGone, .storageFull]
@@ -238,7 +326,7 @@ package actor ServiceStorm {
       Task {
         defer { isOutage = false }
         try await set(outage, to: true)
-        try await Task.sleep(for: Self.outageDuration)
+        try await Task.sleep(for: configuration.outageDuration)
         try await set(outage, to: false)
         try run.record(repair: outage, nil)
       })

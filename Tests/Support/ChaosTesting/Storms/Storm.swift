@@ -153,7 +153,10 @@ package actor Storm {
       slot.participant.proxy.hold()
       repairLater(.halfOpen, slot)
     case .cut: slot.participant.proxy.cut()
-    case .crash, .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly, .owner: break
+    case .crash, .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .storageHangs, .bucketHangs,
+      .cacheLies,
+      .cacheGone, .clock, .databaseReadOnly, .owner:
+      break
     }
   }
 
