@@ -35,8 +35,8 @@ struct ServiceTests {
     try await withServer(router: bucket.router) { server in
       try await ChaosFixture.with { fixture in
         var configuration = ServiceStorm.Configuration(seed: 11)
-        configuration.posts = 20
-        configuration.faults = 10
+        configuration.posts = 15
+        configuration.faults = 8
         configuration.failpoints = Failpoint.blobs
         configuration.bucket = (bucket, server.port)
         configuration.outageDuration = .seconds(2)
@@ -55,7 +55,8 @@ struct ServiceTests {
     let folder = try TemporaryFolder(prefix: "take5-owner")
     var configuration = OwnerStorm.Configuration(seed: 3)
     configuration.posts = 15
-    configuration.faults = 8
+    configuration.faults = 6
+    configuration.limit = .seconds(180)
     let report = try await OwnerStorm(configuration, folder: folder.path).run()
     #expect(report.violations == [])
     #expect(report.figures.first { $0.name == "faults" }?.value.contains("steps of a clock") == true)

@@ -190,11 +190,11 @@ class Weather:
         return self.take5.folder / names[int(fault.pick * len(names))] / "blob-cache"
 
     def step(self, fault):
-        """Steps a clock by two hours, back or forward."""
+        """Steps a clock by two hours, back or forward; that of PostgreSQL back, and then forward again."""
         what = fault.kind.split()[1]
         clock = self.database.primary.clock if what == "PostgreSQL" else self.take5.clocks[self.service(fault).name]
         with self.exclusive(clock.file):
-            clock.step(7200 if fault.share % 2 else -7200)
+            clock.step(7200 if fault.share % 2 and what != "PostgreSQL" else -7200)
             time.sleep(fault.seconds)
             clock.step(0)
 

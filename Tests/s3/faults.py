@@ -192,7 +192,7 @@ def run(options, store, folder, blobs):
                 others[break_cache(folder / chance.choice(["api", "worker"]) / "blob-cache", chance)] += 1
             else:
                 name = chance.choice(list(clocks))
-                clocks[name].step(chance.choice(STEPS))
+                clocks[name].step(chance.choice(STEPS[:2] if name == "PostgreSQL" else STEPS))
                 others[f"clock of the {name}" if name != "PostgreSQL" else "clock of PostgreSQL"] += 1
         time.sleep(0.05)
     for clock in clocks.values():

@@ -3,9 +3,6 @@ import Platform
 
 /// The wall clock of programs, which steps when a test wants it; see `CClockSkew`.
 struct SteppedClock: Sendable {
-  /// The steps of a test: two hours back and forward, and right again.
-  static let steps = [-7200, 0, 7200]
-
   private let file: OpenFile
   /// For the programs whose clock it is.
   let environment: [String: String]

@@ -30,11 +30,11 @@ enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
   case storageHangs = "storage-hangs"
   /// The bucket of blobs does not answer, takes long for each request, or sends halves of objects, for a while.
   case bucketHangs = "bucket-hangs"
-  /// The copies of objects in the cache of a process have other bytes, or another length.
+  /// The copies of objects in the cache of a machine have other bytes, or another length.
   case cacheLies = "cache-lies"
-  /// The cache of a process is removed.
+  /// The cache of a machine is removed.
   case cacheGone = "cache-gone"
-  /// The wall clock of PostgreSQL, or of the workers, steps by two hours.
+  /// The wall clocks of PostgreSQL or of the workers step back by two hours, the workers are killed, and the clocks step forward.
   case clock
   /// PostgreSQL accepts no writes, for a while.
   case databaseReadOnly = "database-read-only"
@@ -60,7 +60,7 @@ enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
     case .bucketHangs: "bucket hanging"
     case .cacheLies: "caches with wrong bytes"
     case .cacheGone: "caches removed"
-    case .clock: "steps of a clock by two hours"
+    case .clock: "steps of a clock back and forward by two hours"
     case .databaseReadOnly: "PostgreSQL read-only"
     case .owner: "owners of PostgreSQL ended"
     }
@@ -89,7 +89,7 @@ extension SplitMix64 {
   mutating func hangingCall(of names: [String], upTo maxCount: Int) -> String? {
     guard let name = names.filter({ $0.hasPrefix("blob.") }).randomElement(using: &self) else { return nil }
     let count = Int.random(in: 1...maxCount, using: &self)
-    return "\(name).before=pause:\(Int.random(in: 3000...15_000, using: &self))ms@\(count)"
+    return "\(name).before=pause:\(Int.random(in: 3000...6000, using: &self))ms@\(count)"
   }
 
   /// Returns a value of `TAKE5_FAILPOINTS` that kills or stops a process; nil in the remaining cases out of ten.

@@ -14,6 +14,8 @@ package actor OwnerStorm {
     package var faults = 40
     /// Whether the wall clocks of PostgreSQL and of the workers step.
     package var stepsClocks = true
+    /// The time within which all posts are ready after the last fault.
+    package var limit = Duration.seconds(300)
 
     package init(seed: UInt64) { self.seed = seed }
   }
@@ -83,12 +85,16 @@ package actor OwnerStorm {
     }
     while faults.total < configuration.faults {
       try await Task.sleep(for: .milliseconds(Int.random(in: 500...2500, using: &random)))
-      try injectFault()
+      // Each second fault is a step of a clock.
+      if !clocks.isEmpty, faults.total(of: [.clock]) * 2 <= faults.total {
+        try await stepClock()
+      } else {
+        try injectFault()
+      }
     }
     isFinishing.cancel()
-    for clock in clocks { try clock.step(to: 0) }
     let ids = try await submitting.value
-    var violations = try await unfinishedPosts(ids, within: .seconds(300))
+    var violations = try await unfinishedPosts(ids, within: configuration.limit)
     violations += try await client.violations(ofRepeating: ids)
     monitoring.cancel()
     _ = await monitoring.result
@@ -154,12 +160,19 @@ package actor OwnerStorm {
 
   // MARK: Faults
 
-  /// Kills or stops the owner or a random process, and starts further commands; or steps a clock.
+  /// Steps a clock back, kills the workers, whose leases then end by another clock than they began, and steps it forward.
+  private func stepClock() async throws {
+    let clock = clocks[faults.total(of: [.clock]) % 3 == 2 ? 1 : 0]
+    faults.add(.clock)
+    try clock.step(to: -7200)
+    // For longer than a heartbeat's interval.
+    try await Task.sleep(for: .seconds(1))
+    for slot in slots where slot.arguments[0] == "worker" { slot.process.kill(SIGKILL) }
+    try clock.step(to: 0)
+  }
+
+  /// Kills or stops the owner or a random process, and starts further commands.
   private func injectFault() throws {
-    if Int.random(in: 0..<3, using: &random) == 0, let clock = clocks.randomElement(using: &random) {
-      faults.add(.clock)
-      return try clock.step(to: SteppedClock.steps.randomElement(using: &random) ?? 0)
-    }
     let running = slots.filter { $0.process.ending == nil }
     let owner = Self.owner(of: data)
     let slot = Bool.random(using: &random) ? running.first { $0.process.process == owner } : nil

@@ -130,7 +130,7 @@ package actor ServiceStorm {
 
   private func start(_ role: Participant.Role, _ number: Int, generation: Int) async throws -> Participant {
     var arguments = ["--lease", "2", "--drain", "2", "--log-level", "debug", "--log-format", "text"] + blobs
-    arguments += ["--data", folder(of: role, number)]
+    arguments += ["--data", data]
     arguments =
       role == .service
       ? ["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--min-free", "16"] + arguments
@@ -152,11 +152,6 @@ package actor ServiceStorm {
       return hanging
     }
     return random.failpoint(of: names, upTo: 6, killsInTen: 5, stopsInTen: 2)
-  }
-
-  /// The folder of a process: with a bucket each has its own, with a cache.
-  private func folder(of role: Participant.Role, _ number: Int) -> String {
-    configuration.bucket == nil || role == .service ? data : "\(data)-\(number)"
   }
 
   private var blobs: [String] { configuration.bucket.map { ["--blobs", MemoryBucket.url(port: $0.port)] } ?? [] }
@@ -271,14 +266,13 @@ package actor ServiceStorm {
   /// They follow each other.
   private static let bucketFaults: [FaultKind] = [.bucketHangs, .cacheLies, .cacheGone]
 
-  /// Lets the bucket hang, or breaks the cache of a process.
+  /// Lets the bucket hang, or breaks the cache, which the processes share: what the service has received, workers read from it.
   private func injectFault(into bucket: MemoryBucket) throws {
-    guard let slot = slots.randomElement(using: &random) else { return }
-    let cache = "\(folder(of: slot.role, slot.number))/blob-cache"
+    let cache = "\(data)/blob-cache"
     let kind = Self.bucketFaults[faults.total(of: Self.bucketFaults) % Self.bucketFaults.count]
     // One outage after another.
     if kind == .bucketHangs, isOutage { return }
-    try record(kind, kind == .bucketHangs ? nil : slot)
+    try record(kind, nil)
     switch kind {
     case .cacheGone: try? Folder.remove(cache)
     case .cacheLies: for copy in Self.copies(in: cache) { Self.damage(copy, &random) }
