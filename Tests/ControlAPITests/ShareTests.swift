@@ -36,7 +36,7 @@ struct ShareTests {
     }
   }
 
-  @Test("a user has its share, an API key and an address half of all, and beyond all each client is refused for a while")
+  @Test("a user has its share, an API key and an address half of all, and beyond all each is refused for a while")
   func holders() throws {
     let limit = SharedLimit("thing", max: 8, userShare: 2)
     func taken(by holder: ShareHolder) -> (places: Int, refusal: String) {

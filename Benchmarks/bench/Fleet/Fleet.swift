@@ -139,13 +139,11 @@ final class Fleet: Sendable {
         member.hasTurn = try JobQueue.takeTurn(worker: member.worker, seconds: 20, session)
       case .schedule where member.hasTurn:
         _ = try JobQueue.promote(session)
-        try JobQueue.fireCron(session) { _ in }
         _ = try JobQueue.nextDue(session)
       case .runs where member.hasTurn:
         _ = try session.transaction { try store.scheduleRuns($0) }
       case .reap where member.hasTurn:
         _ = try session.transaction { try JobQueue.reap($0) }
-        _ = try session.transaction { try store.released(limit: 100, $0) }
         _ = try session.transaction { try store.revive(by: FaultPolicy(), $0) }
       case .heartbeat:
         records.withLock { $0.delays.append((now - time) * 1000) }
