@@ -24,7 +24,7 @@ struct IdleProcessTests {
 
   private static let template = TestTemplate(name: "idle_processes") { session in
     try Migrator(StoreMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
+    try session.transaction(JobQueue.addPartitions)
   }
 
   private enum Performer: String, CaseIterable {
@@ -102,11 +102,9 @@ struct IdleProcessTests {
         }
       },
       Periodic("schedule", .oneWorker, every: poll) { pool in
-        try await pool.run { session in
-          _ = try JobQueue.promote(session)
-          try JobQueue.fireCron(session) { _ in }
-          _ = try JobQueue.nextDue(session)
-        }
+        _ = try await pool.transaction { session in try JobQueue.promote(session) }
+        try await JobQueue.fireCron(pool) { _ in }
+        _ = try await pool.run { session in try JobQueue.nextDue(session) }
       },
     ]
   }
