@@ -34,7 +34,7 @@ extension Attempt {
     let (clock, input, definition) = (ContinuousClock(), InputName(camera), moment.definition)
     let end = clock.now + .seconds(definition.deadlineSeconds)
     control.begin(.fetch)
-    let file = OpenFile(try work.open(moment.clip(of: camera), in: blobs))
+    let file = try open(moment.clip(of: camera), of: work)
     defer { withExtendedLifetime(file) {} }
     let inputs = [input: file.descriptor.number]
 

@@ -14,6 +14,8 @@ struct Attempt<Control: AttemptControl>: Sendable {
   let mode: ExecutionMode
   let blobs: any BlobStore
   let log: Logger
+  /// The sources that the attempt has read, as long as it runs.
+  private let opened = Locked<[(hash: SHA256Digest, file: OpenFile)]>([])
 
   /// Runs the attempt, and returns its ending.
   func run(_ work: Work) async -> AttemptEnding {
@@ -29,10 +31,32 @@ struct Attempt<Control: AttemptControl>: Sendable {
     switch ending {
     case .rejected, .broken, .attributed, .failed:
       // The submitter is not responsible for a source file that was damaged in the storage.
-      do { try work.checkSources(in: blobs) } catch { return AttemptEnding(error) }
+      do {
+        if let changed = try changedSource() {
+          return .unable(Outage("the file of \(changed.hex) changed while it was read"))
+        }
+        try work.checkSources(in: blobs)
+      } catch {
+        return AttemptEnding(error)
+      }
     default: break
     }
     return ending
+  }
+
+  /// Opens a source, which was compared with its hash, for the time of the attempt.
+  func open(_ source: SHA256Digest, of work: Work) throws -> OpenFile {
+    let file = OpenFile(try work.open(source, in: blobs))
+    opened.withLock { $0.append((source, file)) }
+    return file
+  }
+
+  /// A source whose bytes are others than when it was opened. The next attempt opens what is stored then.
+  private func changedSource() throws(SystemError) -> SHA256Digest? {
+    for source in opened.withLock(\.self) where try SHA256.digest(of: source.file.descriptor) != source.hash {
+      return source.hash
+    }
+    return nil
   }
 
   private func perform(_ work: Work) async -> AttemptEnding {
@@ -64,7 +88,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     let end = clock.now + work.deadline(definition.deadlineSeconds)
     control.begin(.fetch)
     // The sources stay open here while the media process uses its copies of the descriptors.
-    let files = try sources.mapValues { OpenFile(try work.open($0, in: blobs)) }
+    let files = try sources.mapValues { try open($0, of: work) }
     let inputs = files.mapValues { $0.descriptor.number }
     defer { withExtendedLifetime(files) {} }
 
@@ -105,7 +129,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     var times: [Duration] = []
     for (index, hash) in photos.photos.enumerated() {
       control.begin(.fetch)
-      let photo = OpenFile(try work.open(hash, in: blobs))
+      let photo = try open(hash, of: work)
       control.advance(.photo, Double(index) / Double(photos.photos.count))
       defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)
