@@ -15,7 +15,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
   let blobs: any BlobStore
   let log: Logger
   /// The sources that the attempt has read, as long as it runs.
-  private let opened = Locked<[(hash: SHA256Digest, file: OpenFile)]>([])
+  private let opened = OpenedSources()
 
   /// Runs the attempt, and returns its ending.
   func run(_ work: Work) async -> AttemptEnding {
@@ -32,10 +32,10 @@ struct Attempt<Control: AttemptControl>: Sendable {
     case .rejected, .broken, .attributed, .failed:
       // The submitter is not responsible for a source file that was damaged in the storage.
       do {
-        if let changed = try changedSource() {
+        try work.checkSources(in: blobs)
+        if let changed = try opened.changed() {
           return .unable(Outage("the file of \(changed.hex) changed while it was read"))
         }
-        try work.checkSources(in: blobs)
       } catch {
         return AttemptEnding(error)
       }
@@ -47,16 +47,8 @@ struct Attempt<Control: AttemptControl>: Sendable {
   /// Opens a source, which was compared with its hash, for the time of the attempt.
   func open(_ source: SHA256Digest, of work: Work) throws -> OpenFile {
     let file = OpenFile(try work.open(source, in: blobs))
-    opened.withLock { $0.append((source, file)) }
+    opened.add(source, file)
     return file
-  }
-
-  /// A source whose bytes are others than when it was opened. The next attempt opens what is stored then.
-  private func changedSource() throws(SystemError) -> SHA256Digest? {
-    for source in opened.withLock(\.self) where try SHA256.digest(of: source.file.descriptor) != source.hash {
-      return source.hash
-    }
-    return nil
   }
 
   private func perform(_ work: Work) async -> AttemptEnding {
@@ -201,3 +193,18 @@ extension AttemptControl {
 }
 
 extension HeldJob: AttemptControl {}
+
+/// The sources that an attempt has opened.
+private final class OpenedSources: Sendable {
+  private let sources = Locked<[(hash: SHA256Digest, file: OpenFile)]>([])
+
+  func add(_ hash: SHA256Digest, _ file: OpenFile) { sources.withLock { $0.append((hash, file)) } }
+
+  /// A source whose bytes are others than when it was opened. The next attempt opens what is stored then.
+  func changed() throws(SystemError) -> SHA256Digest? {
+    for source in sources.withLock(\.self) where try SHA256.digest(of: source.file.descriptor) != source.hash {
+      return source.hash
+    }
+    return nil
+  }
+}
