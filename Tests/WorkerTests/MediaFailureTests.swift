@@ -181,6 +181,28 @@ struct MediaFailureTests {
     }
   }
 
+  @Test("a copy of a source that changes while it is read, and is replaced then, rejects no media and is no damage")
+  func changedMeanwhile() async throws {
+    try await WorkerFixture.with { fixture in
+      let post = try await fixture.submit()
+      let held = try await fixture.claim()
+      let path = fixture.blobs.location(of: try await fixture.source(of: held.job))
+      let media = FakeMedia(reason: Reason(.corruptVideo, input: nil, detail: "broken")) {
+        () async throws(MediaFailure) in
+        #expect(throws: Never.self) {
+          let whole = try Descriptor(reading: path).contents()
+          try Self.damage(path)
+          try Descriptor(writing: "\(path).whole", replacing: false).write(whole)
+          try #require(rename("\(path).whole", path) == 0)
+        }
+      }
+      _ = await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log)
+      #expect(try await fixture.post(post).status == .processing)
+      #expect(try await fixture.job(held.job.publicID).state == .scheduled)
+      #expect(!fixture.metrics.text().contains("take5_blobs_damaged_total{"))
+    }
+  }
+
   @Test("a source that is missing because its post was deleted meanwhile is no damage: the job is cancelled")
   func deletedMeanwhile() async throws {
     try await WorkerFixture.with { fixture in
