@@ -49,7 +49,10 @@ struct CopyCheck: ~Copyable {
       obstacle = "it begins with a frame at which strict decoders do not begin"
     }
     lastDecodingTime = dts
-    guard let place = order?.count(of: packet) else { return }
+    guard let place = order?.count(of: packet) else {
+      obstacle = "the order of its frames cannot be read"
+      return
+    }
     pictures.append(((pictures.last?.sequence ?? 0) + (units.isRefresh ? 1 : 0), place, pts))
   }
 
