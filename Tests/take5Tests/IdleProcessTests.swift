@@ -128,7 +128,7 @@ struct IdleProcessTests {
     }
   }
 
-  /// What a service does beside its requests. Streams and waiting clients cost nothing unless there are some.
+  /// What a service does apart from its requests. Streams and waiting clients cost nothing unless there are some.
   private static func service(
     _ store: Store, _ blobs: FolderBlobStore, _ url: DatabaseURL, _ pool: Pool
   ) throws -> [Periodic] {
