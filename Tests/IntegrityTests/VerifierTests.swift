@@ -7,8 +7,9 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
-import Store
 import Testing
+
+@testable import Store
 
 @Suite("Verification", .tags(.database), .timeLimit(.minutes(15)))
 struct VerifierTests {
@@ -252,7 +253,7 @@ struct VerifierTests {
       }
       try await fixture.sql("DELETE FROM blob_release")
       let verification = Shared<Task<VerifyReport, any Error>?>(nil)
-      let removals = try await fixture.pool.transaction { session in
+      var removals = try await fixture.pool.transaction { session in
         let hashes = try session.execute("SELECT hash FROM blob").compactMap {
           SHA256Digest(bytes: try $0.get(0, as: [UInt8].self))
         }
@@ -266,6 +267,8 @@ struct VerifierTests {
       #expect(report.isConsistent, "\(report.findings)")
       #expect(try !fixture.files().isEmpty)
       #expect(try await fixture.verify().isConsistent)
+      // A collector that is late leaves the removal to another process, and the two verifications may have taken that long.
+      removals.begunAt = .now
       #expect(try await fixture.store.finish(removals, fixture.pool).blobs > 0)
       #expect(try fixture.files().isEmpty)
     }

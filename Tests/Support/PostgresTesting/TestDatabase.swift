@@ -124,14 +124,21 @@ package func setReadOnly(_ isReadOnly: Bool, _ database: DatabaseURL) throws {
     """)
 }
 
-/// Returns the number of sessions of a test's database that have a transaction open and wait for their client.
+/// Returns the number of sessions of a test's database that have had a transaction open for a second while they waited for their client.
+///
+/// Between two statements a transaction is idle, too, for as long as its client has no processor: those are looked at again.
 package func idleTransactions(_ database: DatabaseURL) throws -> Int {
-  try Session.connect(database, timeout: .seconds(5)).execute(
-    """
-    SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND state LIKE 'idle in transaction%'
-    """
-  ).single().get(0)
+  let session = try Session.connect(database, timeout: .seconds(5))
+  while true {
+    let row = try session.execute(
+      """
+      SELECT count(*), count(*) FILTER (WHERE state_change < clock_timestamp() - interval '1 second') FROM pg_stat_activity
+      WHERE datname = current_database() AND state LIKE 'idle in transaction%'
+      """
+    ).single()
+    if try row.get(0, as: Int.self) == 0 || row.get(1, as: Int.self) > 0 { return try row.get(1) }
+    _ = poll(nil, 0, 20)
+  }
 }
 
 /// A value that the tasks of a test share; a class, since escaping closures cannot capture a noncopyable lock.
