@@ -26,8 +26,11 @@ struct RemedyTests {
   @Test("a detail is the finding and the remedy")
   func details() {
     #expect(
-      Reason(.tooLarge, input: .front, finding: "it has 240 frames per second").detail
-        == "It has 240 frames per second. Film at a lower resolution.")
+      Reason(.tooLarge, input: .front, finding: "it has 7680x4320 pixels").detail
+        == "It has 7680x4320 pixels. Film at a lower resolution.")
+    #expect(
+      Reason(.tooLarge, input: .front, finding: "it has 480 frames per second", remedy: .filmSlower).detail
+        == "It has 480 frames per second. Film with fewer frames per second.")
     #expect(
       Reason(.emptyFile, input: .photo, finding: "the file is empty", remedy: .sendPhoto).detail
         == "The file is empty. Send the photo itself.")
