@@ -136,13 +136,13 @@ final class ClipReader {
     }
   }
 
-  /// The decision about frames whose times are not after those of the frames before; nil without such frames. Known after `finish()`.
+  /// The decision about frames whose times are out of order; nil without such frames. Known after `finish()`.
   var misplacedDecision: Decision? {
     let count = frameSource.misplaced
     guard count > 0 else { return nil }
     return Decision(
       .timeGrid, input: source.name, choice: count == 1 ? "one frame is left out" : "\(count) frames are left out",
-      reason: "a time in the file is not after that of the frame before")
+      reason: count == 1 ? "its time in the file is out of order" : "their times in the file are out of order")
   }
 
   /// Calls `use` with the current frame in the prepared form; returns false if it was not prepared.

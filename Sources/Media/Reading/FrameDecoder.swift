@@ -118,10 +118,10 @@ final class FrameDecoder: FrameSource {
     }
     if firstTicks == nil {
       firstTicks = ticks
-    } else if ticks <= lastTicks {
+    } else if ticks <= lastTicks || expected?.hasTimes(Self.maxMisplaced, after: lastTicks, before: ticks) == true {
       misplaced += 1
       guard misplaced <= Self.maxMisplaced else {
-        throw damaged("the timestamps of the frames do not increase", at: ticks)
+        throw damaged("the times of more than \(Self.maxMisplaced) frames are out of order", at: ticks)
       }
       return nil
     }

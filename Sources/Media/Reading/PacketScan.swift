@@ -25,6 +25,16 @@ struct PacketScan: Sendable {
     return timeBase.seconds(last - first + lastDuration)
   }
 
+  /// Whether more than a number of frames belong between two times.
+  func hasTimes(_ count: Int, after start: Int64, before end: Int64) -> Bool {
+    var (low, high) = (0, times.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if times[middle] > start { high = middle } else { low = middle + 1 }
+    }
+    return low + count < times.count && times[low + count] < end
+  }
+
   /// The average frame rate.
   var framesPerSecond: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
 
