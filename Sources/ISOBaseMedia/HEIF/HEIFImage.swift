@@ -15,15 +15,13 @@ package struct HEIFImage: Sendable {
   /// Whether its AV1 has luma alone.
   package let isMonochrome: Bool
 
-  private static let alphaTypes = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
-
   /// Parses an entire file.
   ///
   /// - Parameter pixels: the maximum number of pixels of the image.
   package init(_ file: [UInt8], pixels: Int) throws(HEIFRefusal) {
     let boxes = Box.list(in: file[...])
     hasSequence = boxes.contains { $0.type == "moov" }
-    let items = try Self.items(boxes)
+    let items = try Self.items(boxes).joiningAlphaOfTiles()
     let data = HEIFData(file: file[...], fileBytes: file.count, items: items)
     let trees = try Self.trees(in: data, pixels: pixels)
     properties = trees.image.items.first.flatMap(items.properties).map(HEIFProperties.init) ?? HEIFProperties([])
@@ -45,7 +43,7 @@ package struct HEIFImage: Sendable {
   ///
   /// - Parameter fileBytes: the length of the file; nil if it is not known.
   static func check(description meta: Box, fileBytes: Int64?, pixels: Int) throws(HEIFRefusal) {
-    guard let items = HEIFItems(meta: meta) else { throw noItems }
+    guard let items = HEIFItems(meta: meta)?.joiningAlphaOfTiles() else { throw noItems }
     let data = HEIFData(file: [], fileBytes: fileBytes.map { Int($0) } ?? .max, items: items)
     let trees = try trees(in: data, pixels: pixels)
     for item in trees.image.items + (trees.transparency?.items ?? []) { _ = try data.extents(of: item) }
@@ -58,11 +56,9 @@ package struct HEIFImage: Sendable {
     let items = data.items
     guard let primary = items.primary else { throw .damaged("it has no primary item") }
     let image = try HEIFTree(primary, in: data, pixels: pixels)
-    let alpha = items.references.first { $0.type == "auxl" && $0.to.contains(primary) && isAlpha($0.from, items) }
-    let transparency = try alpha.map { (reference) throws(HEIFRefusal) in
-      try HEIFTree(reference.from, in: data, pixels: pixels)
-    }
-    return (primary, image, alpha?.from, transparency)
+    let alpha = items.alpha(of: primary)
+    let transparency = try alpha.map { (alpha) throws(HEIFRefusal) in try HEIFTree(alpha, in: data, pixels: pixels) }
+    return (primary, image, alpha, transparency)
   }
 
   private static let noItems = HEIFRefusal.damaged("it has no list of items")
@@ -85,15 +81,6 @@ package struct HEIFImage: Sendable {
     }
     guard let items = HEIFItems(meta: meta) else { throw noItems }
     return items
-  }
-
-  private static func isAlpha(_ id: UInt32, _ items: HEIFItems) -> Bool {
-    guard let properties = items.items[id].flatMap(items.properties) else { return false }
-    return properties.contains { box in
-      guard box.type == "auxC" else { return false }
-      let type = box.content.dropFirst(4).prefix { $0 != 0 }
-      return alphaTypes.contains { type.elementsEqual($0.utf8) }
-    }
   }
 }
 
@@ -127,7 +114,8 @@ package struct HEIFProperties: Sendable {
       case "irot":
         if let value = reader.byte(at: 0), value & 3 != 0 { steps.append(.rotate(Int(value & 3))) }
       case "imir":
-        if let value = reader.byte(at: 0) { steps.append(.mirror(isLeftRight: value & 1 == 0)) }
+        // As the edition of 2022 words it; that of 2017 was understood both ways, and phones wrote what is said here (MPEGGroup/FileFormat#22).
+        if let value = reader.byte(at: 0) { steps.append(.mirror(isLeftRight: value & 1 == 1)) }
       default: break
       }
     }

@@ -1,6 +1,6 @@
 /// An item of a HEIF or AVIF, as its `meta` box describes it (ISO/IEC 14496-12, 8.11).
 struct HEIFItem {
-  let id: UInt32
+  fileprivate(set) var id: UInt32
   /// `hvc1`, `grid`, `Exif`.
   let type: BoxType
   let isProtected: Bool
@@ -38,6 +38,16 @@ struct HEIFItem {
     self.id = UInt32(id)
     self.type = BoxType(code: type)
     isProtected = protection != 0
+  }
+}
+
+extension HEIFItem {
+  /// Returns an item with the type and the data of this one.
+  func copy(id: UInt32, properties: [Association]) -> HEIFItem {
+    var copy = self
+    copy.id = id
+    copy.properties = properties
+    return copy
   }
 }
 

@@ -3,10 +3,10 @@ package struct HEIFItems: Sendable {
   /// The types of the items, `av01`, `Exif`, in the order of the file.
   package let types: [String]
   /// The items by id.
-  let items: [UInt32: HEIFItem]
+  private(set) var items: [UInt32: HEIFItem]
   /// The id of the primary item.
   let primary: UInt32?
-  let references: [Reference]
+  private(set) var references: [Reference]
   /// The boxes in `ipco`.
   let properties: [Box]
   /// The content of `idat`.
@@ -70,6 +70,51 @@ package struct HEIFItems: Sendable {
       else { return nil }
       let to = (0..<Int(count)).compactMap { reader.number(at: width + 2 + $0 * width, count: width) }
       return Reference(type: reference.type, from: UInt32(from), to: to.map { UInt32($0) })
+    }
+  }
+}
+
+/// The alpha channel of an image, which is an auxiliary image (ISO/IEC 23008-12, 6.4.5 and 6.6.2.1).
+extension HEIFItems {
+  private static let alphaTypes = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
+
+  /// The alpha channel of an item.
+  func alpha(of id: UInt32) -> UInt32? {
+    references.first { $0.type == "auxl" && $0.to.contains(id) && isAlpha($0.from) }?.from
+  }
+
+  /// Returns the items with a grid that joins the alpha channels of the tiles, if the primary item is a grid without an alpha channel, and
+  /// all of its tiles have one (AOMediaCodec/libavif#1203).
+  func joiningAlphaOfTiles() -> HEIFItems {
+    guard let primary, let image = items[primary], image.type == "grid", alpha(of: primary) == nil else { return self }
+    var alphas: [UInt32: UInt32] = [:]
+    for reference in references where reference.type == "auxl" && isAlpha(reference.from) {
+      for tile in reference.to where alphas[tile] == nil { alphas[tile] = reference.from }
+    }
+    let tiles = referred(from: primary, as: "dimg")
+    let parts = tiles.compactMap { alphas[$0] }
+    guard let first = parts.first, parts.count == tiles.count, let last = items.keys.max(), last < .max else {
+      return self
+    }
+    // Where the canvas is and how it is turned, but not its colours.
+    let geometry = image.properties.filter { association in
+      properties.indices.contains(association.index)
+        && ["ispe", "clap", "irot", "imir"].contains(properties[association.index].type)
+    }
+    let type = (items[first]?.properties ?? []).filter { properties[$0.index].type == "auxC" }
+    var joined = self
+    joined.items[last + 1] = image.copy(id: last + 1, properties: geometry + type)
+    joined.references.append(Reference(type: "dimg", from: last + 1, to: parts))
+    joined.references.append(Reference(type: "auxl", from: last + 1, to: [primary]))
+    return joined
+  }
+
+  private func isAlpha(_ id: UInt32) -> Bool {
+    guard let properties = items[id].flatMap(properties) else { return false }
+    return properties.contains { box in
+      guard box.type == "auxC" else { return false }
+      let type = box.content.dropFirst(4).prefix { $0 != 0 }
+      return Self.alphaTypes.contains { type.elementsEqual($0.utf8) }
     }
   }
 }

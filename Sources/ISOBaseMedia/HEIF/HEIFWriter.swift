@@ -81,10 +81,12 @@ struct HEIFWriter {
         "infe",
         [2, 0, 0, entry.item.id == primary ? 0 : 1] + Self.number(index + 1, 2) + [0, 0] + entry.item.type.bytes + [0])
     }
-    // An identity has no data.
-    let locations = entries.enumerated().filter { $0.element.item.type != "iden" }.map { index, entry in
-      Self.number(index + 1, 2) + [0, 0, 0, 1] + Self.number(entry.range.lowerBound, 4)
-        + Self.number(entry.range.count, 4)
+    let locations = entries.enumerated().map { index, entry in
+      // An identity has no data, and libheif decodes it only if it has a location, of no extents.
+      entry.item.type == "iden"
+        ? Self.number(index + 1, 2) + [0, 0, 0, 0]
+        : Self.number(index + 1, 2) + [0, 0, 0, 1] + Self.number(entry.range.lowerBound, 4)
+          + Self.number(entry.range.count, 4)
     }
     let associations = entries.enumerated().map { index, entry in
       Self.number(index + 1, 2) + [UInt8(entry.properties.count)]

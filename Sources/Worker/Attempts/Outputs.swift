@@ -79,6 +79,7 @@ extension Plan: Revised {
 
 extension PhotoPlan: Revised {
   /// 2: photos of high dynamic range are mapped however they are written, and PNG's own description of colours counts. 3: HEIC without an
-  /// orientation of its own is turned by Exif. 4: saturated colours of high dynamic range are nearer to their formula.
-  static var revision: Int? { 4 }
+  /// orientation of its own is turned by Exif. 4: saturated colours of high dynamic range are nearer to their formula. 5: `imir` exchanges
+  /// the sides that it names, and transparency of each tile counts.
+  static var revision: Int? { 5 }
 }

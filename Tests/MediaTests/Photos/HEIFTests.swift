@@ -8,6 +8,103 @@ import Testing
 
 @Suite("HEIF and AVIF", .tags(.media))
 struct HEIFTests {
+  /// How an image is coded.
+  struct Coding: CustomTestStringConvertible {
+    let isAVIF: Bool
+    let bits: Int
+
+    var testDescription: String { "\(isAVIF ? "AVIF" : "HEIC"), \(bits) bits" }
+
+    // libheif 1.15 writes no AVIF of ten bits.
+    static let all = [
+      Coding(isAVIF: false, bits: 8), Coding(isAVIF: false, bits: 10), Coding(isAVIF: true, bits: 8),
+    ]
+
+    func file(_ image: RGBImage) throws -> HEIFFile {
+      try #require(HEIFFile(extractingFrom: PhotoFixture.heic(image, isAVIF: isAVIF, bits: bits)))
+    }
+  }
+
+  /// The quarters of an image, row by row, as a property turns them (ISO/IEC 23008-12:2022, 6.5.10 and 6.5.12): `irot` anticlockwise by
+  /// as many quarter turns; `imir` exchanges top and bottom for 0, like Exif's orientation 4, and left and right for 1, like 2.
+  private static func turned(_ quarters: [SIMD3<Int>], by property: String, _ value: Int) -> [SIMD3<Int>] {
+    let order =
+      property == "irot"
+      ? [[0, 1, 2, 3], [1, 3, 0, 2], [3, 2, 1, 0], [2, 0, 3, 1]][value] : [[2, 3, 0, 1], [1, 0, 3, 2]][value]
+    return order.map { quarters[$0] }
+  }
+
+  @Test(
+    "an image is turned and mirrored as the standard says, in the order of the properties, wherever its size stands",
+    arguments: Coding.all)
+  func turned(coding: Coding) throws {
+    let file = try coding.file(PhotoFixture.quarters(width: 128, height: 64))
+    let mirrors = [0, 1].map { ("imir", $0) }
+    let rotations = (0...3).map { ("irot", $0) }
+    let turns =
+      mirrors.map { [$0] } + rotations.map { [$0] }
+      + mirrors.flatMap { mirror in rotations.flatMap { [[mirror, $0], [$0, mirror]] } }
+    for (turn, isInFront) in turns.flatMap({ turn in [(turn, false), (turn, true)] }) {
+      var turned = file
+      turned.items[0].properties.insert(
+        contentsOf: turn.map { box($0.0, [UInt8($0.1)]) }, at: isInFront ? 0 : file.items[0].properties.count)
+      let run = try PhotoCase(turned.bytes)
+      let isUpright = turn.allSatisfy { $0.0 == "imir" || $0.1 % 2 == 0 }
+      #expect(run.report.facts?.display == (isUpright ? Size(width: 128, height: 64) : Size(width: 64, height: 128)))
+      let original = [PhotoTests.red, PhotoTests.green, PhotoTests.blue, PhotoTests.yellow]
+      let expected = turn.reduce(original) { Self.turned($0, by: $1.0, $1.1) }
+      for (found, color) in zip(try run.decodedImage().quarters, expected) {
+        #expect(distance(found, color) <= 8, "\(turn), in front: \(isInFront): \(found) instead of \(color)")
+      }
+    }
+  }
+
+  @Test("an identity of an image, which has no data, shows the image, and is turned on its own", arguments: Coding.all)
+  func identity(coding: Coding) throws {
+    var file = try coding.file(PhotoFixture.quarters(width: 128, height: 64))
+    var identity = HEIFFile.Item("iden", properties: [extents(128, 64), box("irot", [1])])
+    identity.isLocated = false
+    file.primary = file.add(identity, ("dimg", [1]))
+    let run = try PhotoCase(file.bytes)
+    #expect(run.report.reason == nil)
+    #expect(run.report.facts?.display == Size(width: 64, height: 128))
+    let expected = [PhotoTests.green, PhotoTests.yellow, PhotoTests.red, PhotoTests.blue]
+    for (found, color) in zip(try run.decodedImage().quarters, expected) {
+      #expect(distance(found, color) <= 8, "\(found) instead of \(color)")
+    }
+  }
+
+  /// Signals of HLG in BT.2020, and the colours of SDR that show the same light, all below the knee of the tone curve.
+  ///
+  /// Computed independently: signals to scene light (ITU-R BT.2100-2, table 5), by the system gamma of 1.2 to light on a display of
+  /// 1000 cd/m², divided by 203 (BT.2408-7, 2.1), by the chromaticities of both systems to BT.709, clipped to 0 and 1 (BT.2407-0, clause 2),
+  /// to the power of 1 / 2.4 (BT.1886).
+  static let hybridLogGamma: [(signal: (UInt8, UInt8, UInt8), expected: SIMD3<Int>)] = [
+    ((64, 64, 64), SIMD3(72, 72, 72)), ((97, 97, 97), SIMD3(109, 109, 109)), ((128, 128, 128), SIMD3(144, 144, 144)),
+    ((150, 150, 150), SIMD3(173, 173, 173)), ((150, 90, 80), SIMD3(190, 93, 92)), ((80, 140, 90), SIMD3(0, 161, 100)),
+    ((70, 80, 150), SIMD3(63, 91, 162)), ((140, 130, 60), SIMD3(165, 145, 60)), ((120, 60, 120), SIMD3(148, 58, 131)),
+  ]
+
+  @Test(
+    "a photo in HLG has the colours of the standards' formulas, and the decision says what was done",
+    arguments: Coding.all)
+  func hybridLogGamma(coding: Coding) throws {
+    var file = try coding.file(
+      PhotoFixture.image(width: 192, height: 192) { x, y in Self.hybridLogGamma[y / 64 * 3 + x / 64].signal })
+    // BT.2020 and HLG, with the matrix and the range of the encoder (ITU-T H.273).
+    file.items[0].properties.removeAll { $0[4..<8].elementsEqual("colr".utf8) }
+    file.items[0].properties.append(box("colr", Array("nclx".utf8), [0, 9, 0, 18, 0, 6, 0x80]))
+    let run = try PhotoCase(file.bytes)
+    #expect(run.report.facts?.bits == coding.bits && run.report.facts?.dynamicRange == .hybridLogGamma)
+    let decision = try #require(run.report.decisions.first { $0.subject == .color })
+    #expect(decision.choice == "tone-mapped, reference white at the white of SDR" && decision.reason == "it is HLG")
+    let image = try run.decodedImage()
+    for (index, color) in Self.hybridLogGamma.enumerated() {
+      let found = image.pixel(index % 3 * 64 + 32, index / 3 * 64 + 32)
+      #expect(distance(found, color.expected) <= 5, "\(color.signal) became \(found), not \(color.expected)")
+    }
+  }
+
   /// A HEIC or AVIF with one image.
   static func file(_ format: String, width: Int = 96, height: Int = 64) throws -> HEIFFile {
     try #require(HEIFFile(extractingFrom: PhotoFixture.photo(in: format, width: width, height: height)))
@@ -110,6 +207,54 @@ struct HEIFTests {
     let output = try run.decodedImage()
     #expect(distance(output.pixel(8, 32), SIMD3(255, 255, 255)) <= 8, "\(output.pixel(8, 32))")
     #expect(distance(output.pixel(56, 32), SIMD3(0, 0, 0)) <= 8, "\(output.pixel(56, 32))")
+  }
+
+  /// A grid of two black tiles, and their alpha channels: the left half of the first and the upper half of the second are
+  /// transparent.
+  private static func tiles(isAVIF: Bool) throws -> (file: HEIFFile, masks: [HEIFFile.Item]) {
+    func coded(_ pixel: (Int, Int) -> UInt8) throws -> HEIFFile {
+      let image = PhotoFixture.image(width: 64, height: 64) { x, y in (pixel(x, y), pixel(x, y), pixel(x, y)) }
+      return try #require(HEIFFile(extractingFrom: PhotoFixture.heic(image, isAVIF: isAVIF)))
+    }
+    var file = try coded { _, _ in 0 }
+    _ = file.add(file.items[0])
+    file.primary = file.add(
+      .init("grid", properties: [extents(128, 64)], data: grid(rows: 1, columns: 2, width: 128, height: 64)),
+      ("dimg", [1, 2]))
+    let masks = try [coded { x, _ in x < 32 ? 0 : 255 }, coded { _, y in y < 32 ? 0 : 255 }].map { mask in
+      var item = mask.items[0]
+      item.properties.append(auxiliaryType("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"))
+      return item
+    }
+    return (file, masks)
+  }
+
+  @Test(
+    "transparency that each tile of a grid has is blended with white, as that of the grid", arguments: [false, true])
+  func alphaOfTiles(isAVIF: Bool) throws {
+    let (grid, masks) = try Self.tiles(isAVIF: isAVIF)
+    var file = grid
+    for (index, mask) in masks.enumerated() { _ = file.add(mask, ("auxl", [index + 1])) }
+    let run = try PhotoCase(file.bytes)
+    #expect(run.report.facts?.hasAlpha == true)
+    let output = try run.decodedImage()
+    for (x, y, level) in [(8, 32, 255), (56, 32, 0), (96, 16, 255), (96, 48, 0)] {
+      #expect(distance(output.pixel(x, y), SIMD3(repeating: level)) <= 8, "\(output.pixel(x, y)) at \(x), \(y)")
+    }
+    // An encoder that gives the alpha channel a grid of its own, as avifenc does, shows the same.
+    var other = grid
+    let parts = masks.map { other.add($0) }
+    var whole = grid.items[2]
+    whole.properties.append(auxiliaryType("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"))
+    _ = other.add(whole, ("dimg", parts), ("auxl", [other.primary]))
+    #expect(try PhotoCase(other.bytes).bytes(.photoLarge) == run.bytes(.photoLarge))
+  }
+
+  @Test("transparency that only some tiles of a grid have is ignored, as libavif does")
+  func alphaOfSomeTiles() throws {
+    var (file, masks) = try Self.tiles(isAVIF: true)
+    _ = file.add(masks[0], ("auxl", [1]))
+    #expect(try PhotoCase(file.bytes).report.facts?.hasAlpha == false)
   }
 
   @Test("a grid that refers to one tile twice shows it twice")

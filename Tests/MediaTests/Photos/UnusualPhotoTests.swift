@@ -89,6 +89,15 @@ struct UnusualPhotoTests {
     #expect(found.mean < 4, "\(found)")
   }
 
+  @Test("a mirrored image has left and right exchanged", arguments: ["mirror8.avif", "mirror10.avif"])
+  func mirrored(name: String) throws {
+    let (image, original) = (try image(name), try image("plain.png"))
+    for (x, y) in [(0.1, 0.1), (0.9, 0.1), (0.1, 0.9), (0.9, 0.9)] {
+      let (found, expected) = (color(image, x, y), color(original, 1 - x, y))
+      #expect((found &- expected).max() <= 8 && (expected &- found).max() <= 8, "\(found), \(expected)")
+    }
+  }
+
   @Test(
     "images beside each other show the same",
     arguments: [

@@ -10,6 +10,8 @@ package struct HEIFFile {
     /// The extent in the item location box, if it differs from that of the data.
     package var extent: (offset: Int, count: Int)?
     package var isProtected = false
+    /// Whether the item location box lists it.
+    package var isLocated = true
 
     package init(_ type: String, properties: [[UInt8]] = [], data: [UInt8] = []) {
       self.type = type
@@ -79,6 +81,7 @@ package struct HEIFFile {
       var locations: [UInt8] = []
       for (index, item) in items.enumerated() {
         let extent = items[index].extent ?? (offset, item.data.count)
+        guard item.isLocated else { continue }
         let reference = dataReference == nil ? 0 : 1
         locations +=
           short(index + 1) + short(reference) + [0, 1] + bigEndian(UInt32(extent.offset))
@@ -90,7 +93,7 @@ package struct HEIFFile {
       return box(
         "meta", [0, 0, 0, 0], handler, box("pitm", [0, 0, 0, 0], short(primary)),
         dataReference.map { box("dinf", dataReferences($0)) } ?? [],
-        box("iloc", [0, 0, 0, 0, 0x44, 0], short(items.count), locations),
+        box("iloc", [0, 0, 0, 0, 0x44, 0], short(items.count { $0.isLocated }), locations),
         box("iinf", [0, 0, 0, 0], short(items.count), Array(information.joined())),
         box("iref", [0, 0, 0, 0], Array(reference.joined())),
         box(

@@ -134,14 +134,16 @@ extension PhotoFixture {
     return bytes
   }
 
-  /// Encodes a HEIC image.
-  package static func heic(_ image: RGBImage) throws -> [UInt8] {
+  /// Encodes a HEIC or AVIF image.
+  package static func heic(_ image: RGBImage, isAVIF: Bool = false, bits: Int = 8) throws -> [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     var count = 0
     defer { free(bytes) }
     guard
-      cheiffixture_encode(image.bytes, UInt32(image.width), UInt32(image.height), 90, &bytes, &count) == 0, let bytes
-    else { throw ImageError.unsupported("libheif has no HEVC encoder") }
+      cheiffixture_encode(
+        image.bytes, UInt32(image.width), UInt32(image.height), isAVIF ? 1 : 0, Int32(bits), 90, &bytes, &count) == 0,
+      let bytes
+    else { throw ImageError.unsupported("libheif has no such encoder") }
     return Array(UnsafeBufferPointer(start: bytes, count: count))
   }
 }
