@@ -356,6 +356,7 @@ let package = Package(
       "PlayersTests",
       [
         "AV", "BoxTesting", "Definitions", "HTTPServer", "HTTPTesting", "Media", "MediaFixtures", "Model", "Platform",
+        "Stills",
       ], resources: [.embedInCode("Checkers/page.html")]),
     tests(
       "EndToEndTests",
