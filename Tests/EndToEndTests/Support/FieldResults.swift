@@ -1,0 +1,121 @@
+import Model
+
+extension InspectTests {
+  /// The expected result for a file of the field media: the facts of a valid file, or the codes of a rejected one.
+  enum Expected: Sendable {
+    case clip(Int, Int, Transform.Rotation, frames: Int, hdr: String? = nil, hasLocation: Bool = false)
+    case photo(
+      Int, Int, Transform.Rotation = .none, mirrored: Bool = false, hdr: String? = nil, hasLocation: Bool = false,
+      profile: String? = nil)
+    case rejected(Set<ReasonCode>)
+  }
+
+  /// The expected results by the path in the folder.
+  static let field: [String: Expected] = [
+    "videos/h264-1080p25-5s-full-range.mp4": .clip(1920, 1080, .none, frames: 125),
+    "videos/h264-5s-no-audio.mp4": .clip(640, 480, .none, frames: 44),
+    "videos/h264-5s-sar-3x2.mp4": .clip(1920, 1080, .none, frames: 46),
+    "videos/h264-edit-list-9s.mp4": .clip(853, 480, .none, frames: 225),
+    "videos/h264-extreme-vfr-3026x1386.mp4": .clip(3026, 1386, .none, frames: 63),
+    "videos/h264-fragmented-rot90-5.1-audio.mp4": .clip(1080, 1920, .quarter, frames: 45),
+    "videos/h264-rot90-5s-low-fps.mp4": .clip(480, 640, .quarter, frames: 44),
+    "videos/hevc-1080p30-10s-full-range.mp4": .clip(1920, 1080, .none, frames: 300),
+    "videos/iphone14pro-hevc-main10-hlg-rot90.mov": .clip(
+      1080, 1920, .quarter, frames: 40, hdr: "hlg", hasLocation: true),
+    "videos/iphone4s-h264-rot90-vfr-568x320.mov": .clip(320, 568, .quarter, frames: 62, hasLocation: true),
+    "videos/iphone4s-h264-rot90-vfr.mov": .clip(480, 640, .quarter, frames: 25, hasLocation: true),
+    "videos/iphone6s-h264-rot90-short-mebx.mov": .clip(720, 1280, .quarter, frames: 14, hasLocation: true),
+    "videos/mv-hevc-stereo-160x120.mp4": .clip(160, 120, .none, frames: 10),
+    "videos/phone-h263-amr-15s.3gp": .rejected([.unsupportedCodec]),
+    "videos/phone-h264-rot180-90k-timescale.mp4": .clip(1280, 720, .half, frames: 25, hasLocation: true),
+    "videos/two-video-two-audio-subtitles.mp4": .clip(320, 180, .none, frames: 325),
+    "videos/vp9-opus-5s.webm": .rejected([.unsupportedContainer]),
+    "hostile/mp4-1x1-yuv444-5s.mp4": .rejected([.unsupportedCodec]),
+    "hostile/mp4-audio-only.mp4": .rejected([.noVideoStream]),
+    "hostile/mp4-chunk-table-out-of-range.mp4": .rejected([.unsupportedContainer, .truncatedContainer, .corruptVideo]),
+    "hostile/mp4-fragment-timeline-starts-at-65min.mp4": .clip(640, 360, .none, frames: 240),
+    "hostile/mp4-missing-mdat-partial.mp4": .rejected([.truncatedContainer, .corruptVideo]),
+    "hostile/mp4-no-moov.mp4": .rejected([.truncatedContainer]),
+    "hostile/mp4-no-mvhd-bad-matrix.mp4": .rejected([.corruptVideo]),
+    "hostile/mp4-vvc-unsupported-codec.mp4": .rejected([.unsupportedCodec]),
+    "hostile/gif-decompression-bomb.gif": .rejected([.unsupportedContainer]),
+    "hostile/heic-inconsistent-item-ids.heic": .photo(1197, 1227),
+    "hostile/heic-truncated.heic": .rejected([.truncatedContainer]),
+    "hostile/jpeg-280-megapixel-grey.jpg": .rejected([.tooLarge]),
+    "hostile/jpeg-corrupt-header.jpg": .rejected([.truncatedContainer, .corruptImage]),
+    "hostile/jpeg-truncated.jpg": .rejected([.truncatedContainer]),
+    "hostile/png-65536x65536-bomb.png": .rejected([.tooLarge]),
+    "hostile/png-text-chunk-inflate-bomb.png": .photo(1, 1),
+    "hostile/samsung-200-megapixel.heic": .rejected([.tooLarge]),
+    "photos/apng-ball.png": .photo(100, 100),
+    "photos/avif-10bit-p3-hdr.avif": .photo(3681, 5594, hdr: "pq", profile: "Display P3"),
+    "photos/heic-tmap-24mp.heic": .photo(5712, 4284, hasLocation: true, profile: "Display P3"),
+    "photos/heif-10bit-odd-29x100.heif": .photo(29, 100),
+    "photos/iphone13pro-portrait-depth-gps.heic": .photo(4032, 3024, hasLocation: true, profile: "Display P3"),
+    "photos/iphone7-p3-grid-gps.heic": .photo(4032, 3024, hasLocation: true, profile: "Display P3"),
+    "photos/jpeg-12bit.jpg": .rejected([.unsupportedCodec]),
+    // Its orientation is only in XMP, which browsers ignore; the image is upright.
+    "photos/jpeg-12mp-display-p3-orientation-3.jpg": .photo(4032, 3024, profile: "Display P3"),
+    "photos/jpeg-440-non-interleaved-64x64.jpg": .photo(64, 64),
+    "photos/jpeg-arithmetic-coded.jpg": .photo(227, 149),
+    "photos/jpeg-cmyk-swop-icc.jpg": .photo(500, 333, profile: "U.S. Web Coated (SWOP) v2"),
+    "photos/jpeg-exif-orientation-5.jpg": .photo(
+      600, 450, .threeQuarters, mirrored: true, profile: "Generic RGB Profile"),
+    "photos/jpeg-exif-orientation-6.jpg": .photo(450, 600, .quarter, profile: "Generic RGB Profile"),
+    "photos/jpeg-gps-exif.jpg": .photo(640, 480, hasLocation: true),
+    "photos/jpeg-grey-progressive.jpg": .photo(900, 675),
+    "photos/jpeg-ultrahdr-gain-map-4k.jpg": .photo(3840, 2160, profile: "sRGB Gamut with sRGB Transfer"),
+    "photos/png-16bit-grey-alpha.png": .photo(109, 96, profile: "Greyscale D50"),
+    "photos/samsung-motion-photo-irot270.heic": .photo(3000, 4000, .quarter),
+    "photos/webp-animated.webp": .photo(370, 285),
+    "photos/webp-lossless.webp": .photo(300, 300),
+    "videos-2/aud_flac.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/aud_phase.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/first_video_disabled.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/fps_241.mp4": .clip(320, 180, .none, frames: 1202),
+    "videos-2/ipcm24.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/m_45deg.mp4": .clip(360, 640, .quarter, frames: 150),
+    "videos-2/matrix_rgb.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/one_pts_out_of_order.mp4": .clip(640, 360, .none, frames: 149),
+    "videos-2/reserved_tags.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/sound_disabled.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/tail_garbage100.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/tail_jpeg.mp4": .clip(640, 360, .none, frames: 150),
+    "videos-2/two_pts_equal.mp4": .clip(640, 360, .none, frames: 149),
+    "photos-2/alpha_pq_10.avif": .photo(64, 64, hdr: "pq", profile: "BT.2020"),
+    "photos-2/alpha_pq_8.avif": .photo(64, 64, hdr: "pq", profile: "BT.2020"),
+    "photos-2/base.jpg": .photo(480, 320),
+    "photos-2/chrm_p3_gama.png": .photo(480, 320, profile: "RGB built-in"),
+    "photos-2/cicp_pq2020_16bit.png": .photo(480, 320, hdr: "pq", profile: "BT.2020"),
+    "photos-2/cut_1_percent.jpg": .rejected([.truncatedContainer]),
+    "photos-2/exif6_after_idat.png": .photo(320, 480, .quarter),
+    "photos-2/exif6_no_irot.heic": .photo(320, 480, .quarter),
+    "photos-2/gama_linear.png": .photo(480, 320, profile: "RGB built-in"),
+    "photos-2/grid_shared_noise.avif": .photo(256, 256),
+    "photos-2/hdr_pq_10.avif": .photo(480, 320, hdr: "pq", profile: "BT.2020"),
+    "photos-2/hdr_pq_8.avif": .photo(480, 320, hdr: "pq", profile: "BT.2020"),
+    "photos-2/icc_pq.jpg": .photo(
+      480, 320, hdr: "pq", profile: "Display P3 Primaries; PQ (Adaptive Gain Curve CFCA50D59EA95E3B)"),
+    "photos-2/lead_newline.jpg": .rejected([.unsupportedContainer]),
+    "photos-2/mirror10.avif": .photo(480, 320, mirrored: true),
+    "photos-2/mirror8.avif": .photo(480, 320, mirrored: true),
+    "photos-2/mono_full.avif": .photo(480, 320),
+    "photos-2/mono_limited.avif": .photo(480, 320),
+    "photos-2/no_eoi.jpg": .photo(480, 320),
+    "photos-2/orient6_long_be.jpg": .photo(320, 480, .quarter),
+    "photos-2/orient6_long_le.jpg": .photo(320, 480, .quarter),
+    "photos-2/pad2_before_dqt.jpg": .photo(480, 320),
+    "photos-2/pad2_before_sof.jpg": .photo(480, 320),
+    "photos-2/pad2_before_sos.jpg": .photo(480, 320),
+    "photos-2/pad8_before_rst.jpg": .rejected([.corruptImage]),
+    "photos-2/plain.png": .photo(480, 320),
+    "photos-2/rst_many_after.jpg": .photo(480, 320),
+    "photos-2/samsung_no_eoi_short_trailer.jpg": .photo(480, 320),
+    "photos-2/samsung_sos_se0.jpg": .photo(480, 320),
+    "photos-2/xiaomi_rst_after.jpg": .photo(480, 320),
+  ]
+
+  /// The folders of the field media that the tests judge: those with `-2` have files as programs and phones write them after public reports of
+  /// bugs.
+  static let parts = ["videos", "hostile", "photos", "videos-2", "photos-2"]
+}
