@@ -57,6 +57,32 @@ struct MomentTests {
     try await service.stop()
   }
 
+  @Test(
+    "every viewer of a moment gets the offset between its clips, so that a player that exchanges them stays in step")
+  func offset() async throws {
+    let service = try await Service()
+    let api = try service.api()
+    let clips = try ["front", "back"].map { name in
+      (name, try Descriptor(reading: InspectTests.path("samples/\(name).mp4")).contents())
+    }
+    let post = try await api.submit(
+      "/v1/posts", [("post", Array(#"{"author":"ada","visibility":"public"}"#.utf8))] + clips)
+    #expect(post["status"]?.text == "ready")
+    let id = try #require(post["id"]?.text)
+    for viewer in [api, try await api.phone(of: "ada"), try await api.phone(of: "bob")] {
+      // The back clip of the samples starts 180 ms later.
+      let seen = try await viewer.get("/v1/posts/\(id)")
+      guard case .number(let seconds)? = seen["offset_seconds"] else {
+        Issue.record("\(viewer.user ?? "a back-end") gets no offset")
+        return
+      }
+      #expect(abs(seconds - 0.18) < 0.002)
+      let listed = try await viewer.get("/v1/posts?author=ada")
+      #expect(listed["items", 0, "id"]?.text == id && listed["items", 0, "offset_seconds"] == seen["offset_seconds"])
+    }
+    try await service.stop()
+  }
+
   @Test("media have strong ETags, the job has its verdict, and sources are not served")
   func serving() async throws {
     let service = try await Service(shipped: true)

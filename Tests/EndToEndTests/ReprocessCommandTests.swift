@@ -218,6 +218,49 @@ struct ReprocessCommandTests {
     try await service.stop()
   }
 
+  @Test("what a definition rejects is named at the end of a run by workers, which has status 1, and keeps its outputs")
+  func rejecting() async throws {
+    let (service, moment, _) = try await service()
+    let access = ["--data", service.data, "--json"]
+    // The clips last five seconds.
+    let text = try Document("jobs/take5-post.json").text
+      .replacing("\"version\": 2", with: "\"version\": 3").replacing(
+        "\"seconds\": [4.5, 5.5]", with: "\"seconds\": [5.3, 5.5]")
+    let strict = "\(service.folder.path)/strict.json"
+    try Descriptor(writing: strict, replacing: true).write(Array(text.utf8))
+    let before = try await files(of: moment.description, service)
+    let run = try await Take5Command.run(["reprocess", "--definition", strict] + access)
+    #expect(run.status == 1, "\(run.errors)")
+    let report = try json(run)
+    #expect(report["items"]?["failed"]?.number == 1 && report["failures"]?[0]?["id"]?.text == moment.description)
+    #expect(report["failures"]?[0]?["error"]?.text?.contains("duration_out_of_range") == true, "\(report)")
+    let status = try await Take5Command.run(
+      ["reprocess", "status", try #require(report["id"]?.text), "--data", service.data])
+    #expect(status.status == 0 && status.output.contains("  \(moment): "), "\(status.output)")
+    #expect(try await files(of: moment.description, service) == before)
+    try await service.stop()
+  }
+
+  @Test("while no service runs, a run waits for the next one and says so, and a local run is done at once")
+  func withoutService() async throws {
+    let (service, _, _) = try await service()
+    try await service.stop()
+    let access = ["--data", service.data, "--json"]
+    let local = try await Take5Command.run(["reprocess", "--force", "--local"] + access)
+    #expect(local.status == 0, "\(local.errors)")
+    #expect(try json(local)["items"]?["done"]?.number == 2)
+    let detached = try await Take5Command.run(["reprocess", "--force", "--detach"] + access)
+    #expect(detached.status == 0, "\(detached.errors)")
+    let run = try #require(try json(detached)["id"]?.text)
+    let waiting = try json(try await Take5Command.run(["reprocess", "status", run] + access))
+    #expect(waiting["state"]?.text == "running" && waiting["items"]?["waiting"]?.number == 2, "\(waiting)")
+    let next = try await Service(in: service.folder, shipped: true)
+    let resumed = try await Take5Command.run(["reprocess", "resume", run] + access)
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    #expect(try json(resumed)["items"]?["done"]?.number == 2)
+    try await next.stop()
+  }
+
   @Test("a paused run processes no items, a detached run continues, and a cancelled run ends")
   func detached() async throws {
     let (service, _, _) = try await service(["--background-slots", "0"])
