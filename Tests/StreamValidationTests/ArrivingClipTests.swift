@@ -106,6 +106,13 @@ struct ArrivingClipTests {
     #expect(found.reason.byteOffset == 20)
   }
 
+  @Test("a duration of billions of years, in a file whose length is not known yet, is refused as any other")
+  func longest() throws {
+    let track = TrackFixture(samples: (1 << 32) - 1, sampleDuration: (1 << 28) - 1, timescale: 1, sampleBytes: 1)
+    let found = try #require(refusal(of: clip([track]), accepted, length: nil))
+    #expect(found.reason.code == .durationOutOfRange)
+  }
+
   private static let mpeg4 = full("esds", [3, 0x80, 0x80, 0x20, 0, 0, 0, 4, 0x11, 0x20])
 
   @Test(

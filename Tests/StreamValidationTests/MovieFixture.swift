@@ -7,8 +7,10 @@ struct TrackFixture {
   var width = 1920
   var height = 1080
   var samples = 150
-  /// In ticks; 30 of them are a second.
+  /// In ticks.
   var sampleDuration = 1
+  /// The ticks of a second.
+  var timescale = 30
   var sampleBytes = 10
   var chunkOffset = 0
   /// The boxes of the sample entry.
@@ -28,7 +30,7 @@ struct TrackFixture {
       full("stsz", number(sampleBytes), number(samples)), full("stco", number(1), number(chunkOffset)))
     let name = BoxTesting.box("hdlr", zeros(8), Array(handler.utf8), zeros(12))
     let media = BoxTesting.box(
-      "mdia", full("mdhd", zeros(8), number(30), number(samples * sampleDuration), zeros(4)), name,
+      "mdia", full("mdhd", zeros(8), number(timescale), number(samples * sampleDuration), zeros(4)), name,
       BoxTesting.box("minf", tables))
     let list = edits.flatMap { edit -> [UInt8] in
       number(edit.duration) + number(edit.start) + short(edit.rate) + [0, 0]

@@ -87,9 +87,9 @@ extension Reason {
 }
 
 extension Double {
-  /// The number with at most two decimals and no trailing zeros.
+  /// The number with at most two decimals and no trailing zeros; one that has no such digits, as files can state, as Swift writes it.
   package var hundredths: String {
-    let hundredths = Int((self * 100).rounded())
+    guard let hundredths = Int(exactly: (self * 100).rounded()) else { return "\(self)" }
     let (integer, rest) = (hundredths / 100, hundredths % 100)
     if rest == 0 { return "\(integer)" }
     return rest % 10 == 0 ? "\(integer).\(rest / 10)" : "\(integer).\(rest < 10 ? "0" : "")\(rest)"
