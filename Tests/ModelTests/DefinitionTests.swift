@@ -84,6 +84,12 @@ struct DefinitionTests {
       ("\"long_edge\":720", "\"long_edge\":-9223372036854775808", "outputs.image.long_edge"),
       ("\"quality\":75", "\"quality\":0", "outputs.thumbnail.back.quality"),
       ("\"seconds\":[4.5,5.5]", "\"seconds\":[4.5,1e300]", "limits.seconds"),
+      ("\"attempts\":5", "\"attempts\":0", "attempts"),
+      ("\"attempts\":5", "\"attempts\":40000", "attempts"),
+      ("\"bytes\":67108864", "\"bytes\":9223372036854775807", "limits.bytes"),
+      ("\"pixels\":9437184", "\"pixels\":-1", "limits.pixels"),
+      ("\"streams\":16", "\"streams\":0", "limits.streams"),
+      ("\"streams\":16", "\"streams\":2147483648", "limits.streams"),
       ("\"deadline_seconds\":120", "\"deadline_seconds\":9223372036854775807", "deadline_seconds"),
     ])
   func numbers(valid: String, invalid: String, name: String) throws {

@@ -25,12 +25,13 @@ struct PhotoDefinitionTests {
     #expect(throws: DecodingError.self) { try JSON.decode(PhotoVariant.self, from: Array(text.utf8)) }
   }
 
-  @Test("limits without pixels, or a deadline of centuries, are rejected with their names")
+  @Test("numbers that arithmetic could not bear are rejected with their names")
   func numbers() throws {
     let text = try JSON.text(try #require(try Definitions.photo("photo-post")))
     for (key, name) in [
       ("pixels", "limits.pixels"), ("progressive_pixels", "limits.progressive_pixels"),
-      ("deadline_seconds", "deadline_seconds"),
+      ("bytes", "limits.bytes"), ("deadline_seconds", "deadline_seconds"), ("attempts", "attempts"),
+      ("photos", "photos"),
     ] {
       let changed = text.replacing(try Regex("\"\(key)\":[0-9]+"), with: "\"\(key)\":-9223372036854775807")
       #expect(changed != text)

@@ -41,7 +41,7 @@ extension ClipFacts {
     try field["recorded"].require(recorded, in: Self.times)
     try field["unused_streams"].require(unusedStreams.count < limits.streams, "has \(unusedStreams.count) entries")
     try field["undecoded_sound"].require(
-      undecodedSound.map { audio == nil && 1..<limits.streams ~= $0.count } ?? true,
+      undecodedSound.map { audio == nil && !$0.isEmpty && $0.count < limits.streams } ?? true,
       "has \(undecodedSound?.count ?? 0) entries")
     try video.check(as: field["video"], limits: limits)
     guard let audio else { return }

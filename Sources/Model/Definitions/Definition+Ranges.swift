@@ -2,6 +2,10 @@ extension Definition {
   /// Throws an error that names the first number outside of its range.
   func checkRanges() throws {
     try NumberRange.day.check(deadlineSeconds, "deadline_seconds")
+    try NumberRange.number.check(attempts, "attempts")
+    try NumberRange.bytes.check(Double(limits.bytes), "limits.bytes")
+    try NumberRange.pixels.check(limits.pixels, "limits.pixels")
+    try NumberRange.number.check(limits.streams, "limits.streams")
     try NumberRange.day.check(limits.seconds?.longest, "limits.seconds")
     try NumberRange.rate.check(limits.framesPerSecond, "limits.frames_per_second")
     try NumberRange.edge.check(canvas.width, "canvas.width")
@@ -57,7 +61,11 @@ struct NumberRange {
   static let day = NumberRange(0, 86_400)
   /// Of a position in a clip, in seconds.
   static let position = NumberRange(-86_400, 86_400)
-  /// Of the pixels of an image.
+  /// Of the attempts of a job, the streams of a file and the photos of a post.
+  static let number = NumberRange(1, 1000)
+  /// Of the length of a file.
+  static let bytes = NumberRange(1, 1e15)
+  /// Of the pixels of an image or a frame.
   static let pixels = NumberRange(1, 1e12)
 
   /// Throws an error with the name of a number that is outside of the range.

@@ -36,6 +36,9 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
     moderation = try container.decodeIfPresent(ModerationRule.self, forKey: .moderation)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)
     try NumberRange.day.check(deadlineSeconds, "deadline_seconds")
+    try NumberRange.number.check(attempts, "attempts")
+    try NumberRange.number.check(photos, "photos")
+    try NumberRange.bytes.check(Double(limits.bytes), "limits.bytes")
     try NumberRange.pixels.check(limits.pixels, "limits.pixels")
     try NumberRange.pixels.check(limits.progressivePixels, "limits.progressive_pixels")
   }
