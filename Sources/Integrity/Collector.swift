@@ -140,7 +140,7 @@ package struct Collector: Sendable {
 extension CollectReport.Amount {
   init(_ collected: Collected) { self.init(count: collected.blobs, bytes: collected.bytes) }
 
-  init(_ files: [StoredFile]) { self.init(count: files.count, bytes: files.reduce(0) { $0 + $1.bytes }) }
+  init(_ files: [StoredFile]) { self.init(count: files.count, bytes: files.reduce(0) { $0 &+ $1.bytes }) }
 }
 
 extension Collector {

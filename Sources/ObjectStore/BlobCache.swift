@@ -102,7 +102,7 @@ final class BlobCache: Sendable {
         files.append((hash, bytes, status.st_mtim.tv_sec))
       }
     }
-    var total = files.map(\.bytes).reduce(0, +)
+    var total = files.map(\.bytes).reduce(0, &+)
     if total > limit {
       for file in files.sorted(by: { $0.read < $1.read }) where total > limit - limit / 10 {
         try store.remove(file.hash)

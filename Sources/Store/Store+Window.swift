@@ -18,7 +18,7 @@ extension Store {
 
   /// Judges a moment that arrives now, by the daily windows; nil if none has opened yet.
   func judge(_ captured: Date?, _ rule: Definition.Window, _ session: Session) throws -> Punctuality? {
-    let time = Parameter.timestamp(microseconds: captured.map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) })
+    let time = Parameter.timestamp(microseconds: captured.map(\.microseconds))
     guard let row = try session.execute(Self.statements["windows_at"], time).first else { return nil }
     func window(_ name: String) throws -> Punctuality.Window? {
       guard let opened = try row.get("\(name)_opened", as: Int64?.self) else { return nil }

@@ -31,6 +31,13 @@ struct RFC3339Tests {
   }
 
   @Test(
+    "a time that 64 bits of microseconds do not reach is the nearest",
+    arguments: [(1e30, Int64.max), (-1e30, .min), (1.5, 1_500_000), (-0.000_001, -1)])
+  func microseconds(seconds: Double, number: Int64) {
+    #expect(Date(timeIntervalSince1970: seconds).microseconds == number)
+  }
+
+  @Test(
     "other texts are rejected",
     arguments: [
       "", "2026-11-20", "2026-11-20T18:30:00", "2026-11-20 18:30:00Z", "2026-02-30T00:00:00Z", "2023-02-29T00:00:00Z",

@@ -20,8 +20,8 @@ struct PostSearch: Sendable {
       } ?? []
     filter.kind = reader.choice("kind", of: PostKind.self)
     filter.place = reader.text("place", limit: MaxLength.name, allowsEmpty: false)
-    filter.from = reader.time("from").map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }
-    filter.to = reader.time("to").map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }
+    filter.from = reader.time("from").map(\.microseconds)
+    filter.to = reader.time("to").map(\.microseconds)
     let visibilities: Set<Visibility>? = reader.value("visibility", "expected a list of public, friends, private") {
       Self.set($0)
     }

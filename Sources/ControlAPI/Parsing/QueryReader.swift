@@ -63,7 +63,7 @@ struct QueryReader {
     guard let date = JSON.date(from: value), FieldReader.times.contains(date) else {
       return refuse(name, "expected a time such as 2026-11-20T18:30:00Z (RFC 3339)")
     }
-    return Int64((date.timeIntervalSince1970 * 1e6).rounded())
+    return date.microseconds
   }
 
   /// Reads an id.

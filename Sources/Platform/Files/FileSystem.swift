@@ -19,8 +19,10 @@ package struct FileSystem: Sendable, Hashable {
   package init(_ folder: String) throws(SystemError) {
     var status = statvfs()
     guard statvfs(folder, &status) == 0 else { throw SystemError(call: "statvfs", subject: folder) }
+    // Some file systems of a network have as many blocks as the number can say.
+    let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
     self.init(
-      freeBytes: Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize)), inodes: UInt64(status.f_files),
+      freeBytes: overflow ? .max : Int64(clamping: bytes), inodes: UInt64(status.f_files),
       freeInodes: UInt64(status.f_favail))
   }
 }

@@ -155,7 +155,7 @@ struct JobSelection {
   }
 
   private mutating func time(_ date: Date) -> String {
-    parameter(.timestamp(microseconds: Int64((date.timeIntervalSince1970 * 1e6).rounded()))) + "::timestamptz"
+    parameter(.timestamp(microseconds: date.microseconds)) + "::timestamptz"
   }
 
   /// The smallest id of a time.

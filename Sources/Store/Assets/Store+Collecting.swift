@@ -224,7 +224,7 @@ extension Store {
 
   /// Ends the hold that ends at a time, unless another process has prolonged it since.
   package func releaseCollecting(heldUntil end: Date, _ session: Session) throws(PostgresError) {
-    let microseconds = Int64((end.timeIntervalSince1970 * 1e6).rounded())
+    let microseconds = end.microseconds
     try session.execute(Self.collecting["drop_own_hold"], .timestamp(microseconds: microseconds))
   }
 

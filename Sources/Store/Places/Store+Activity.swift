@@ -9,8 +9,8 @@ extension Store {
   package func activity(_ map: ActivityMap, _ session: Session) throws -> [ActivityCell] {
     let rows = try session.execute(
       Self.statements["activity"], .text(map.period.rawValue), .integer(map.level), .integers(map.cells),
-      .timestamp(microseconds: map.from.map(Self.microseconds) ?? -62_135_596_800_000_000),
-      .timestamp(microseconds: map.to.map(Self.microseconds) ?? 253_402_300_799_000_000))
+      .timestamp(microseconds: map.from.map(\.microseconds) ?? -62_135_596_800_000_000),
+      .timestamp(microseconds: map.to.map(\.microseconds) ?? 253_402_300_799_000_000))
     return try rows.compactMap { row in
       guard
         let center = Coordinate(
@@ -19,8 +19,6 @@ extension Store {
       return ActivityCell(cell: try row.get("cell"), posts: try row.get("posts"), center: center)
     }
   }
-
-  private static func microseconds(_ time: Date) -> Int64 { Int64((time.timeIntervalSince1970 * 1e6).rounded()) }
 
   /// Deletes up to 1000 sums of hours that no map asks for any more; returns their number.
   package func dropOldActivity(_ session: Session) throws(PostgresError) -> Int {

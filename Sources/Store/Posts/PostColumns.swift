@@ -31,7 +31,7 @@ struct PostColumn: Sendable {
     PostColumn("longitude", isChangeable: true) { .double($0.location?.longitude) },
     PostColumn("foreground", isChangeable: true) { .text($0.foreground.rawValue) },
     PostColumn("captured_at") { draft in
-      .timestamp(microseconds: draft.capturedAt.map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) })
+      .timestamp(microseconds: draft.capturedAt.map(\.microseconds))
     },
   ]
 

@@ -117,7 +117,7 @@ extension Store {
       .sorted { $0.key.rawValue < $1.key.rawValue }
       .flatMap { kind, definitions in definitions.map { (kind: kind, definition: $0) } }
     func time(_ date: Date?) -> Parameter {
-      .timestamp(microseconds: date.map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) })
+      .timestamp(microseconds: date.map(\.microseconds))
     }
     return [
       .texts(wanted.map(\.kind.rawValue)), .byteStrings(wanted.map(\.definition.hash.bytes)),
