@@ -1,6 +1,7 @@
 import Blobs
 package import Crypto
 package import FoundationEssentials
+import Model
 import Platform
 package import Postgres
 import Queue
