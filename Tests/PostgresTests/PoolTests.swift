@@ -162,6 +162,42 @@ struct PoolTests {
     }
   }
 
+  @Test("what one client uses is half of what others leave, so that several of them do not take all")
+  func severalClients() async throws {
+    try await withDatabase { url in
+      let pool = Pool(url, size: 8, timeout: .seconds(600))
+      let release = try Gate()
+      let running = Shared<[String: Int]>([:])
+      func tasks(_ count: Int, of user: String, isShared: Bool = false) -> [Task<Void, any Error>] {
+        (0..<count).map { _ in
+          Task.immediate {
+            try await PoolClient.$current.withValue(PoolClient(user, isShared: isShared)) {
+              try await pool.run { _ in
+                running.withLock { $0[user, default: 0] += 1 }
+                release.wait()
+              }
+            }
+          }
+        }
+      }
+      var all: [Task<Void, any Error>] = []
+      for (user, share) in [("ada", 4), ("bob", 2), ("carl", 1)] {
+        all += tasks(6, of: user)
+        await until { running.withLock { $0[user] } == share }
+      }
+      // The last one is for a client that has none.
+      try await PoolClient.$current.withValue(PoolClient("dora", isShared: false)) {
+        for _ in 0..<8 { try await pool.run { _ = try $0.execute("SELECT 1") } }
+      }
+      #expect(running.withLock { $0 } == ["ada": 4, "bob": 2, "carl": 1])
+      // A key's share is not that of a user.
+      all += tasks(1, of: "key", isShared: true)
+      await until { running.withLock { $0["key"] } == 1 }
+      release.signal()
+      for task in all { try await task.value }
+    }
+  }
+
   @Test("in a pool that bounds what waits, a task beyond those of its client is refused at once")
   func waiting() async throws {
     try await withDatabase { url in

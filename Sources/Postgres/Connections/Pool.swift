@@ -240,7 +240,8 @@ package final class Pool: Sendable {
 
   private func hasShare(_ state: State, _ claim: Claim) -> Bool {
     guard let client = claim.client else { return false }
-    return state.usedBy[client, default: 0] >= client.share(of: size)
+    let own = state.usedBy[client, default: 0]
+    return own >= client.share(of: size, besides: state.used.values.reduce(0, +) - own)
   }
 
   private func count(_ claim: Claim, _ number: Int, _ state: inout State) {

@@ -14,8 +14,9 @@ package struct PoolClient: Hashable, Sendable {
   /// The client of the current task.
   @TaskLocal package static var current: PoolClient?
 
-  /// The number of connections that the client uses at a time: half of all, or all but one if many users share it.
-  func share(of size: Int) -> Int { isShared ? max(1, size - 1) : max(1, size / 2) }
+  /// The number of connections that the client uses at a time while others use some: half of those that the others leave, and so less
+  /// the more clients have had theirs (dynamic thresholds: Choudhury and Hahne, 1998); all but one if many users share it.
+  func share(of size: Int, besides others: Int) -> Int { max(1, isShared ? size - 1 : (size - others) / 2) }
 
   /// The number of its tasks that wait in a pool which bounds them.
   var maxWaiting: Int { isShared ? 1_024 : 32 }
