@@ -56,12 +56,17 @@ struct LimitsDocumentTests {
     #expect(Self.shares.count >= 8)
     for row in Self.shares {
       #expect(row.cells.count == 9, "\(row)")
-      let (path, name) = (
-        String(row.cells[7].split(separator: "(../")[1].dropLast()), try #require(Row.quoted(row.cells[7]).first)
-      )
-      let text = try Document(path).text
-      #expect(text.contains(name), "\(row): \(path) has no \(name)")
-      if let expected = Self.numbers(name, text) { #expect(Self.numbers(inCell: row.cells[2]) == expected, "\(row)") }
+      // The numbers of all, of a user, and of an API key or an address.
+      let numbers = Set(row.cells[1...3].flatMap(Self.numbers(inCell:)))
+      var constants: Set<Double> = []
+      for link in row.cells[7].matches(of: /\[`(\w+)`\]\(\.\.\/([^)]+)\)/) {
+        let text = try Document(String(link.2)).text
+        #expect(text.contains(link.1), "\(row): \(link.2) has no \(link.1)")
+        let values = Self.values(of: String(link.1), in: text)
+        #expect(values.isEmpty || !values.isDisjoint(with: numbers), "\(row): \(link.1) is \(values)")
+        constants.formUnion(values)
+      }
+      #expect(numbers.isSubset(of: constants), "\(row): \(numbers), and the code has \(constants)")
       for code in Row.quoted(row.cells[4]) {
         #expect((try? Document("docs/problems/\(code).md")) != nil, "\(row): \(code)")
       }
@@ -133,6 +138,16 @@ struct LimitsDocumentTests {
       return values.compactMap { value in if case .number(let number) = value { number } else { nil } }
     default: return nil
     }
+  }
+
+  /// The numbers in the line that declares a constant or a property, such as `64 << 10` or `Rate(perMinute: 1, burst: 10)`.
+  private static func values(of name: String, in text: String) -> Set<Double> {
+    let line = text.split(separator: "\n").lazy.compactMap { $0.firstMatch(of: /\b(?:let|var) (\w+)(.*)/) }
+      .first { $0.1 == name }
+    return Set(
+      (line?.2.matches(of: /\b([0-9][0-9_]*)(?: << ([0-9]+))?/) ?? []).compactMap { match in
+        Double(match.1.filter { $0 != "_" }).map { $0 * Double(1 << (match.2.flatMap { Int($0) } ?? 0)) }
+      })
   }
 
   /// The numbers of the first constant or property of a name in Swift or C, such as `64 << 10`, `.seconds(30)` or `1...4`;

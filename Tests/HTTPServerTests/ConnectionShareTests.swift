@@ -164,21 +164,23 @@ struct ConnectionShareTests {
     }
   }
 
-  @Test("a route that answers at once needs no thread of handlers, and the handlers of one client leave one to others")
-  func threads() async throws {
+  @Test(
+    "a route that answers at once needs no thread of handlers, and the handlers of one client leave one to others",
+    arguments: ["user ada", "key 7", nil], [false, true])
+  func threads(name: String?, waitsForDisk: Bool) async throws {
     let isReleased = try Event()
     let (starts, start) = AsyncStream.makeStream(of: Void.self)
     let router = Router(routes: [
-      Route("GET", "/block", admission: Self.known) { _ in
+      Route("GET", "/block", waitsForDisk: waitsForDisk, admission: Self.known) { _ in
         start.yield()
         isReleased.wait()
         return Response(.ok)
       },
-      Route("GET", "/hello", admission: Self.known) { _ in Response(.ok) },
+      Route("GET", "/hello", waitsForDisk: waitsForDisk, admission: Self.known) { _ in Response(.ok) },
       Route("/live", admission: Route.open) { _ in Response(.ok) },
     ])
     var configuration = ServerConfiguration()
-    configuration.handlerThreads = 2
+    (configuration.handlerThreads, configuration.diskThreads) = (2, 2)
     try await withServer(configuration, router: router) { server in
       let port = server.port
       func send(_ path: String, as name: String?) async throws -> Client {
@@ -189,10 +191,9 @@ struct ConnectionShareTests {
       }
       var started = starts.makeAsyncIterator()
       var blocked: [Client] = []
-      for _ in 0..<6 { blocked.append(try await send("/block", as: "user ada")) }
+      for _ in 0..<6 { blocked.append(try await send("/block", as: name)) }
       for _ in 0..<2 { _ = await started.next() }
-      #expect(try await isAnswered("/hello", as: "user bob"))
-      #expect(try await isAnswered("/hello", as: nil))
+      for other in ["user bob", "key 8"] { #expect(try await isAnswered("/hello", as: other)) }
       // Now others hold the last thread too.
       blocked.append(try await send("/block", as: "user bob"))
       _ = await started.next()

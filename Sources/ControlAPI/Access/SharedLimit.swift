@@ -105,6 +105,12 @@ extension ShareHolder {
     case .address: "The address"
     }
   }
+
+  /// The same client, for connections to the database.
+  var poolClient: PoolClient {
+    let isKey = if case .key = self { true } else { false }
+    return PoolClient("\(self)", isShared: isKey)
+  }
 }
 
 extension Request {
@@ -112,12 +118,5 @@ extension Request {
   /// the request itself counts for the address, before the user is known.
   var shareHolder: ShareHolder {
     caller.user.map(ShareHolder.user(id:)) ?? caller.shareHolder ?? .address(client.site)
-  }
-
-  /// The same client, for connections to the database.
-  var poolClient: PoolClient {
-    let holder = shareHolder
-    let isKey = if case .key = holder { true } else { false }
-    return PoolClient("\(holder)", isShared: isKey)
   }
 }

@@ -43,7 +43,7 @@ final class Exports: Sendable {
   static let maxExports = 4
   static let userExports = 1
 
-  private let limit = SharedLimit("running export", max: maxExports, userShare: userExports, retryAfter: 30)
+  let limit = SharedLimit("running export", max: maxExports, userShare: userExports, retryAfter: 30)
 
   /// Starts an export; throws a problem if too many are running. If it fails, the connection is closed before the body is
   /// complete.

@@ -57,7 +57,7 @@ extension ControlAPI {
     ) { request in
       do {
         if !readsQuery { try QueryReader.requireNone(request.target) }
-        return try await PoolClient.$current.withValue(request.poolClient) { try await handler(request) }
+        return try await PoolClient.$current.withValue(request.shareHolder.poolClient) { try await handler(request) }
       } catch is OwnershipRefusal {
         throw Caller.notYours("It belongs to another user than the one that the request acts as.")
       } catch let refusal as ForgottenRefusal {

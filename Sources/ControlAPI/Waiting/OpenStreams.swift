@@ -29,7 +29,7 @@ final class OpenStreams: Sendable {
   private let store: Store
   private let database: Pool
   private let access: AccessControl
-  private let limit: SharedLimit
+  let limit: SharedLimit
   private let state = Locked(State())
 
   /// - Parameter share: the maximum number of streams of one user.

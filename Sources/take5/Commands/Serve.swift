@@ -13,6 +13,10 @@ import Tracing
 import Worker
 
 extension Subcommand {
+  /// The number of connections to the database for lists, and of those for other requests.
+  private static let listConnections = 4
+  private static let connections = 8
+
   static let serve = Subcommand(
     "serve", abstract: "Serve the HTTP API and process submissions until stopped.",
     options: [
@@ -108,7 +112,7 @@ extension Subcommand {
     try APIServer.check(exposure.address, named: arguments.value("--listen") ?? "")
     let sandbox = slots == 0 ? nil : try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(
-      arguments, connections: slots + configuration.backgroundSlots + 8, timeout: .seconds(30),
+      arguments, connections: slots + configuration.backgroundSlots + Self.connections, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       schema: .migrating, isCreating: true, isService: true, log: log)
     process.signals.beforeEndingAtOnce { database.stopServer() }
@@ -148,7 +152,7 @@ extension Subcommand {
     let scrubber = Scrubber(
       queue: scrub, recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics),
       pool: database.pool)
-    let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4, boundsWaiting: true)
+    let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: Self.listConnections, boundsWaiting: true)
     let changes = try Changes(database: database.pool, store: store, url: database.url, access: access, log: log)
     let liveness = DatabaseLiveness(at: .now)
     let api = ControlAPI(
