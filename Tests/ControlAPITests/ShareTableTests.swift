@@ -157,7 +157,7 @@ struct ShareTableTests {
     private func holding(
       _ share: Int, or other: Int, of limit: SharedLimit, _ body: () async throws -> Void
     ) async throws {
-      // What the last requests have begun ends soon.
+      // What earlier requests hold ends soon.
       await until { limit.count == 0 }
       var taken = 0
       while true {
