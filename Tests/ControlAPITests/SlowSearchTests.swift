@@ -91,7 +91,7 @@ struct SlowSearchTests {
     setting.reservedConnections = 1
     try await RunningAPI.with(setting) { api in
       var readers: [[(String, String)]] = []
-      for user in ["ada", "bob"] { readers.append(try await api.token(of: user, minter: .operatorKey).header) }
+      for user in ["ada", "bob", "eve"] { readers.append(try await api.token(of: user, minter: .operatorKey).header) }
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await Self.whileLocked(api) {
           for reader in readers {
