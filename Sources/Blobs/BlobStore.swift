@@ -4,17 +4,20 @@ package import Platform
 
 /// A store of media files, named by their SHA-256. All calls block.
 ///
-/// A writer upserts the blob's row, which locks it, calls `publish`, and commits, in one database transaction. The
-/// collector locks the row, checks that nothing refers to it, deletes the row, and commits; then it calls `remove`, and no writer inserts the
-/// row until that has ended. So a crash can leave a file without a row, but never a row without a file.
+/// A writer calls `publish`, and then upserts the blob's row, which locks it, in a database transaction; both again if a removal of the
+/// blob came in between. The collector locks the row, checks that nothing refers to it, deletes the row, and commits; then it calls `remove`, and no writer
+/// inserts the row until that has ended. So a crash can leave a file without a row, but never a row without a file.
 package protocol BlobStore: Sendable {
   /// The ids of the stores that a published blob is written to.
   var ids: [PublicID] { get }
 
+  /// Whether what is published is written to another machine.
+  var isRemote: Bool { get }
+
   /// Starts a blob; a blob that is not published leaves no file.
   func stage() throws(BlobError) -> StagedBlob
 
-  /// Does what waits for a disk or a network for a publication, before a transaction, so that no lock is held meanwhile.
+  /// Does what may take long for a publication: little is left to do then, and a removal has little time to come in between.
   ///
   /// - Parameter replacing: whether the blob is known to be damaged.
   func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError)
@@ -87,6 +90,8 @@ package struct BlobFields: Sendable, Hashable {
 }
 
 extension BlobStore {
+  package var isRemote: Bool { false }
+
   package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? { nil }
 
   package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try blob.synchronize() }

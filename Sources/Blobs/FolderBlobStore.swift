@@ -118,6 +118,7 @@ package struct FolderBlobStore: BlobStore {
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    CriticalSection.mayWait("the publication of the blob \(blob.hash)")
     let replacing = replacing || blob.prepared == .replaced
     try checkID()
     try blob.synchronize()
@@ -181,6 +182,7 @@ package struct FolderBlobStore: BlobStore {
   }
 
   package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool {
+    CriticalSection.mayWait("the search for the blob \(hash)")
     let path = path(of: hash)
     if access(path, F_OK) == 0 { return true }
     guard errno == ENOENT else { throw .system(SystemError(call: "access", subject: path)) }
@@ -198,7 +200,6 @@ package struct FolderBlobStore: BlobStore {
     } catch  where error.code == ENOENT {
       // linkat(2): an O_TMPFILE file that was linked before, in a transaction that failed, and unlinked by the
       // collector cannot be linked again.
-      CriticalSection.mayWait("a copy of the blob \(blob.hash)")
       let copy = try Descriptor(unnamedIn: folder)
       try copy.write(contentOf: blob.file)
       try copy.synchronize()

@@ -18,6 +18,8 @@ package struct MovingBlobStore: InspectableBlobStore {
 
   package var ids: [PublicID] { current.ids + next.ids }
 
+  package var isRemote: Bool { current.isRemote || next.isRemote }
+
   package func stage() throws(BlobError) -> StagedBlob { try current.stage() }
 
   package func uploads() throws(BlobError) -> UploadFolder { try current.uploads() }

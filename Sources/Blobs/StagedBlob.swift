@@ -53,6 +53,7 @@ package final class SealedBlob: Sendable {
   private let isOnDisk = Locked(false)
   private let preparation = Locked(Preparation.none)
   private let preparedCopy = Locked<SealedBlob?>(nil)
+  private let published = Locked<Publication?>(nil)
   private let loaded = Locked<[UInt8]?>(nil)
 
   init(hash: SHA256Digest, bytes: Int64, file: consuming Descriptor, name: StagingName?) {
@@ -65,8 +66,7 @@ package final class SealedBlob: Sendable {
   /// The descriptor, for reading.
   package var descriptor: Int32 { file.number }
 
-  /// Waits until the content is on the disk. `publish` does this too; calling it before a transaction avoids holding
-  /// locks during the wait.
+  /// Waits until the content is on the disk. `publish` does this too.
   package func synchronize() throws(BlobError) {
     do throws(SystemError) {
       if isOnDisk.withLock({ $0 }) { return }
@@ -108,6 +108,28 @@ package final class SealedBlob: Sendable {
   var copy: SealedBlob? {
     get { preparedCopy.withLock(\.self) }
     set { preparedCopy.withLock { $0 = newValue } }
+  }
+
+  /// The publication of a blob before the transaction that refers to it.
+  package struct Publication: Sendable {
+    /// The count of removals, of this content among others, before the publication: if it is another one in the transaction, the
+    /// content may have been removed since.
+    package let removals: Int64
+    /// Whether content that was damaged was replaced.
+    package let isReplacement: Bool
+    /// Whether a transaction has referred to it.
+    package var isReferenced = false
+
+    package init(removals: Int64, isReplacement: Bool) {
+      self.removals = removals
+      self.isReplacement = isReplacement
+    }
+  }
+
+  /// The last publication of the blob; nil: there was none.
+  package var publication: Publication? {
+    get { published.withLock(\.self) }
+    set { published.withLock { $0 = newValue } }
   }
 
   /// Another descriptor of the file, for reading.

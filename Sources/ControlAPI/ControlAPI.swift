@@ -15,6 +15,7 @@ package struct ControlAPI: Sendable {
   let store: Store
   let blobs: any BlobStore
   let reads: BlobReads
+  let writes: BlobWrites
   let mediaSpace: MediaSpace
   let submissions: SharedLimit
   let uploadParts: SharedLimit
@@ -80,6 +81,7 @@ package struct ControlAPI: Sendable {
     self.store = store
     self.blobs = blobs
     self.reads = BlobReads(blobs, limits: reads)
+    writes = BlobWrites(blobs)
     self.definitions = definitions
     self.access = access
     self.changes = changes

@@ -57,6 +57,8 @@ package struct ObjectBlobStore: BlobStore {
 
   package var ids: [PublicID] { [id] }
 
+  package var isRemote: Bool { true }
+
   package func stage() throws(BlobError) -> StagedBlob { try cache.store.stage() }
 
   package func uploads() throws(BlobError) -> UploadFolder { try cache.store.uploads() }
@@ -73,13 +75,9 @@ package struct ObjectBlobStore: BlobStore {
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
-    let isPrepared = blob.prepared >= (replacing ? .replaced : .written)
-    if isPrepared, try length(of: blob.hash) == blob.bytes { return }
+    if blob.prepared >= (replacing ? .replaced : .written), try length(of: blob.hash) == blob.bytes { return }
     // A collector has removed it since.
     blob.unprepare()
-    guard !isPrepared || !CriticalSection.isEntered else {
-      throw .unavailable("\(blob.hash) was removed from \(client.location) before it was stored")
-    }
     try prepare(blob, replacing: replacing)
   }
 

@@ -195,9 +195,7 @@ package final class S3Client: Sendable {
     headers: [(name: String, value: String)] = [], body: HTTPRequest.Body = .none, hash: String = S3Client.emptyHash,
     into file: Int32? = nil, attempts: Int? = nil, isHasty: Bool = false
   ) throws -> HTTPResponse {
-    // A transaction asks for an object that it refers to. It does so once: its caller tries again when no lock is held.
-    let isHasty = isHasty || CriticalSection.isEntered
-    if method != "HEAD" { CriticalSection.mayWait("\(method) \(key)") }
+    CriticalSection.mayWait("\(method) \(key)")
     let isRead = method == "HEAD" || method == "GET" && !key.isEmpty
     let timeout = isHasty ? Self.hastyTimeout : isRead ? retries.readSeconds : retries.otherSeconds
     var (attempt, silent) = (1, 0)

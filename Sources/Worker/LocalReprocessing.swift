@@ -100,8 +100,7 @@ package struct LocalReprocessing: Sendable {
     case .accepted(_, let verdict, let outputs, let recipe):
       let seconds = start.duration(to: .now) / .seconds(1)
       do {
-        try await store.prepareDamaged(outputs, pool)
-        try await persist { session in
+        try await persist(publishing: outputs) { session in
           try store.replace(
             outputs, of: work, recipe: recipe, job: item.job, verdict: verdict, seconds: seconds, session)
         }
@@ -139,11 +138,13 @@ package struct LocalReprocessing: Sendable {
   }
 
   /// Runs a transaction, and retries it during short outages of the database.
-  private func persist<Result: Sendable>(_ body: @Sendable (Session) throws -> Result) async throws -> Result {
+  private func persist<Result: Sendable>(
+    publishing outputs: [NewAsset] = [], _ body: @Sendable (Session) throws -> Result
+  ) async throws -> Result {
     var attempt = 1
     while true {
       do {
-        return try await pool.transaction(timeout: .seconds(30), body)
+        return try await store.transaction(publishing: outputs, pool, timeout: .seconds(30), body)
       } catch let error as PostgresError where error.isTransient && attempt < 10 {
         attempt += 1
         try await clock.sleep(for: .milliseconds(200))

@@ -289,7 +289,7 @@ struct AwaitedUploadTests {
           "POST", "/v1/posts", port: api.port, headers: [("Content-Type", "application/json")],
           body: Array(#"{"kind":"photo","author":"ada","photo":{"upload":"\#(id)"}}"#.utf8))
       }
-      let submission = try await api.whileLocked("blob", in: "SHARE MODE") {
+      let submission = try await api.whileLocked("removal_count", in: "ACCESS EXCLUSIVE MODE") {
         let submission = Task { try await submit() }
         try await until { try await api.waitingStatements() != 0 }
         #expect(

@@ -33,7 +33,7 @@ struct MediaTests {
     ]
     let verdict = Verdict(
       reasons: [], inputs: [:], decisions: [Decision(.audio, choice: "front", reason: "it is the foreground")])
-    try await api.pool.transaction { session in
+    try await store.transaction(publishing: outputs, api.pool) { session in
       let worker = try JobQueue.register(host: "test", process: 1, session)
       let job = try #require(try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first)
       let work = try #require(try store.work(for: job, session))

@@ -6,6 +6,9 @@ import Tracing
 
 @Suite(.tags(.network), .timeLimit(.minutes(15)))
 struct ServerTests {
+  private static let diskProblem = Problem(
+    .serviceUnavailable, type: "urn:x", title: "X", detail: "The disk hangs.")
+
   static let routes = [
     Route("GET", "/hello/{name}", admission: Route.open) { request in
       Response(.ok, headers: ["Content-Type": "text/plain"], body: .bytes(Array(request.parameter("name").utf8)))
@@ -49,7 +52,7 @@ struct ServerTests {
   func waitsForDisk() async throws {
     let isOnDisk = try Event()
     let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
-    let slow = Route("GET", "/slow", waitsForDisk: true, admission: Route.open) { _ in
+    let slow = Route("GET", "/slow", diskProblem: Self.diskProblem, admission: Route.open) { _ in
       isStarted.finish()
       isOnDisk.wait()
       return Response(.ok)
@@ -64,6 +67,41 @@ struct ServerTests {
       isOnDisk.signal()
       #expect(other.status == 200)
       #expect(try await late.status == 200)
+    }
+  }
+
+  @Test("a handler whose disk hangs is answered for, its client goes on, and so does each thread once the disk answers")
+  func hangingDisk() async throws {
+    let isOnDisk = try Event()
+    let ended = Channel<Bool>(capacity: 64)
+    let hanging = Route("POST", "/hanging", bodyLimit: 10, diskProblem: Self.diskProblem, admission: Route.open) {
+      request in
+      isOnDisk.wait()
+      // What was refused goes no further.
+      _ = ended.put(Task.isCancelled)
+      return Response(.ok)
+    }
+    let quick = Route("GET", "/quick", diskProblem: Self.diskProblem, admission: Route.open) { _ in Response(.ok) }
+    var configuration = ServerConfiguration()
+    (configuration.handlerThreads, configuration.diskThreads, configuration.diskTime) = (1, 1, .zero)
+    try await withServer(configuration, router: Router(routes: [hanging, quick])) { server in
+      let port = server.port
+      for _ in 0..<3 {
+        #expect(try await request("POST", "/hanging", port: port, body: [1]).status == 503)
+        #expect(try await request("GET", "/quick", port: port).status == 200)
+      }
+      // Until no thread is left for further requests.
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<20 {
+          group.addTask { try await request("POST", "/hanging", port: port, body: [1]).status }
+        }
+        for try await status in group { #expect(status == 503) }
+      }
+      #expect(try await request("GET", "/quick", port: port).status == 503)
+      isOnDisk.signal()
+      while try await request("GET", "/quick", port: port).status == 503 {}
+      for _ in 0..<18 { #expect(try await onThread("test") { ended.take() } == true) }
+      #expect(try await request("GET", "/quick", port: port).status == 200)
     }
   }
 

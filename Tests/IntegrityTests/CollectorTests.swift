@@ -93,6 +93,7 @@ struct CollectorTests {
     try await IntegrityFixture.with { fixture in
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("open"))
       let collection = Shared<Task<CollectReport, any Error>?>(nil)
+      try await fixture.store.publish(contentOf: [source], fixture.pool)
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
         _ = try fixture.store.submitImage(

@@ -50,7 +50,7 @@ struct IntegrityFixture {
     ]
     var definition = try Definitions.take5Post()
     definition.keepSources = keepsSources
-    return try await pool.transaction { [store, definition] session in
+    return try await store.transaction(publishing: sources, pool) { [store, definition] session in
       try store.submitPost(
         PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
     }
@@ -74,7 +74,7 @@ struct IntegrityFixture {
     }
     let claimed = try #require(job)
     let outputs = try outputs(name)
-    try await pool.transaction { [store] session in
+    try await store.transaction(publishing: outputs, pool) { [store] session in
       let work = try #require(try store.work(for: claimed, session))
       try store.publish(
         outputs, of: work, recipe: SHA256.digest(of: [1]), job: claimed,
@@ -105,7 +105,7 @@ struct IntegrityFixture {
     }
     let claimed = try #require(job)
     let outputs = try outputs(name)
-    try await pool.transaction { [store] session in
+    try await store.transaction(publishing: outputs, pool) { [store] session in
       let work = try #require(try store.work(for: claimed, session))
       #expect(work.subject == .post(post))
       try store.publish(
@@ -138,7 +138,7 @@ struct IntegrityFixture {
   }
 
   func verify() async throws -> VerifyReport {
-    try await Verifier(pool: pool, store: store, blobs: blobs, parallel: 4).run()
+    try await Verifier(pool: pool, store: store, blobs: blobs, parallel: 4, publicationTime: .zero).run()
   }
 
   func codes() async throws -> [FindingCode] {

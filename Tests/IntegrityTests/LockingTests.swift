@@ -68,9 +68,9 @@ struct LockingTests {
         }
         guard count == 1 else { return }
         #expect(throws: Never.self) {
+          try blobs.publish(content, replacing: true)
           try Session.connect(url, timeout: .seconds(5)).transaction { session in
             try session.execute("UPDATE blob SET bytes = bytes WHERE hash = $1", .bytes(hash.bytes))
-            try blobs.publish(content, replacing: true)
           }
         }
       }

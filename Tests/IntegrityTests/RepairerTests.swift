@@ -19,6 +19,7 @@ struct RepairerTests {
       for subject in subjects {
         guard let name = names[subject] else { continue }
         let outputs = try fixture.outputs(name)
+        try await fixture.store.publish(contentOf: outputs, fixture.pool)
         try await fixture.pool.transaction { session in
           for output in outputs {
             let inline = output.type.hasPrefix("image/") ? try output.content.content() : nil
@@ -27,7 +28,6 @@ struct RepairerTests {
               INSERT INTO blob (hash, bytes, inline_content) VALUES ($1, $2::bigint, $3)
               ON CONFLICT (hash) DO UPDATE SET inline_content = coalesce(blob.inline_content, excluded.inline_content)
               """, .bytes(output.content.hash.bytes), .integer(output.content.bytes), .bytes(inline))
-            if inline == nil { try fixture.blobs.publish(output.content) }
           }
         }
         outcomes[subject] = .done
@@ -44,7 +44,8 @@ struct RepairerTests {
       let c = try await fixture.submit("c")
       let photo = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("photo"))
       let definition = try #require(try Definitions.photo("profile-image"))
-      let image = try await fixture.pool.transaction { [store = fixture.store] session in
+      let store = fixture.store
+      let image = try await store.transaction(publishing: [photo], fixture.pool) { session in
         try store.submitImage(
           ImageDraft(kind: .profile, owner: "ada", author: "ada"), for: .unrestricted, source: photo,
           definition: definition, request: nil, session)

@@ -227,12 +227,13 @@ struct VerifierTests {
     try await IntegrityFixture.with { fixture in
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("open"))
       let verification = Shared<Task<VerifyReport, any Error>?>(nil)
+      try await fixture.store.publish(contentOf: [source], fixture.pool)
+      #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")))
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
         _ = try fixture.store.submitImage(
           ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: source, definition: definition,
           request: nil, session)
-        #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")))
         // The verification waits for the end of the transaction.
         let task = try IntegrityFixture.start(during: session) { try await fixture.verify() }
         verification.withLock { $0 = task }

@@ -159,7 +159,7 @@ extension StoreFixture {
   fileprivate func submitMarker(_ clip: String) async throws {
     let source = NewAsset(role: .sourceClip, type: "video/mp4", content: try seal(clip))
     let definition = try Definitions.markerVideo()
-    _ = try await pool.transaction { [store] session in
+    _ = try await store.transaction(publishing: [source], pool) { [store] session in
       try store.submitPost(
         PostDraft(kind: .marker, author: "ada"), sources: [source], definition: .clips(definition), request: nil,
         session)

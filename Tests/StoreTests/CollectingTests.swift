@@ -1,6 +1,8 @@
 import BlobTesting
 import Blobs
 import Crypto
+import Definitions
+import Glibc
 import Model
 import Platform
 import Postgres
@@ -58,7 +60,7 @@ struct CollectingTests {
       let sources = try fixture.sources("same", "too")
       let definition = try claim.work.moment.definition
       // The collector starts while the submission holds the row locks, and continues after its commit.
-      let collector = try await fixture.pool.transaction { session in
+      let collector = try await fixture.store.transaction(publishing: sources, fixture.pool) { session in
         _ = try fixture.store.submitPost(
           PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
         let collector = Task { try await fixture.collect() }
@@ -136,7 +138,7 @@ struct CollectingTests {
       }
       let sources = try fixture.sources("front", "back")
       let definition = try claim.work.moment.definition
-      try await pool.transaction { session in
+      try await fixture.store.transaction(publishing: sources, pool) { session in
         _ = try fixture.store.submitPost(
           PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
       }
@@ -146,6 +148,85 @@ struct CollectingTests {
       #expect(try await fixture.count("blob") == 2)
       try await fixture.checkFiles()
       await pool.close()
+    }
+  }
+
+  @Test(
+    "what a collector has removed after its publication, and before the transaction that refers to it, is published again",
+    arguments: [true, false])
+  func removedInBetween(hadRow: Bool) async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (fixture.store, fixture.pool)
+      let claim = hadRow ? try await release(fixture) : nil
+      let sources = try fixture.sources("front", "back")
+      let definition = try claim?.work.moment.definition ?? Definitions.take5Post()
+      let attempts = Shared(0)
+      try await pool.transaction(preparedBy: {
+        try await store.publish(contentOf: sources, pool)
+        guard
+          attempts.withLock({
+            $0 += 1; return $0 == 1
+          })
+        else { return }
+        // The removal has ended when the transaction begins.
+        if hadRow {
+          #expect(try await store.collectReleased(pool).blobs == 2)
+        } else {
+          #expect(try await store.collectOrphan(sources[0].content.hash, bytes: 5, pool))
+        }
+        #expect(try !fixture.holds(sources[0].content.hash))
+      }) { session in
+        _ = try store.submitPost(
+          PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
+      }
+      #expect(attempts.withLock(\.self) == 2)
+      #expect(try await fixture.count("blob") == 2)
+      #expect(try await fixture.count("blob_removal") == 0)
+      try await fixture.checkFiles()
+    }
+  }
+
+  @Test("damage that is recorded after the publication is replaced before the transaction that refers to the content")
+  func damagedInBetween() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (fixture.store, fixture.pool)
+      try await fixture.submit("front", "back")
+      let sources = try fixture.sources("front", "other")
+      let attempts = Shared(0)
+      try await pool.transaction(preparedBy: {
+        try await store.publish(contentOf: sources, pool)
+        guard
+          attempts.withLock({
+            $0 += 1; return $0 == 1
+          })
+        else { return }
+        #expect(truncate(fixture.blobs.location(of: sources[0].content.hash), 2) == 0)
+        #expect(try await pool.run { try store.note(.truncated, of: sources[0].content.hash, $0) })
+      }) { session in
+        _ = try store.submitPost(
+          PostDraft(author: "ada"), sources: sources, definition: .clips(Definitions.take5Post()), request: nil, session
+        )
+      }
+      #expect(attempts.withLock(\.self) == 2)
+      #expect(try await fixture.count("blob_damage") == 0)
+      try await fixture.checkFiles()
+    }
+  }
+
+  @Test(
+    "what a transaction does not refer to in the end is collected: one that fails, and the repetition of a submission")
+  func unreferenced() async throws {
+    struct Refused: Error {}
+    try await StoreFixture.with { fixture in
+      let sources = try fixture.sources("front", "back")
+      await #expect(throws: Refused.self) {
+        try await fixture.store.transaction(publishing: sources, fixture.pool) { _ in throw Refused() }
+      }
+      #expect(try !fixture.holds(sources[0].content.hash) && !fixture.holds(sources[1].content.hash))
+      try await fixture.submit("front", "other")
+      try await fixture.store.transaction(publishing: sources, fixture.pool) { _ in }
+      #expect(try fixture.holds(sources[0].content.hash) && !fixture.holds(sources[1].content.hash))
+      try await fixture.checkFiles()
     }
   }
 

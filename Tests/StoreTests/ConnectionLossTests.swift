@@ -24,7 +24,7 @@ struct ConnectionLossTests {
       let outputs = try fixture.outputs("lost")
       let recipe = SHA256.digest(of: [1])
       await #expect {
-        try await fixture.pool.transaction { session in
+        try await fixture.store.transaction(publishing: outputs, fixture.pool) { session in
           try fixture.store.publish(
             outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted,
             seconds: 1, session)
@@ -37,7 +37,7 @@ struct ConnectionLossTests {
       #expect(try await fixture.post(id).job?.state == .executing)
       #expect(try await fixture.count("asset_set") == 1)
 
-      try await fixture.pool.transaction { session in
+      try await fixture.store.transaction(publishing: outputs, fixture.pool) { session in
         try fixture.store.publish(
           outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted,
           seconds: 1, session)

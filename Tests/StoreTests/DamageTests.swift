@@ -78,7 +78,7 @@ struct DamageTests {
       let again = try await fixture.claim()
       let outputs = try fixture.outputs("")
       await #expect(throws: RollBack.self) {
-        try await fixture.pool.transaction { session in
+        try await store.transaction(publishing: outputs, fixture.pool) { session in
           try store.publish(
             outputs, of: again.work, recipe: SHA256.digest(of: [1]), job: again.job, verdict: StoreFixture.accepted,
             seconds: 1, session)

@@ -116,7 +116,7 @@ struct ForgettingTests {
         ImageDraft(kind: .reaction, owner: "\(post)", author: Self.user), ImageDraft(kind: .profile, owner: Self.user),
       ] {
         await #expect(throws: refusal) {
-          try await pool.transaction { session in
+          try await store.transaction(publishing: [source], pool) { session in
             _ = try store.submitImage(
               draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
           }
@@ -155,7 +155,7 @@ extension StoreFixture {
     ]
     for draft in drafts {
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal("photo \(draft.kind)"))
-      try await pool.transaction { session in
+      try await store.transaction(publishing: [source], pool) { session in
         _ = try store.submitImage(
           draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
       }

@@ -21,7 +21,7 @@ struct ImageTests {
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal(text))
       let definition = try #require(try Definitions.photo(kind.definition))
       let (store, draft) = (fixture.store, ImageDraft(kind: kind, owner: owner, author: "bob"))
-      return try await fixture.pool.transaction { session in
+      return try await store.transaction(publishing: [source], fixture.pool) { session in
         try store.submitImage(
           draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
       }
@@ -30,7 +30,8 @@ struct ImageTests {
     func publish(_ claim: StoreFixture.Claim, _ text: String) async throws {
       let output = NewAsset(
         role: .avatar, type: "image/jpeg", content: try fixture.seal(text), width: 512, height: 512, color: "#102030")
-      try await fixture.pool.transaction { [store = fixture.store] session in
+      let store = fixture.store
+      try await store.transaction(publishing: [output], fixture.pool) { session in
         try store.publish(
           [output], of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
           seconds: 1, session)
@@ -156,7 +157,7 @@ struct ImageTests {
         NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal(text), place: index)
       }
       let draft = PostDraft(kind: .photo, author: "ada", caption: "Words")
-      let id = try await fixture.pool.transaction { session in
+      let id = try await store.transaction(publishing: sources, fixture.pool) { session in
         try store.submitPost(draft, sources: sources, definition: .photos(definition), request: nil, session)
       }
       let claim = try await fixture.claim()
@@ -170,7 +171,7 @@ struct ImageTests {
           role: .photoSmall, type: "image/jpeg", content: try fixture.seal("out \(index)"), width: index + 1, height: 1,
           place: index)
       }
-      try await fixture.pool.transaction { session in
+      try await store.transaction(publishing: outputs, fixture.pool) { session in
         try store.publish(
           outputs, of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
           seconds: 1, session)

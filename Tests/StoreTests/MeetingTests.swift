@@ -25,6 +25,7 @@ struct MeetingTests {
         ? ImageDraft(kind: .profile, owner: "ada") : ImageDraft(kind: .reaction, owner: "\(post)", author: "bob")
       let definition = try #require(try Definitions.photo(image.kind.definition))
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("photo"))
+      try await store.publish(contentOf: [source], fixture.pool)
       let submit = { @Sendable (session: Session) throws in
         _ = try store.submitImage(
           image, for: .unrestricted, source: source, definition: definition, request: nil, session)

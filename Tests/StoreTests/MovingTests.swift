@@ -32,8 +32,9 @@ struct MovingTests {
   private static func isRefused(_ blobs: any BlobStore, _ text: String, _ pool: Pool) async throws -> Bool {
     let asset = NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))
     do {
-      try await pool.transaction { session in
-        _ = try Store(blobs: blobs).insertSet([asset], definition: nil, recipe: nil, job: nil, session)
+      let store = Store(blobs: blobs)
+      try await store.transaction(publishing: [asset], pool) { session in
+        _ = try store.insertSet([asset], definition: nil, recipe: nil, job: nil, session)
       }
       return false
     } catch BlobError.unavailable(let reason) {

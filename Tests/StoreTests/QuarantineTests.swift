@@ -88,7 +88,8 @@ struct QuarantineTests {
     try await StoreFixture.with { fixture in
       let source = NewAsset(role: .sourceClip, type: "video/mp4", content: try fixture.seal("evil"))
       let definition = try Definitions.markerVideo()
-      _ = try await fixture.pool.transaction { [store = fixture.store] session in
+      let store = fixture.store
+      _ = try await store.transaction(publishing: [source], fixture.pool) { session in
         try store.submitPost(
           PostDraft(kind: .marker, author: "ada"), sources: [source], definition: .clips(definition), request: nil,
           session)
@@ -119,7 +120,8 @@ struct QuarantineTests {
       let image = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("evil"))
       let definition = try #require(try Definitions.photo("profile-image"))
       await #expect(throws: QuarantineRefusal.self) {
-        try await fixture.pool.transaction { [store = fixture.store] session in
+        let store = fixture.store
+        _ = try await store.transaction(publishing: [image], fixture.pool) { session in
           try store.submitImage(
             ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: image, definition: definition,
             request: nil, session)
@@ -186,7 +188,7 @@ extension StoreFixture {
       NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal(text), place: index)
     }
     let definition = try #require(try Definitions.photo("photo-post"))
-    _ = try await pool.transaction { [store] session in
+    _ = try await store.transaction(publishing: sources, pool) { [store] session in
       try store.submitPost(
         PostDraft(kind: .photo, author: "ada"), sources: sources, definition: .photos(definition), request: nil,
         session)

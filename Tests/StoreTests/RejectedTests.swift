@@ -136,7 +136,7 @@ struct RejectedTests {
       let (store, pool) = (fixture.store, fixture.pool)
       let definition = try #require(try Definitions.photo("profile-image"))
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("photo"))
-      let submitted = try await pool.transaction { session in
+      let submitted = try await store.transaction(publishing: [source], pool) { session in
         try store.submitImage(
           ImageDraft(kind: .profile, owner: "ada", author: "ada"), for: .unrestricted, source: source,
           definition: definition, request: nil, session)

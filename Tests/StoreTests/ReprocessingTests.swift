@@ -126,7 +126,8 @@ struct ReprocessingTests {
       let (clips, photos) = (try Definitions.markerVideo(), try #require(try Definitions.photo("photo-post")))
       for (role, definition) in [(Role.sourceClip, MediaDefinition.clips(clips)), (.sourcePhoto, .photos(photos))] {
         let source = NewAsset(role: role, type: "image/jpeg", content: try fixture.seal(role.rawValue))
-        _ = try await fixture.pool.transaction { [store = fixture.store] session in
+        let store = fixture.store
+        _ = try await store.transaction(publishing: [source], fixture.pool) { session in
           try store.submitPost(
             PostDraft(kind: .marker, author: "ada"), sources: [source], definition: definition, request: nil, session)
         }
@@ -166,7 +167,7 @@ struct ReprocessingTests {
       let again = try #require(try await pool.run { try store.work(for: found, $0) })
       let outputs = try fixture.outputs("second")
       let unaligned = Verdict(reasons: [], inputs: [:], decisions: [])
-      try await pool.transaction { session in
+      try await store.transaction(publishing: outputs, pool) { session in
         try store.replace(
           outputs, of: again, recipe: SHA256.digest(of: [2]), job: found.job, verdict: unaligned, seconds: 1, session)
       }

@@ -68,7 +68,7 @@ struct StoreFixture {
     let sources = try sources(front, back)
     var definition = try Definitions.take5Post()
     adjusting(&definition)
-    return try await pool.transaction { [store, definition] session in
+    return try await store.transaction(publishing: sources, pool) { [store, definition] session in
       try store.submitPost(
         draft, sources: sources, definition: .clips(definition), request: JobRequest(id: "request"), session)
     }
@@ -94,7 +94,7 @@ struct StoreFixture {
   /// Publishes outputs for a claim.
   func publish(_ claim: Claim, _ text: String = "", recipe: UInt8 = 1) async throws {
     let outputs = try outputs(text)
-    try await pool.transaction { [store] session in
+    try await store.transaction(publishing: outputs, pool) { [store] session in
       try store.publish(
         outputs, of: claim.work, recipe: SHA256.digest(of: [recipe]), job: claim.job, verdict: Self.accepted,
         seconds: 1, session)

@@ -11,12 +11,12 @@ import Testing
 
 @Suite("Submissions", .tags(.database))
 struct SubmittingTests {
-  @Test("a transaction that waits for the storage is reported; one that publishes prepared files is not")
+  @Test("a transaction that waits for the storage is reported")
   func waits() async throws {
     try await StoreFixture.with { fixture in
       let (blobs, blob) = (fixture.blobs, try fixture.seal("guarded"))
-      try await fixture.pool.transaction { _ in try blobs.publish(blob) }
       let calls: [@Sendable () throws -> Void] = [
+        { try blobs.publish(blob) }, { _ = try blobs.contains(blob.hash) },
         { _ = try blobs.open(blob.hash).number }, { _ = try blobs.damage(of: blob.hash, bytes: blob.bytes) },
         { _ = try blobs.stage().count }, { _ = try blobs.uploads() }, { _ = try blobs.freeBytes() },
         { _ = try blobs.listing(ofShard: 0) }, { _ = try FolderBlobStore.id(in: "/") }, { try blobs.remove(blob.hash) },
@@ -107,7 +107,7 @@ struct SubmittingTests {
       let sources = try fixture.sources("x", "y")
       let definition = try Definitions.take5Post()
       await #expect(throws: Refused.self) {
-        try await fixture.pool.transaction { session in
+        try await fixture.store.transaction(publishing: sources, fixture.pool) { session in
           _ = try fixture.store.submitPost(
             PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
           throw Refused()

@@ -66,7 +66,7 @@ struct WorkerFixture {
     var definition = try photoDefinition
     definition.attempts = attempts
     definition.deadlineSeconds = deadlineSeconds
-    return try await pool.transaction { [store, definition] session in
+    return try await store.transaction(publishing: sources, pool) { [store, definition] session in
       try store.submitPost(
         PostDraft(kind: .photo, author: "ada"), sources: sources, definition: .photos(definition), request: nil,
         session)
@@ -80,7 +80,7 @@ struct WorkerFixture {
       NewAsset(role: .sourceBack, type: "video/mp4", content: try seal(back)),
     ]
     let definition = try Definitions.take5Post()
-    return try await pool.transaction { [store] session in
+    return try await store.transaction(publishing: sources, pool) { [store] session in
       try store.submitPost(
         PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
     }

@@ -17,6 +17,9 @@ enum OutageProblem {
     return problem
   }
 
+  /// The problem of a request that has waited for the disk for too long.
+  static let hangingDisk = problem(for: BlobError.unavailable("a call to the disk of the blobs has not ended in time"))
+
   private static func kind(of error: any Error) -> Problem? {
     switch error {
     case let error as PostgresError where error.isUnavailable || error.isConnectionLost:

@@ -52,7 +52,9 @@ extension ControlAPI {
     waitsForDisk: Bool = false, isResumable: Bool = false, handler: @escaping Route.Handler
   ) -> Route {
     Route(
-      method, template, bodyLimit: bodyLimit, isSafe: isSafe, waitsForDisk: waitsForDisk, isResumable: isResumable,
+      method, template, bodyLimit: bodyLimit, isSafe: isSafe,
+      diskProblem: waitsForDisk ? OutageProblem.hangingDisk : nil,
+      isResumable: isResumable,
       admission: admission(to: access)
     ) { request in
       do {

@@ -22,7 +22,7 @@ extension ControlAPI {
   ///   - payload: the content of the request; requests with the same key must have an equal payload.
   ///   - body: stores the submission.
   func storeOnce(
-    _ request: Request, _ kind: SubmissionKind?, payload: [[UInt8]],
+    _ request: Request, _ kind: SubmissionKind?, payload: [[UInt8]], publishing sources: [NewAsset] = [],
     _ body: @escaping @Sendable (Session) throws -> StoredSubmission
   ) async throws -> StoredSubmission {
     let caller = request.caller
@@ -35,7 +35,15 @@ extension ControlAPI {
     }
     let key = try idempotencyKey(of: request, payload: payload)
     do {
-      return try await database.transaction(checkout: Self.checkoutTimeout) { [store] session in
+      // A client that a hanging disk has let go with a refusal must not find its submission stored.
+      try Task.checkCancellation()
+      return try await store.transaction(
+        publishing: sources,
+        by: { [writes] work in
+          try await writes.run(work)
+          try Task.checkCancellation()
+        }, database, checkout: Self.checkoutTimeout
+      ) { session in
         let stored = try key.map { try Self.stored(under: $0, store, session, submit) } ?? submit(session)
         // Also for a replay: the first request may have failed between its commit and its notification.
         if stored.status == .accepted { try JobQueue.notify(queue: PostJob.queue, session) }

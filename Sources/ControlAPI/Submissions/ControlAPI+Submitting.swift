@@ -41,8 +41,7 @@ extension ControlAPI {
     try access.countSubmission(of: form.draft.author, request)
     let kind = SubmissionKind(form.draft.kind)
     let (sources, definition) = try checked(form)
-    // Before the transaction, so that no lock is held meanwhile.
-    for source in sources { try blobs.prepare(source.content) }
+    try await prepare(sources)
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     // A submission that names uploads is the same if it names the same: their content is gone once it is stored.
     let content = sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
@@ -50,7 +49,7 @@ extension ControlAPI {
     let senders = quotas.senders(request.caller, author: form.draft.author)
     let isHeld = definitions.holds(form.draft.kind)
     let bytes = form.references == nil ? sources.map(\.content.bytes).reduce(0, +) : 0
-    let stored = try await storeOnce(request, kind, payload: payload) { session in
+    let stored = try await storeOnce(request, kind, payload: payload, publishing: sources) { session in
       let id: PublicID
       switch form.content {
       case .missing(let problem): throw problem
@@ -81,6 +80,12 @@ extension ControlAPI {
     return stored
   }
 
+  private func prepare(_ sources: [NewAsset]) async throws {
+    for content in sources.map(\.content) {
+      try await writes.run { [blobs] () throws(BlobError) in try blobs.prepare(content) }
+    }
+  }
+
   private func form(of request: Request) async throws -> SubmissionForm {
     let limits = formLimits
     guard JSONBody.isPlain(request) else {
@@ -108,15 +113,16 @@ extension ControlAPI {
     } catch let refusal as MediaRefusal {
       throw refusal.problem
     }
-    // Before the transaction, so that no lock is held meanwhile.
-    if let source { try blobs.prepare(source.content) }
+    try await prepare(source.map { [$0] } ?? [])
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
     let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
     let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
     let senders = quotas.senders(request.caller, author: author ?? owner)
     let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
-    let stored = try await storeOnce(request, SubmissionKind(kind), payload: payload) { session in
+    let stored = try await storeOnce(
+      request, SubmissionKind(kind), payload: payload, publishing: source.map { [$0] } ?? []
+    ) { session in
       guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
       let id = try store.submitImage(
         draft, for: viewer, source: source, definition: definition, request: request.jobRequest, session)

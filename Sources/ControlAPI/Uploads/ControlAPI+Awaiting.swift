@@ -129,12 +129,11 @@ extension ControlAPI {
           "uploads",
           {
             let found = try sources(of: draft, awaited, mayBeElsewhere)
-            // Before the transaction, so that no lock is held meanwhile.
             for source in found?.0 ?? [] { try blobs.prepare(source.content) }
             return found
           })
       else { return }
-      try await database.transaction { [store] session in
+      try await store.transaction(publishing: sources, database) { session in
         guard try store.process(post, sources: sources, definition: definition, session) else { return }
         try JobQueue.notify(queue: PostJob.queue, session)
       }

@@ -135,6 +135,7 @@ final class Dispatcher: Sendable {
         throw .bodyTooLarge(limit: match.route.bodyLimit)
       }
       // The connections of a trusted proxy do not count; the concurrent requests of each client behind it do.
+      if let problem = match.route.diskProblem, handlers.isDiskStuck { throw problem }
       let holder = match.shareHolder ?? (client == peer ? nil : .address(client.site))
       if let holder, match.route.answer == nil { try take(holder) }
       let context = start(match.isRefused ? nil : match.route)
@@ -147,7 +148,13 @@ final class Dispatcher: Sendable {
         return context
       }
       if let holder { _ = context.use(holder) }
-      let task = handlers.start(for: holder ?? .address(client.site), waitsForDisk: match.route.waitsForDisk) {
+      let onStuck = match.route.diskProblem.map { problem in
+        { @Sendable in
+          context.respond(self.problem(for: problem, request).response)
+          context.fail(.cancelled, cutting: false)
+        }
+      }
+      let task = handlers.start(for: holder ?? .address(client.site), onStuck: onStuck) {
         await self.handle(request, match, context)
       }
       if match.route.isSafe { context.whenAbandoned { task.cancel() } }

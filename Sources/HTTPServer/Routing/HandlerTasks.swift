@@ -19,9 +19,11 @@ final class HandlerTasks: Sendable {
   /// - Parameters:
   ///   - threads: the number of threads that most handlers of one client may occupy.
   ///   - diskThreads: the number of threads that handlers of one client which wait for the disk may occupy.
-  init(threads: Int, diskThreads: Int) throws(SystemError) {
+  ///   - diskTime: how long a handler may wait for the disk.
+  init(threads: Int, diskThreads: Int, diskTime: Duration) throws(SystemError) {
     self.threads = try ClientThreads(name: "http-handler", maxPerClient: threads)
-    self.diskThreads = try ClientThreads(name: "http-upload", maxPerClient: diskThreads)
+    self.diskThreads = try ClientThreads(
+      name: "http-upload", maxPerClient: diskThreads, limit: ClientThreads.Limit(time: diskTime))
   }
 
   deinit {
@@ -29,14 +31,23 @@ final class HandlerTasks: Sendable {
     diskThreads.stop()
   }
 
+  /// Whether the disk hangs, and no thread is left to wait for it.
+  var isDiskStuck: Bool { diskThreads.areStuck }
+
   /// Starts a task for a client; after `cancelAll()` it is cancelled from the start.
+  ///
+  /// - Parameter onStuck: called if the task waits for the disk for too long; it is cancelled. Nil: it does not wait for it.
   func start(
-    for client: ShareHolder, waitsForDisk: Bool, _ work: @escaping @Sendable () async -> Void
+    for client: ShareHolder, onStuck: (@Sendable () -> Void)?, _ work: @escaping @Sendable () async -> Void
   ) -> Task<Void, Never> {
     activity.begin()
     let number = next.add(1, ordering: .relaxed).newValue
-    let threads = waitsForDisk ? diskThreads : threads
-    let task = Task(executorPreference: threads.begin(client)) {
+    let threads = onStuck == nil ? threads : diskThreads
+    let executor = threads.begin(client) { [weak self] in
+      onStuck?()
+      self?.shared.withLock { $0.running[number] }?.cancel()
+    }
+    let task = Task(executorPreference: executor) {
       await work()
       threads.end(client)
       self.remove(number)

@@ -92,9 +92,9 @@ package struct Route: Sendable {
   /// Whether the request is safe, so that its handler is cancelled when the client disconnects (RFC 9110, section
   /// 9.2.1).
   let isSafe: Bool
-  /// Whether the handler waits for the disk, as that of an upload does (fsync(2)). It runs on threads of its own, so that no
-  /// other request waits behind it.
-  let waitsForDisk: Bool
+  /// The problem of a disk that hangs, for a handler that waits for the disk, as that of an upload does (fsync(2)); nil: it waits for none.
+  /// It runs on threads of its own, so that no other request waits behind it.
+  let diskProblem: Problem?
   /// Whether a client whose body arrives slowly goes on from what has arrived.
   let isResumable: Bool
   let admission: Admission
@@ -107,11 +107,11 @@ package struct Route: Sendable {
   ///   - template: a path whose `{name}` segments match any text; `Request.parameter(_:)` returns the matched text.
   ///   - bodyLimit: in bytes; a longer body is refused with 413, before it is read if it has a Content-Length.
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
-  ///   - waitsForDisk: whether the handler waits for the disk.
+  ///   - diskProblem: the problem of a disk that hangs, for a handler that waits for the disk.
   ///   - isResumable: whether the client of a late request goes on from what has arrived. Its connection is then closed without
   ///     a response, and the time for the request grows with what arrives.
   package init(
-    _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil, waitsForDisk: Bool = false,
+    _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil, diskProblem: Problem? = nil,
     isResumable: Bool = false, admission: @escaping Admission, handler: @escaping Handler
   ) {
     self.method = method
@@ -119,7 +119,7 @@ package struct Route: Sendable {
     self.template = template
     self.bodyLimit = min(bodyLimit, RequestHead.maxBodyBytes)
     self.isSafe = isSafe ?? (method == "GET")
-    self.waitsForDisk = waitsForDisk
+    self.diskProblem = diskProblem
     self.isResumable = isResumable
     self.admission = admission
     self.handler = handler
@@ -135,7 +135,7 @@ package struct Route: Sendable {
     self.template = template
     bodyLimit = 0
     isSafe = true
-    waitsForDisk = false
+    diskProblem = nil
     isResumable = false
     self.admission = admission
     handler = { try answer($0) }

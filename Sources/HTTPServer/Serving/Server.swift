@@ -25,7 +25,8 @@ package final class Server: Sendable {
     let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
     port = socket.port
     do {
-      handlers = try HandlerTasks(threads: configuration.handlerThreads, diskThreads: configuration.diskThreads)
+      handlers = try HandlerTasks(
+        threads: configuration.handlerThreads, diskThreads: configuration.diskThreads, diskTime: configuration.diskTime)
       dispatcher = Dispatcher(
         configuration: configuration, handlers: handlers, router: router, observer: observer)
       endpoints = try (0..<configuration.networkThreads).map { _ in

@@ -14,6 +14,8 @@ package struct ServerConfiguration: Sendable {
   package var handlerThreads = max(2, ThisProcess.processors)
   /// The same of handlers that wait for the disk; the file system writes what several wait for at once.
   package var diskThreads = 8
+  /// The time that a call of such a handler to the disk may take; after it the disk hangs, and the request is refused.
+  package var diskTime = Duration.seconds(30)
 
   /// The maximum number of open connections, if the limit of open files permits it. At the limit, the server closes
   /// connections that are idle, do not read, or receive a body without a credential: of the client that has most.

@@ -8,22 +8,24 @@ extension Verifier {
   /// Checks that each file has a row.
   func checkFiles(_ report: inout VerifyReport) async throws {
     let blobs = blobs
+    var orphans: [(hash: SHA256Digest, bytes: Int64)] = []
     for shard in 0..<blobs.shards {
       let listing = try await onThread("verify-files") { try blobs.listing(ofShard: shard) }
       report.checked.files += listing.blobs.count
-      for hash in try await orphans(among: listing) {
-        report.findings.append(
-          Finding(
-            .orphanFile, .file(Self.path(of: hash)), .orphan,
-            detail: "no row for a file of \(listing.blobs[hash] ?? 0) bytes"))
-      }
+      for hash in try await self.orphans(among: listing) { orphans.append((hash, listing.blobs[hash] ?? 0)) }
       report.findings += listing.foreign.map { file in
         Finding(.foreignFile, .file(file.path), .orphan, detail: "not the name of a blob")
       }
       reportProgress(.files, Int64(shard + 1), of: Int64(blobs.shards))
     }
-    let orphans = try await onThread("verify-files") { try blobs.stagedOrphans() }
-    report.findings += orphans.map { file in
+    if !orphans.isEmpty { try await Task.sleep(for: publicationTime) }
+    for (hash, bytes) in orphans where try await store.isOrphan(hash, pool) {
+      report.findings.append(
+        Finding(
+          .orphanFile, .file(Self.path(of: hash)), .orphan, detail: "no row for a file of \(bytes) bytes"))
+    }
+    let staged = try await onThread("verify-files") { try blobs.stagedOrphans() }
+    report.findings += staged.map { file in
       Finding(
         .stagedFile, .file(file.path), .orphan, detail: "\(file.bytes) bytes; the process that wrote the file has ended"
       )

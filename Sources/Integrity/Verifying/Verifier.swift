@@ -5,8 +5,7 @@ package import Store
 /// Checks that the database and the blob store are consistent.
 ///
 /// It may run while others write: each statement reads one snapshot. A difference between a row and a file is checked
-/// again against the lock of the blob's row, which writers hold from before they publish the file until they commit, and
-/// collectors until the file is removed.
+/// again against the lock of the blob's row, which writers hold from soon after they have published the file until they commit.
 package struct Verifier: Sendable {
   let pool: Pool
   let store: Store
@@ -14,6 +13,7 @@ package struct Verifier: Sendable {
   let inspector: MediaInspector?
   let parallel: Int
   let recordsDamage: Bool
+  let publicationTime: Duration
   let progress: @Sendable (VerifyStage, Double) -> Void
 
   var blobs: any InspectableBlobStore { reader.blobs }
@@ -22,10 +22,12 @@ package struct Verifier: Sendable {
   ///   - inspector: decodes the media files; nil: they are not decoded.
   ///   - parallel: the number of blobs that are read at the same time.
   ///   - recordsDamage: whether damaged files are recorded, so that services do not send them, and workers make them again.
+  ///   - publicationTime: the time after which a file without a row is an orphan: a transaction that inserts the row follows its publication.
   ///   - progress: receives the progress of each stage, 0 to 1.
   package init(
     pool: Pool, store: Store, blobs: any InspectableBlobStore, inspector: MediaInspector? = nil, parallel: Int,
-    recordsDamage: Bool = false, progress: @escaping @Sendable (VerifyStage, Double) -> Void = { _, _ in }
+    recordsDamage: Bool = false, publicationTime: Duration = .seconds(5),
+    progress: @escaping @Sendable (VerifyStage, Double) -> Void = { _, _ in }
   ) {
     self.pool = pool
     self.store = store
@@ -33,6 +35,7 @@ package struct Verifier: Sendable {
     self.inspector = inspector
     self.parallel = parallel
     self.recordsDamage = recordsDamage
+    self.publicationTime = publicationTime
     self.progress = progress
   }
 

@@ -100,13 +100,16 @@ package final class Pool: Sendable {
   /// - Parameters:
   ///   - timeout: nil: the pool's.
   ///   - checkout: the time to wait for a free connection, as in `run`; nil: `timeout`.
+  ///   - prepare: runs before each transaction, without a connection; if it throws a conflict, it runs again, too.
   @discardableResult
   package func transaction<Result: Sendable>(
-    timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+    timeout: Duration? = nil, checkout: Duration? = nil, preparedBy prepare: @Sendable () async throws -> Void = {},
+    _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     var (attempt, pause) = (1, Self.firstPause)
     while true {
       do {
+        try await prepare()
         return try await run(timeout: timeout, checkout: checkout) { session in try session.transaction(body) }
       } catch let error as PostgresError where error.isConflict {
         onConflict(error)

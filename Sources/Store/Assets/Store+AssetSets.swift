@@ -5,10 +5,10 @@ package import Postgres
 
 /// Asset sets: their insertion and removal.
 extension Store {
-  /// Inserts a set and its assets, and publishes their blobs, which are prepared or loaded, inside the caller's transaction.
+  /// Inserts a set and its assets, whose blobs are published or loaded, inside the caller's transaction, that of
+  /// `transaction(publishing:)`.
   ///
-  /// The rows of the blobs are locked first, in the order of their hashes, so that two writers do not deadlock. The
-  /// files become visible after that and before the commit.
+  /// The rows of the blobs are locked first, in the order of their hashes, so that two writers do not deadlock.
   func insertSet(
     _ assets: [NewAsset], definition: SHA256Digest?, recipe: SHA256Digest?, job: PublicID?, _ session: Session
   ) throws -> Int64 {
@@ -17,12 +17,9 @@ extension Store {
       let inserted = try session.execute(
         Self.statements["insert_blob"], .bytes(asset.content.hash.bytes), .integer(asset.content.bytes),
         .bytes(inline), .texts(blobs.ids.map(\.description)))
-      guard let row = inserted.first else { throw Self.movedAway }
-      let isDamaged: Bool = try row.get("is_damaged")
-      guard !asset.isInline else { continue }
-      try blobs.publish(asset.content, replacing: isDamaged)
-      if isDamaged { try dropDamage(of: asset.content.hash, session) }
+      guard !inserted.isEmpty else { throw Self.movedAway }
     }
+    try requirePublished(assets, session)
     let set: Int64 = try session.execute(
       Self.statements["insert_set"], .text(PublicID.now().description), .bytes(definition?.bytes),
       .bytes(recipe?.bytes), .text(job?.description)

@@ -35,21 +35,6 @@ extension Store {
     try !session.execute(Self.damageStatements["set_damage_error"], .bytes(hash.bytes), .text(reason)).isEmpty
   }
 
-  /// Prepares those of the assets that replace damaged blobs, before the transaction that publishes them.
-  package func prepareDamaged(_ assets: [NewAsset], _ pool: Pool) async throws {
-    let files = assets.filter { !$0.isInline }.map(\.content)
-    guard !files.isEmpty else { return }
-    let rows = try await pool.run { session in
-      try session.execute(Self.damageStatements["damaged_among"], .byteStrings(files.map(\.hash.bytes)))
-        .map { try $0.get("hash", as: [UInt8].self) }
-    }
-    let damaged = files.filter { rows.contains($0.hash.bytes) }
-    guard !damaged.isEmpty else { return }
-    try await onThread("blobs") { [blobs] in
-      for content in damaged { try blobs.prepare(content, replacing: true) }
-    }
-  }
-
   /// Deletes the record of a blob's damage; false if there was none.
   @discardableResult
   package func dropDamage(of hash: SHA256Digest, _ session: Session) throws(PostgresError) -> Bool {

@@ -17,6 +17,15 @@ DELETE FROM blob_release WHERE id = ANY ($1::bigint[]) RETURNING hash
 -- No row if the content is being removed already.
 INSERT INTO blob_removal (hash, bytes) VALUES ($1, $2::bigint) ON CONFLICT (hash) DO NOTHING RETURNING id
 
+-- name: publication_states
+-- What a publication depends on: it reads the counts before it publishes the content, and its transaction compares them after it has locked
+-- the rows.
+SELECT name.hash, coalesce(removal_count.removals, 0) AS removals,
+  EXISTS (SELECT FROM blob_removal WHERE blob_removal.hash = name.hash) AS is_removed,
+  EXISTS (SELECT FROM blob_damage WHERE blob_damage.hash = name.hash) AS is_damaged
+FROM unnest($1::bytea[]) AS name (hash)
+LEFT JOIN removal_count ON slot = get_byte(name.hash, 0) * 256 + get_byte(name.hash, 1)
+
 -- name: take_overdue_removals
 -- The removals of processes that have ended, or whose removal failed. That of content whose row has stayed is forgotten: it is decided
 -- again. A time from the future, by a clock that has stepped back, is worth the present.

@@ -25,9 +25,6 @@ WHERE blob.inline_content IS NULL ORDER BY asset.id DESC LIMIT $1::int
 INSERT INTO blob_damage (hash, kind) SELECT hash, $2 FROM blob WHERE hash = $1
 ON CONFLICT (hash) DO NOTHING RETURNING hash
 
--- name: damaged_among
-SELECT hash FROM blob_damage WHERE hash = ANY ($1::bytea[])
-
 -- name: claim_damage
 -- Each damaged blob is checked by one worker at a time, with growing pauses.
 UPDATE blob_damage SET next_at = clock_timestamp()

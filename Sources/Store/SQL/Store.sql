@@ -52,7 +52,7 @@ WHERE $3 IS NOT NULL OR coalesce(
 ON CONFLICT (hash) DO UPDATE SET inline_content = CASE
   WHEN sha256(blob.inline_content) = blob.hash THEN blob.inline_content
   ELSE coalesce(excluded.inline_content, blob.inline_content) END
-RETURNING EXISTS (SELECT FROM blob_damage WHERE blob_damage.hash = blob.hash) AS is_damaged
+RETURNING hash
 
 -- name: insert_set
 INSERT INTO asset_set (public_id, definition, recipe, job) VALUES ($1::uuid, $2, $3, $4::uuid) RETURNING id

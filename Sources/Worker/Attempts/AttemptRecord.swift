@@ -60,8 +60,8 @@ struct AttemptRecord: Sendable {
     var ending = ending
     while true {
       do {
-        if case .accepted(_, _, let outputs, _) = ending { try await store.prepareDamaged(outputs, pool) }
-        let note = try await pool.transaction(timeout: .seconds(5)) { [ending] session in
+        let outputs = if case .accepted(_, _, let outputs, _) = ending { outputs } else { [NewAsset]() }
+        let note = try await store.transaction(publishing: outputs, pool, timeout: .seconds(5)) { [ending] session in
           try write(ending, session)
         }
         log.log(

@@ -6,7 +6,7 @@ package import Platform
 /// A blob store that hangs when a test wants it, as a disk or a bucket that does not answer.
 package final class HangingBlobStore: BlobStore {
   private let base: any BlobStore
-  private let isRemote: Bool
+  package let isRemote: Bool
   /// What calls wait for; nil: the store answers.
   private let gate = Locked<Channel<Int>?>(nil)
   private let counts = Locked<(openings: Int, hanging: Int)>((0, 0))
