@@ -212,6 +212,29 @@ struct UploadTests {
     }
   }
 
+  @Test(
+    "an upload whose bytes are those of a post answers for a day; the API removes what has expired, without a worker")
+  func removedByAPI() async throws {
+    try await RunningAPI.with { api in
+      let folder = try api.blobs.uploads()
+      for (seconds, status) in [(86_000.0, 200), (86_401, 404)] {
+        let id = try await Self.upload(PhotoSubmissionTests.jpeg, api)
+        let upload = try #require(PublicID(id))
+        try folder.finish(upload, now: .now.addingTimeInterval(-seconds))
+        let path = "/v1/uploads/\(id)"
+        #expect(try await request("HEAD", path, port: api.port, headers: Self.tus).status == status)
+        await api.api.removeExpired()
+        #expect(try folder.all().contains(upload) == (status == 200))
+      }
+      let now = Date.now
+      let expired = UploadRecord(
+        user: nil, length: 5, metadata: nil, createdAt: now, expiresAt: now.addingTimeInterval(-1))
+      _ = try folder.create(expired)
+      await api.api.removeExpired()
+      #expect(try !Folder.names(in: "\(api.blobFolder)/uploads").contains { $0.hasPrefix("\(expired.id)") })
+    }
+  }
+
   @Test("an upload may be created with its first bytes, is described, and is removed")
   func life() async throws {
     try await RunningAPI.with { api in
