@@ -170,13 +170,15 @@ struct ConnectionShareTests {
   func threads(name: String?, waitsForDisk: Bool) async throws {
     let isReleased = try Event()
     let (starts, start) = AsyncStream.makeStream(of: Void.self)
+    let diskProblem =
+      waitsForDisk ? Problem(.serviceUnavailable, type: "urn:x", title: "X", detail: "The disk hangs.") : nil
     let router = Router(routes: [
-      Route("GET", "/block", waitsForDisk: waitsForDisk, admission: Self.known) { _ in
+      Route("GET", "/block", diskProblem: diskProblem, admission: Self.known) { _ in
         start.yield()
         isReleased.wait()
         return Response(.ok)
       },
-      Route("GET", "/hello", waitsForDisk: waitsForDisk, admission: Self.known) { _ in Response(.ok) },
+      Route("GET", "/hello", diskProblem: diskProblem, admission: Self.known) { _ in Response(.ok) },
       Route("/live", admission: Route.open) { _ in Response(.ok) },
     ])
     var configuration = ServerConfiguration()
