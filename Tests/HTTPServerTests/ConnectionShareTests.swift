@@ -182,7 +182,7 @@ struct ConnectionShareTests {
       Route("/live", admission: Route.open) { _ in Response(.ok) },
     ])
     var configuration = ServerConfiguration()
-    (configuration.handlerThreads, configuration.diskThreads) = (2, 2)
+    (configuration.handlerThreads, configuration.diskThreads, configuration.diskTime) = (2, 2, .seconds(900))
     try await withServer(configuration, router: router) { server in
       let port = server.port
       func send(_ path: String, as name: String?) async throws -> Client {
