@@ -94,6 +94,24 @@ struct DamagedMediaTests {
     try await service.stop()
   }
 
+  @Test("what 'take5 verify' finds beside a running service is not sent from then on")
+  func verified() async throws {
+    let (service, post) = try await service()
+    let composed = try #require(post.assets[.composed])
+    let (path, hash) = try await file(.composed, of: post.id, service)
+    // A file with a wrong size would be refused without a record.
+    try Damage.corrupt.apply(to: path)
+    let verified = try await Take5Command.run(["verify", "--data", service.data])
+    #expect(verified.status == 1 && verified.output.contains(hash), "\(verified.output)\(verified.errors)")
+    // The service has not read the file.
+    #expect(!service.process.log.contains("a blob is damaged"))
+    let refused = try await service.api().get(composed.url)
+    #expect(refused.status == 503 && refused["type"]?.text == "urn:take5:problem:media_damaged", "\(refused.status)")
+    #expect(refused.response.headers["retry-after"] != nil && refused.response.headers["etag"] == nil)
+    #expect(try await service.post(post.id).status == .ready)
+    try await service.stop()
+  }
+
   @Test("an output whose source is damaged too is refused without Retry-After, and served again after a restore")
   func lost() async throws {
     let (service, post) = try await service()
