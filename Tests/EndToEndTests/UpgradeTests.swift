@@ -171,6 +171,33 @@ struct UpgradeTests {
     }
   }
 
+  @Test("what a copy of the store's database would lack is named, and nothing changes until it is removed")
+  func surplus() async throws {
+    try await makeStore()
+    for made in [
+      "CREATE ROLE reporting", "CREATE DATABASE analytics", "ALTER SYSTEM SET work_mem = '5MB'",
+      "ALTER ROLE reporting SET statement_timeout = '5s'",
+    ] {
+      _ = try await psql(made)
+    }
+    let refused = try await upgrade(to: Next.version)
+    #expect(refused.status == 69, "\(refused.output)")
+    for name in [
+      "setting work_mem", "role reporting", "database analytics", "role reporting SET statement_timeout=5s",
+    ] {
+      #expect(refused.errors.contains(name), "\(name): \(refused.errors)")
+    }
+    #expect(try version() == debian)
+    #expect(try names() == ["data"])
+    try await verify()
+    for removed in ["DROP DATABASE analytics", "DROP ROLE reporting", "ALTER SYSTEM RESET work_mem"] {
+      _ = try await psql(removed)
+    }
+    #expect(try await upgrade(to: Next.version).status == 0)
+    #expect(try version() == Next.version)
+    try await verify()
+  }
+
   @Test("an interrupted upgrade, one to a version that is not installed and one of another database change nothing")
   func refused() async throws {
     try await makeStore()
