@@ -1,3 +1,4 @@
+import Model
 import Postgres
 import PostgresTesting
 import Queue
@@ -122,6 +123,42 @@ struct LeaseTests {
       try Self.passTime(seconds: 280, session)
       #expect(try JobQueue.promote(session).isEmpty)
       try Self.passTime(seconds: 40, session)
+      #expect(try JobQueue.promote(session) == ["media"])
+    }
+  }
+
+  /// How an attempt ends that gives the job back.
+  enum Return: CaseIterable, Sendable {
+    case failed, postponed, snoozed, reaped
+
+    /// The pause is 150 to 450 seconds.
+    func end(_ job: ClaimedJob, _ session: Session) throws {
+      var policy = FaultPolicy()
+      policy.retries.firstPause = 300
+      switch self {
+      case .failed: #expect(try JobQueue.fail(job, error: "", by: policy.retries, session))
+      case .postponed: #expect(try JobQueue.postpone(job, error: "", by: policy.retries, session))
+      case .snoozed: try JobQueue.snooze(job, seconds: 300, session)
+      case .reaped: #expect(try JobQueue.reap(by: policy, session).map(\.state) == [.scheduled])
+      }
+    }
+  }
+
+  @Test(
+    "after the clock of the server has stepped forward during an attempt, and back after it, the job is due after its pause",
+    arguments: Return.allCases)
+  func pauseSteppedForward(end: Return) async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
+      let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+      try Self.passTime(seconds: 7200, session)
+      try end.end(job, session)
+      try Self.passTime(seconds: -7200, session)
+      _ = try JobQueue.reap(session)
+      try Self.passTime(seconds: 100, session)
+      #expect(try JobQueue.promote(session).isEmpty)
+      try Self.passTime(seconds: 400, session)
       #expect(try JobQueue.promote(session) == ["media"])
     }
   }

@@ -56,7 +56,10 @@ clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
 id = $1 AND token = $2 AND cancel_at IS NULL
 
 -- fragment: end_attempt
-token = NULL, worker_id = NULL, deadline_at = NULL
+-- An attempt that ends after its deadline began before the clock of the server stepped forward, or was not stopped in time. Its pause is one
+-- from now on if the clock steps back: doubt_schedules.
+token = NULL, worker_id = NULL, deadline_at = NULL,
+started_at = CASE WHEN deadline_at < clock_timestamp() THEN clock_timestamp() ELSE started_at END
 
 -- fragment: removed_progress
 removed_progress AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)
