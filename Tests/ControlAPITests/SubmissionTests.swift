@@ -94,6 +94,37 @@ struct SubmissionTests {
     }
   }
 
+  /// A clip whose index, of a few hundred bytes, states 2^32 − 1 samples of 2^28 − 1 seconds.
+  private static func endlessClip(mediaBytes: Int) -> [UInt8] {
+    func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+    func table(_ type: String, _ values: UInt32...) -> [UInt8] { box(type, zeros(4), values.flatMap { bigEndian($0) }) }
+    let size = bigEndian(UInt16(1920)) + bigEndian(UInt16(1080))
+    let entry = box("avc1", zeros(6), [0, 1], zeros(16), size, zeros(50))
+    let tables = box(
+      "stbl", box("stsd", zeros(4), bigEndian(UInt32(1)), entry), table("stts", 1, .max, (1 << 28) - 1),
+      table("stsc", 1, 1, .max, 1), table("stsz", 1, .max), table("stco", 1, 600))
+    let media = box(
+      "mdia", table("mdhd", 0, 0, 1, .max, 0), box("hdlr", zeros(8), Array("vide".utf8), zeros(12)), box("minf", tables)
+    )
+    let movie = box(
+      "moov", box("mvhd", zeros(12), bigEndian(UInt32(1000)), zeros(84)), box("trak", box("tkhd", zeros(84)), media))
+    return fileType("isom") + movie + box("mdat", zeros(mediaBytes))
+  }
+
+  @Test(
+    "a clip that states billions of years gets 422 while or after it is sent, and the service goes on",
+    arguments: [(100, "truncated_container"), (1 << 20, "duration_out_of_range")])
+  func endless(mediaBytes: Int, code: String) async throws {
+    try await RunningAPI.with { api in
+      let response = try await api.submit(.moment(back: Self.endlessClip(mediaBytes: mediaBytes)))
+      #expect(response.status == 422)
+      #expect(response.json["reasons"][0]["code"] == .string(code))
+      #expect(response.json["reasons"][0]["input"] == .string("back"))
+      #expect(try await api.storedCount() == 0)
+      #expect(try await api.submit(.moment()).status == 202)
+    }
+  }
+
   @Test("the reasons name both invalid clips")
   func twoInvalidClips() async throws {
     try await RunningAPI.with { api in
