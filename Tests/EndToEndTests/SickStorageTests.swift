@@ -21,10 +21,18 @@ struct SickStorageTests {
     let database: DatabaseURL
     let moment: API.Response
     let waiting: API.Response
+    private let sickness: String
+    private let wellLatencies = Latencies()
+    private let latencies = Latencies()
 
-    /// - Parameter database: nil: the service's own.
-    init(_ service: Service, database: DatabaseURL? = nil, sicken: () async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - sickness: what the log of the test calls it.
+    ///   - database: nil: the service's own.
+    init(
+      _ service: Service, _ sickness: String, database: DatabaseURL? = nil, sicken: () async throws -> Void
+    ) async throws {
       self.service = service
+      self.sickness = sickness
       self.database = try database ?? service.database()
       api = try service.api()
       moment = try await api.submit(
@@ -34,6 +42,9 @@ struct SickStorageTests {
           ("back", try TemporaryFile.bytes(of: Clips.back.write())), ("post", Array(#"{"author":"ada"}"#.utf8)),
         ])
       try #require(moment["status"]?.text == "ready", "\(service.process.log)")
+      while wellLatencies.count < Latencies.least {
+        for path in Self.paths(moment) { _ = try await wellLatencies.measure { [api] in try await api.get(path) } }
+      }
       waiting = try await Self.submit(1, api)
       #expect(waiting.status == 202)
       try await sicken()
@@ -52,10 +63,15 @@ struct SickStorageTests {
         ], headers: [("Idempotency-Key", "photo-\(number)")])
     }
 
+    /// What needs no storage.
+    private static func paths(_ moment: API.Response) -> [String] {
+      ["/livez", "/v1/posts", "/v1/posts/\(moment["id"]?.text ?? "")", "/v1/window"]
+    }
+
     /// Expects that what needs no storage is served, and that no session has waited for anything within a transaction.
     func expectServed() async throws {
-      for path in ["/livez", "/v1/posts", "/v1/posts/\(moment["id"]?.text ?? "")", "/v1/window"] {
-        let found = try await api.get(path)
+      for path in Self.paths(moment) {
+        let found = try await latencies.measure { try await api.get(path) }
         #expect(found.status == 200, "\(path)")
       }
       let held = try Session.connect(database, timeout: .seconds(5)).execute(
@@ -67,7 +83,7 @@ struct SickStorageTests {
       #expect(held == 0)
     }
 
-    /// Sends a request, and expects until it is answered that the others are served.
+    /// Sends a request, and expects until it is answered, and for some requests longer, that the others are served.
     func whileServing(_ send: @escaping @Sendable () async throws -> API.Response) async throws -> API.Response {
       let answer = OneShot<Result<API.Response, any Error>>()
       let isAnswered = CancellationFlag()
@@ -75,7 +91,7 @@ struct SickStorageTests {
         do { answer.fulfil(.success(try await send())) } catch { answer.fulfil(.failure(error)) }
         isAnswered.cancel()
       }
-      repeat { try await expectServed() } while !isAnswered.isCancelled
+      repeat { try await expectServed() } while !isAnswered.isCancelled || latencies.count < Latencies.least
       await sending.value
       return try await answer.value.get()
     }
@@ -89,6 +105,8 @@ struct SickStorageTests {
 
     /// Expects that everything becomes ready, once, and that nothing is damaged.
     func expectHealed(_ numbers: [UInt8], _ more: [String] = [], environment: [String: String] = [:]) async throws {
+      // For the reader: on a busy machine this is no measure of the service.
+      print("\(sickness): p99 of other reads: \(latencies.text), before: \(wellLatencies.text)")
       var posts = [waiting]
       for number in numbers { posts.append(try await Self.submit(number, api)) }
       for post in posts {
@@ -112,6 +130,31 @@ struct SickStorageTests {
     }
   }
 
+  /// How long requests take, as their clients see it.
+  private final class Latencies: Sendable {
+    /// As many as a 99th percentile takes.
+    static let least = 200
+    private let values = Locked<[Duration]>([])
+
+    var count: Int { values.withLock { $0.count } }
+
+    func measure<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+      let start = ContinuousClock.now
+      let value = try await body()
+      let duration = start.duration(to: .now)
+      values.withLock { $0.append(duration) }
+      return value
+    }
+
+    /// The 99th percentile, with the number of requests.
+    var text: String {
+      let sorted = values.withLock { $0.sorted() }
+      guard !sorted.isEmpty else { return "none" }
+      let milliseconds = sorted[(sorted.count * 99 + 99) / 100 - 1] / .milliseconds(1)
+      return "\((milliseconds * 10).rounded() / 10) ms (\(sorted.count))"
+    }
+  }
+
   @Test(
     "a bucket that does not answer, takes forty seconds for each request, or stalls within objects",
     arguments: MemoryBucket.Trouble.allCases)
@@ -121,7 +164,7 @@ struct SickStorageTests {
       try await withDatabase { database in
         let more = ["--database", database.connectionString, "--blobs", MemoryBucket.url(port: server.port)]
         let service = try await Service(workers: 1, more, environment: MemoryBucket.keys)
-        let scene = try await Scene(service, database: database) { bucket.set(trouble) }
+        let scene = try await Scene(service, "bucket \(trouble)", database: database) { bucket.set(trouble) }
         // What is read comes from the bucket. The worker may write a copy meanwhile.
         #expect(rename("\(service.data)/blob-cache", "\(service.data)/blob-cache-removed") == 0)
         let media = try await scene.whileServing { try await scene.api.get(scene.video) }
@@ -147,7 +190,7 @@ struct SickStorageTests {
   func disk(isReadOnly: Bool) async throws {
     let service = try await Service(workers: 1, ["--min-free", "0"])
     let disk = try MountedFolder("\(service.data)/blobs", megabytes: 96)
-    let scene = try await Scene(service) {
+    let scene = try await Scene(service, isReadOnly ? "read-only disk" : "full disk") {
       guard isReadOnly else { return try disk.fill() }
       // Not while a file is open for writing.
       while (try? disk.forbidWriting()) == nil { await Task.yield() }
@@ -169,7 +212,7 @@ struct SickStorageTests {
   func frozen() async throws {
     let service = try await Service(workers: 1, ["--min-free", "0"])
     let disk = try FrozenFolder("\(service.data)/blobs", image: "\(service.folder.path)/image")
-    let scene = try await Scene(service) { try disk.setFrozen(true) }
+    let scene = try await Scene(service, "hanging disk") { try disk.setFrozen(true) }
     let submitted = try await scene.whileServing { [api = scene.api, video = scene.video] in
       async let other = Scene.submit(3, api)
       #expect(try await api.get(video).status == 200)
@@ -186,7 +229,7 @@ struct SickStorageTests {
   @Test("a FIFO in the place of a blob")
   func fifo() async throws {
     let service = try await Service(workers: 1)
-    let scene = try await Scene(service) {}
+    let scene = try await Scene(service, "FIFO") {}
     let hashes = try await service.texts("SELECT encode(blob, 'hex') FROM asset WHERE role = 'composed'")
     let hash = try #require(hashes.first)
     let path = "\(service.data)/blobs/\(hash.prefix(2))/\(hash)"
