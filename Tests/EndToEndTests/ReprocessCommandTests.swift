@@ -241,6 +241,46 @@ struct ReprocessCommandTests {
     try await service.stop()
   }
 
+  @Test("an item that no worker can read yet is named with its error while a command follows its run, and done later")
+  func newer() async throws {
+    let (service, moment, _) = try await service(["--background-slots", "0"])
+    let access = ["--data", service.data, "--json"]
+    let detached = try await Take5Command.run(["reprocess", "--force", "--detach"] + access)
+    let run = try #require(try json(detached)["id"]?.text, "\(detached.errors)")
+    try await service.execute(
+      """
+      CREATE TABLE readable AS SELECT hash, body FROM definition;
+      UPDATE definition SET body = '{}' WHERE name = 'take5-post'
+      """)
+    let worker = try await service.worker(["--background-slots", "1"])
+    let following = try RunningTake5()
+    _ = try await following.start(["reprocess", "resume", run, "--data", service.data], printsFirstLine: false)
+    let line = "\(moment) waits for another attempt: the definition of job "
+    #expect(await following.waitForLog("take5: \(line)"), "\(following.log)")
+    await following.send(signal: SIGINT)
+    #expect(await following.wait() == 130, "\(following.log)")
+    #expect(following.log.split(separator: "\n").count { $0.contains(line) } == 1, "\(following.log)")
+    let report = try json(try await Take5Command.run(["reprocess", "status", run] + access))
+    #expect(report["state"]?.text == "running" && report["items"]?["failed"]?.number == 0, "\(report)")
+    #expect(report["retried"]?.items.map { $0["id"]?.text } == [moment.description], "\(report)")
+    #expect(report["retried"]?[0]?["error"]?.text?.contains("cannot be read") == true, "\(report)")
+    let status = try await Take5Command.run(["reprocess", "status", run, "--data", service.data])
+    #expect(status.output.contains("\n  \(line)"), "\(status.output)")
+
+    try await service.execute(
+      """
+      UPDATE definition SET body = readable.body FROM readable WHERE readable.hash = definition.hash;
+      DROP TABLE readable
+      """)
+    let resumed = try await Take5Command.run(["reprocess", "resume", run] + access)
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    let ended = try json(resumed)
+    #expect(ended["items"]?["done"]?.number == 2 && ended["retried"] == .array([]), "\(ended)")
+    await worker.send(signal: SIGTERM)
+    #expect(await worker.wait() == 0)
+    try await service.stop()
+  }
+
   @Test("while no service runs, a run waits for the next one and says so, and a local run is done at once")
   func withoutService() async throws {
     let (service, _, _) = try await service()

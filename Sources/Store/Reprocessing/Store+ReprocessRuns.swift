@@ -81,7 +81,22 @@ extension Store {
   package func failures(
     of run: ReprocessRun, limit: Int, _ session: Session
   ) throws -> [(subject: Subject, error: String)] {
-    try session.execute(Self.runStatements["failures"], .integer(run.number), .integer(limit)).map { row in
+    try items(Self.runStatements["failures"], of: run, limit, session)
+  }
+
+  /// Reads items whose last attempt failed and that have another one, with the errors.
+  ///
+  /// A run does not end before they do. What no worker can read is attempted for a day.
+  package func retriedItems(
+    of run: ReprocessRun, limit: Int, _ session: Session
+  ) throws -> [(subject: Subject, error: String)] {
+    try items(Self.runStatements["retried_items"], of: run, limit, session)
+  }
+
+  private func items(
+    _ statement: Statement, of run: ReprocessRun, _ limit: Int, _ session: Session
+  ) throws -> [(subject: Subject, error: String)] {
+    try session.execute(statement, .integer(run.number), .integer(limit)).map { row in
       (try Self.subject(row), try row.get("error", as: String?.self) ?? "")
     }
   }

@@ -88,6 +88,13 @@ FROM reprocess_item WHERE run_id = $1 GROUP BY 1
 SELECT subject_kind, subject, error FROM reprocess_item
 WHERE run_id = $1 AND outcome = 'failed' ORDER BY subject LIMIT $2::int
 
+-- name: retried_items
+-- Items whose last attempt failed and that have another one, such as those that wait for a newer worker.
+SELECT item.subject_kind, item.subject, job.last_error AS error
+FROM reprocess_item AS item JOIN job ON job.public_id = item.job
+WHERE item.run_id = $1 AND item.outcome IS NULL AND item.job IS NOT NULL AND job.last_error IS NOT NULL
+ORDER BY item.subject LIMIT $2::int
+
 -- name: lock_run
 SELECT state FROM reprocess_run WHERE id = $1 FOR NO KEY UPDATE
 

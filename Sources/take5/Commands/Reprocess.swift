@@ -116,11 +116,7 @@ extension Subcommand {
             }
           }
           guard let run = try store.run(named, session) else { throw runNotFound(named) }
-          var report = ReprocessReport(run, try store.counts(of: run, session))
-          report.failures = try store.failures(of: run, limit: limit, session).map {
-            ReprocessReport.Failure(id: $0.subject.id, error: $0.error)
-          }
-          return [report]
+          return [try ReprocessReport(run, limit: limit, store, session)]
         }
       }
     }

@@ -96,11 +96,7 @@ struct ReprocessCommand: Sendable {
     try await pool.run { session in
       try session.snapshot { session in
         guard let run = try store.run(run.id, session) else { throw Subcommand.runNotFound(run.id) }
-        var report = ReprocessReport(run, try store.counts(of: run, session))
-        report.failures = try store.failures(of: run, limit: 20, session).map {
-          ReprocessReport.Failure(id: $0.subject.id, error: $0.error)
-        }
-        return report
+        return try ReprocessReport(run, limit: 20, store, session)
       }
     }
   }
@@ -135,15 +131,25 @@ private struct ReprocessMonitor: Sendable {
   let pool: Pool
   let store: Store
 
+  /// The largest number of items that are noted.
+  private static let maxNoted = 20
+
   /// Returns the run and its counts when it has finished or `stop` is cancelled.
+  ///
+  /// An item whose attempt fails, and that has another one, is noted once.
   ///
   /// - Parameter stop: ends the monitor, not the run.
   func run(_ id: PublicID, until stop: CancellationFlag) async throws -> (run: ReprocessRun, counts: ReprocessCounts) {
     let bar = ProgressBar("reprocessing")
     let start = ContinuousClock.now
     var first: Int?
+    var noted: Set<PublicID> = []
     while true {
-      let (run, counts) = try await read(id)
+      let (run, counts, retried) = try await read(id)
+      for item in retried where noted.count < Self.maxNoted && noted.insert(item.id).inserted {
+        bar.clear()
+        Console.note("take5: \(item.retry)")
+      }
       let finished = counts.ended - (first ?? counts.ended)
       first = first ?? counts.ended
       let seconds = start.duration(to: .now) / .seconds(1)
@@ -160,12 +166,13 @@ private struct ReprocessMonitor: Sendable {
     }
   }
 
-  /// Reads a run and its counts in one snapshot; waits for a database that is not reachable.
-  private func read(_ id: PublicID) async throws -> (ReprocessRun, ReprocessCounts) {
+  /// Reads a run, its counts and its items with further attempts in one snapshot; waits for a database that is not reachable.
+  private func read(_ id: PublicID) async throws -> (ReprocessRun, ReprocessCounts, [ReprocessReport.Failure]) {
     try await pool.run(timeout: .seconds(60)) { session in
       try session.snapshot { session in
         guard let run = try store.run(id, session) else { throw Subcommand.runNotFound(id) }
-        return (run, try store.counts(of: run, session))
+        let retried = try store.retriedItems(of: run, limit: Self.maxNoted, session)
+        return (run, try store.counts(of: run, session), retried.map(ReprocessReport.Failure.init))
       }
     }
   }

@@ -1,13 +1,22 @@
 import FoundationEssentials
 import Model
+import Postgres
 import Store
 
 /// A reprocessing run in the output of `take5 reprocess`.
 struct ReprocessReport: Encodable {
-  /// A failed item.
+  /// An item with the error of its last attempt.
   struct Failure: Encodable {
     let id: PublicID
     let error: String
+
+    init(_ item: (subject: Subject, error: String)) {
+      id = item.subject.id
+      error = item.error
+    }
+
+    /// The line for an item that has another attempt.
+    var retry: String { "\(id) waits for another attempt: \(error)" }
   }
 
   let id: PublicID
@@ -17,7 +26,9 @@ struct ReprocessReport: Encodable {
   let total: Int
   let createdAt: Date
   let endedAt: Date?
-  var failures: [Failure]?
+  private(set) var failures: [Failure]?
+  /// Items whose last attempt failed and that have another one.
+  private(set) var retried: [Failure]?
 
   init(_ run: ReprocessRun, _ counts: ReprocessCounts) {
     id = run.id
@@ -27,6 +38,13 @@ struct ReprocessReport: Encodable {
     total = counts.total
     createdAt = run.createdAt
     endedAt = run.endedAt
+  }
+
+  /// The run with its failures and its items with further attempts, up to a number of both.
+  init(_ run: ReprocessRun, limit: Int, _ store: Store, _ session: Session) throws {
+    self.init(run, try store.counts(of: run, session))
+    failures = try store.failures(of: run, limit: limit, session).map(Failure.init)
+    retried = try store.retriedItems(of: run, limit: limit, session).map(Failure.init)
   }
 
   /// The non-zero counts of items, by outcome, as one line of text.
@@ -44,9 +62,10 @@ struct ReprocessReport: Encodable {
     "\(id)  \(state.rawValue)\(local ? ", local" : "")  \(JSON.text(of: createdAt))  \(Self.text(items))"
   }
 
-  /// The run with its failures.
+  /// The run with its failures and its items with further attempts.
   var text: String {
-    ([line] + (failures ?? []).map { "  \($0.id): \($0.error)" }).joined(separator: "\n")
+    let lines = [line] + (failures ?? []).map { "  \($0.id): \($0.error)" } + (retried ?? []).map { "  \($0.retry)" }
+    return lines.joined(separator: "\n")
   }
 }
 
