@@ -2,7 +2,8 @@ internal import Crypto
 internal import HTTPServer
 package import Platform
 
-/// Hashes and compares passwords on threads of its own, few at a time: each takes a core for some 30 ms and 19 MiB.
+/// Hashes and compares passwords on threads of its own, few at a time: each takes a core for some 30 ms and 19 MiB. They give way
+/// to whatever else wants the core, so that the sign-ins of some clients delay the requests of the others by little.
 package final class PasswordWork: Sendable {
   static let threads = 2
   /// The maximum number of passwords that are hashed or wait for it. The last one waits for about a second.
@@ -18,7 +19,7 @@ package final class PasswordWork: Sendable {
   /// - Parameter max: the number of passwords in work above which a further one is refused.
   package init(max: Int = defaultMax) throws(SystemError) {
     self.max = max
-    executor = try ThreadExecutor(name: "password", threads: Self.threads)
+    executor = try ThreadExecutor(name: "password", threads: Self.threads, givesWay: true)
     decoy = PasswordHash(of: ControlAPI.newSecret(""))
   }
 

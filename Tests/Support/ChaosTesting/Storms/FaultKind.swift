@@ -34,7 +34,7 @@ enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
   case cacheLies = "cache-lies"
   /// The cache of a machine is removed.
   case cacheGone = "cache-gone"
-  /// The wall clocks of PostgreSQL or of the workers step back by two hours, the workers are killed, and the clocks step forward.
+  /// The wall clock of PostgreSQL or of the workers steps back or forward by two hours, the workers are killed, and it is set right.
   case clock
   /// PostgreSQL accepts no writes, for a while.
   case databaseReadOnly = "database-read-only"
@@ -60,7 +60,7 @@ enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
     case .bucketHangs: "bucket hanging"
     case .cacheLies: "caches with wrong bytes"
     case .cacheGone: "caches removed"
-    case .clock: "steps of a clock back and forward by two hours"
+    case .clock: "steps of a clock by two hours, and back to its time"
     case .databaseReadOnly: "PostgreSQL read-only"
     case .owner: "owners of PostgreSQL ended"
     }

@@ -160,11 +160,12 @@ package actor OwnerStorm {
 
   // MARK: Faults
 
-  /// Steps a clock back, kills the workers, whose leases then end by another clock than they began, and steps it forward.
+  /// Steps a clock back or forward, kills the workers, whose leases then end by another clock than they began, and sets it right.
   private func stepClock() async throws {
-    let clock = clocks[faults.total(of: [.clock]) % 3 == 2 ? 1 : 0]
+    let step = faults.total(of: [.clock])
+    let clock = clocks[step % 3 == 2 ? 1 : 0]
     faults.add(.clock)
-    try clock.step(to: -7200)
+    try clock.step(to: step % 2 == 0 ? -7200 : 7200)
     // For longer than a heartbeat's interval.
     try await Task.sleep(for: .seconds(1))
     for slot in slots where slot.arguments[0] == "worker" { slot.process.kill(SIGKILL) }
