@@ -105,6 +105,19 @@ struct ServerTests {
     }
   }
 
+  @Test("other requests wait for what a handler does, unless it may wait for a disk", arguments: [false, true])
+  func criticalSection(waitsForDisk: Bool) async throws {
+    let route = Route("GET", "/path", diskProblem: waitsForDisk ? Self.diskProblem : nil, admission: Route.open) { _ in
+      let isEnteredAtOnce = CriticalSection.isEntered
+      await Task.yield()
+      return Response(isEnteredAtOnce && CriticalSection.isEntered ? .ok : .noContent)
+    }
+    try await withServer(router: Router(routes: [route])) { server in
+      let response = try await request("GET", "/path", port: server.port)
+      #expect(response.status == (waitsForDisk ? 204 : 200))
+    }
+  }
+
   @Test("HEAD uses the handler of GET")
   func head() async throws {
     try await withServer(router: Self.router) { server in

@@ -163,6 +163,21 @@ struct LeaseTests {
     }
   }
 
+  @Test("a job that loses a second worker when the clock of the server steps forward is due within seconds")
+  func lostTwice() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      for step in [60, 7200] {
+        let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
+        #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).count == 1)
+        try Self.passTime(seconds: step, session)
+        #expect(try JobQueue.reap(session).map(\.state) == [.scheduled])
+        try Self.passTime(seconds: 10, session)
+        #expect(try JobQueue.promote(session) == ["media"])
+      }
+    }
+  }
+
   /// Makes the times that are stored older, as if time had passed; fewer than no seconds: as if the clock had stepped back.
   private static func passTime(seconds: Int, _ session: Session) throws {
     try session.execute("UPDATE worker SET beat_at = beat_at - interval '\(seconds) seconds'")
@@ -170,7 +185,7 @@ struct LeaseTests {
       """
       UPDATE job SET deadline_at = deadline_at - interval '\(seconds) seconds',
         started_at = started_at - interval '\(seconds) seconds', created_at = created_at - interval '\(seconds) seconds',
-        run_at = run_at - interval '\(seconds) seconds'
+        run_at = run_at - interval '\(seconds) seconds', postponed_at = postponed_at - interval '\(seconds) seconds'
       """)
   }
 }

@@ -63,10 +63,15 @@ struct PauseTests {
     }
   }
 
-  @Test("pauses of lost jobs that are not blamed are those of postponed jobs", arguments: [(nil, 1.0), (3600, 300)])
-  func lost(since: Int?, seconds: Double) async throws {
+  @Test(
+    "pauses of lost jobs that are not blamed are those of postponed jobs, bounded by four to the number of losses",
+    arguments: [
+      (nil, 0, 1.0), (nil, 5, 1), (3600, 0, 1), (3600, 1, 4), (3600, 4, 256), (3600, 5, 300), (3600, 30_000, 300),
+    ])
+  func lost(since: Int?, lost: Int, seconds: Double) async throws {
     try await withJob { _, session in
       try postpone(since, session)
+      try session.execute("UPDATE job SET lost = \(lost)")
       try session.execute("DELETE FROM worker")
       try expectPause(seconds, session) { try JobQueue.reap(session).map(\.state) == [.scheduled] }
     }

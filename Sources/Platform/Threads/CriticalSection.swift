@@ -1,7 +1,7 @@
 import Glibc
 
-/// A part of a thread's work that others wait for, such as an open transaction of the database, which holds locks: the thread waits for no
-/// disk and no network in it.
+/// A part of a thread's work that others wait for, such as an open transaction of the database, which holds locks, or all that a thread of
+/// request handlers does: the thread waits for no disk and no network in it.
 ///
 /// A call that may wait says so. That it happens in a critical section is a fault of this program: it is reported, and the call goes on.
 package enum CriticalSection {

@@ -48,7 +48,7 @@ WHERE held.id IS NULL OR job.token IS DISTINCT FROM held.token OR job.cancel_at 
 -- A job past its deadline is blamed. A job whose worker was lost is blamed if it was in a stage that can crash a worker
 -- ($2), if the worker held no other job and did not deregister, and if no other job was lost within $3 seconds. Without
 -- blame the attempt does not count, and the job is rescheduled for up to $4 seconds, with pauses that grow from $5 to
--- $6 seconds.
+-- $6 seconds with the time and with the number of losses: a clock that steps forward adds time alone.
 WITH expired AS MATERIALIZED (
     SELECT job.id, job.token, job.worker_id, job.attempt, job.max_attempts, job.blamed, job.postponed_at,
       job.cancel_at IS NOT NULL AS cancelled, worker.id IS NOT NULL AS is_registered,
@@ -95,7 +95,7 @@ WITH expired AS MATERIALIZED (
       blamed = blamed + is_blamed::int, attempt = attempt - (NOT is_blamed)::int,
       postponed_at = CASE WHEN is_blamed THEN postponed_at ELSE coalesce(postponed_at, clock_timestamp()) END,
       run_at = {after(CASE WHEN is_blamed THEN {back_off(1, 4, lost, 256)}
-        ELSE {postponement(clock_timestamp(), $5::float8, $6::float8)} END)}
+        ELSE least({back_off($5::float8, 4, lost, $6::float8)}, {postponement(clock_timestamp(), $5::float8, $6::float8)}) END)}
     FROM decided
     WHERE id = decided_id AND state = 'x' AND may_return AND NOT cancelled
     RETURNING id, public_id, kind),

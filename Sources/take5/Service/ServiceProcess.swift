@@ -28,7 +28,7 @@ struct ServiceProcess: Sendable {
       signals: StopSignals(isService: true), log: try Logger(arguments) { output.add($0) }, metrics: metrics)
     defer { output.flush(within: flushTimeout) }
     CriticalSection.reportWaits { [log = process.log] call in
-      log.error("a transaction of the database waits for the storage, and others for its locks", ["call": call])
+      log.error("a transaction of the database, or a thread of request handlers, waits for the storage", ["call": call])
     }
     do {
       return try await service(process)

@@ -63,7 +63,7 @@ final class LogLines: Sendable {
 
   private func add(_ line: String) {
     // What the guard of transactions logs in a process of the service.
-    if line.contains("a transaction of the database waits for the storage") { Issue.record("\(line)") }
+    if line.contains("waits for the storage") { Issue.record("\(line)") }
     let acts = state.withLock { state in
       let due = state.actions.indices.filter { state.actions[$0].times > 0 && line.contains(state.actions[$0].text) }
       for index in due { state.actions[index].times -= 1 }
