@@ -19,13 +19,17 @@ extension JobQueue {
     try session.execute(statements["deregister"], .integer(worker))
   }
 
-  /// Takes the turn to perform the maintenance for all workers, or prolongs it; false if another worker has it.
+  /// Takes the turn to perform the maintenance for all workers, or prolongs it.
   ///
   /// Two workers may believe to have it for a moment: nothing depends on the turn but that the work is done about once.
   ///
   /// - Parameter seconds: the time until another worker may take it.
-  package static func takeTurn(worker: Int64, seconds: Double, _ session: Session) throws(PostgresError) -> Bool {
-    try !session.execute(statements["take_turn"], .integer(worker), .double(seconds)).isEmpty
+  /// - Returns: nil if the worker has the turn; otherwise the time until that of another ends.
+  package static func takeTurn(worker: Int64, seconds: Double, _ session: Session) throws(PostgresError) -> Duration? {
+    let rows = try session.execute(statements["take_turn"], .integer(worker), .double(seconds))
+    // Without a row another worker has just taken the first turn of all.
+    guard let row = rows.first else { return .seconds(seconds) }
+    return try row.get("ends_in", as: Double?.self).map { .seconds(max(0, min($0, seconds))) }
   }
 
   /// Renews a worker's lease.

@@ -136,7 +136,9 @@ final class Fleet: Sendable {
         }
         if member.job == nil { try claim(&member, session) }
       case .turn:
-        member.hasTurn = try JobQueue.takeTurn(worker: member.worker, seconds: 20, session)
+        let end = try JobQueue.takeTurn(worker: member.worker, seconds: 20, session)
+        member.hasTurn = end == nil
+        if let end { member.due[action] = now + (end / .seconds(1) + Double.random(in: 0...5)) }
       case .schedule where member.hasTurn:
         _ = try JobQueue.promote(session)
         _ = try JobQueue.nextDue(session)

@@ -56,8 +56,14 @@ struct Maintenance: Sendable {
     await withDiscardingTaskGroup { group in
       for task in tasks where task.performer == .eachWorker { group.addTask { await self.repeat(task) } }
       while !Task.isCancelled {
-        if await takeTurn() ?? false { await performTurn() }
-        try? await configuration.clock.sleep(for: configuration.heartbeatInterval)
+        var pause = configuration.heartbeatInterval
+        switch await takeTurn() {
+        case .own: await performTurn()
+        // All workers know the same end. At it the turn was prolonged, unless its worker has died.
+        case .another(let end): pause = end + pause * Double.random(in: 0...0.5)
+        case .unknown: break
+        }
+        try? await configuration.clock.sleep(for: pause)
       }
     }
   }
@@ -69,21 +75,31 @@ struct Maintenance: Sendable {
       group.addTask { await self.followSchedule() }
       while (try? await configuration.clock.sleep(for: configuration.heartbeatInterval)) != nil {
         // While the database does not reply, no other worker takes the turn either.
-        if await takeTurn() == false { break }
+        if case .another = await takeTurn() { break }
       }
       group.cancelAll()
     }
   }
 
-  /// Takes or prolongs the turn: for two intervals, so that another worker has it within three, a lease. Nil if the database does not reply.
-  private func takeTurn() async -> Bool? {
+  /// Whose turn it is.
+  private enum Turn {
+    case own
+    /// Until then.
+    case another(end: Duration)
+    /// The database does not reply.
+    case unknown
+  }
+
+  /// Takes or prolongs the turn: for two intervals, after which another worker takes that of one that has died.
+  private func takeTurn() async -> Turn {
     do {
-      return try await pool.run { [worker, seconds = configuration.heartbeatInterval * 2 / .seconds(1)] session in
+      let end = try await pool.run { [worker, seconds = configuration.heartbeatInterval * 2 / .seconds(1)] session in
         try JobQueue.takeTurn(worker: worker, seconds: seconds, session)
       }
+      return end.map { .another(end: $0) } ?? .own
     } catch {
       log.warning("a maintenance task failed", ["task": "turn", "error": "\(error)"])
-      return nil
+      return .unknown
     }
   }
 
