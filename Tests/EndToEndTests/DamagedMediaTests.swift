@@ -94,7 +94,7 @@ struct DamagedMediaTests {
     try await service.stop()
   }
 
-  @Test("what 'take5 verify' finds beside a running service is not sent from then on")
+  @Test("what 'take5 verify' finds while a service runs is not sent from then on")
   func verified() async throws {
     let (service, post) = try await service()
     let composed = try #require(post.assets[.composed])

@@ -15,7 +15,7 @@ package actor OwnerStorm {
     /// Whether the wall clocks of PostgreSQL and of the workers step.
     package var stepsClocks = true
     /// The time within which all posts are ready after the last fault.
-    package var limit = Duration.seconds(600)
+    package var limit = Duration.seconds(300)
 
     package init(seed: UInt64) { self.seed = seed }
   }
