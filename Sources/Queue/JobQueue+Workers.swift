@@ -86,6 +86,12 @@ extension JobQueue {
     return reaped
   }
 
+  /// The time until the first lease or deadline of a running job ends, zero if it has ended; nil: no job runs.
+  package static func nextExpiry(_ session: Session) throws(PostgresError) -> Duration? {
+    try session.execute(statements["next_expiry"]).single().get("seconds", as: Double?.self)
+      .map { .seconds(min(max($0, 0), 3600)) }
+  }
+
   /// Makes scheduled jobs that are due available, or throttled if they have a limit; returns the queue of each.
   package static func promote(limit: Int = 1000, _ session: Session) throws(PostgresError) -> [String] {
     var queues: [String] = []

@@ -51,6 +51,27 @@ struct LeaseTests {
     }
   }
 
+  @Test("the next expiry is the first end of a lease or a deadline, zero once it has passed, and none if no job runs")
+  func nextExpiry() async throws {
+    try await withSession { session in
+      #expect(try JobQueue.nextExpiry(session) == nil)
+      try JobQueue.enqueue([QueueDatabase.job(), QueueDatabase.job()], session)
+      #expect(try JobQueue.nextExpiry(session) == nil)
+      let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 60, session)
+      let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, session)
+      func expects(from low: Double, to high: Double) throws {
+        let expiry = try #require(try JobQueue.nextExpiry(session))
+        #expect(expiry >= .seconds(low) && expiry <= .seconds(high))
+      }
+      try expects(from: 30, to: 60)
+      try session.execute(
+        "UPDATE job SET deadline_at = clock_timestamp() + interval '20 s' WHERE id = $1", .integer(claimed[0].id))
+      try expects(from: 10, to: 20)
+      try session.execute("UPDATE worker SET beat_at = clock_timestamp() - interval '1 h'")
+      try expects(from: 0, to: 0)
+    }
+  }
+
   @Test("the jobs of a deregistered worker are reaped at once, whatever its lease")
   func deregistered() async throws {
     try await withSession { session in

@@ -81,10 +81,12 @@ struct RepeatedTaskTests {
   private func running(
     _ fixture: ConsumerFixture, tasks: [MaintenanceTask] = [],
     onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
-    lease: Duration = .seconds(1_000_000),
+    lease: Duration = .seconds(1_000_000), reapInterval: Duration = .seconds(5), clock: (any WorkerClock)? = nil,
     _ body: () async throws -> Void
   ) async throws {
-    let configuration = fixture.configuration(lease: lease)
+    var configuration = fixture.configuration(lease: lease)
+    configuration.reapInterval = reapInterval
+    if let clock { configuration.clock = clock }
     let maintenance = Maintenance(
       worker: fixture.worker, configuration: configuration, pool: fixture.pool, onReaped: onReaped, tasks: tasks,
       metrics: WorkerMetrics(Metrics()), polling: Polling(interval: configuration.pollInterval), schedule: WakeUp(),
@@ -202,6 +204,27 @@ struct RepeatedTaskTests {
       }
       #expect(attempts.withLock { $0 } == [id, id])
       #expect(try await fixture.state(id) == .scheduled)
+    }
+  }
+
+  @Test("a lost job is taken when the lease of its worker ends, not at the next interval")
+  func reapedAtExpiry() async throws {
+    try await ConsumerFixture.with { fixture in
+      let id = try await fixture.enqueue()[0]
+      _ = try await fixture.claim(1)
+      // A second is left of the lease, by the clock of the database.
+      try await fixture.pool.run {
+        _ = try $0.execute(
+          "UPDATE worker SET beat_at = clock_timestamp() - make_interval(secs => lease_seconds) + interval '1 s'")
+      }
+      let taken = Shared<[PublicID]>([])
+      let onReaped: @Sendable ([Reaped], Session) throws -> Void = { reaped, _ in
+        taken.withLock { $0 += reaped.map(\.publicID) }
+      }
+      try await running(fixture, onReaped: onReaped, reapInterval: .seconds(1_000_000), clock: ContinuousClock()) {
+        await until { taken.withLock { !$0.isEmpty } }
+      }
+      #expect(taken.withLock { $0 } == [id])
     }
   }
 }

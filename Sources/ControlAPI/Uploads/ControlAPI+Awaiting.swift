@@ -105,11 +105,19 @@ extension ControlAPI {
 
   /// Looks at a post. What keeps it from being processed keeps no other post from it, and the next round looks at it again.
   private func tryToReconsider(_ post: PublicID, isRound: Bool) async {
-    do { try await reconsider(post, isRound: isRound) } catch {
-      // Another look may have ended the wait meanwhile, and removed the uploads.
-      let awaited = try? await database.run { [store] in try store.awaitedUploads(of: post, $0) }
-      if awaited?.isEmpty != true { logFailure(error, ["post": "\(post)"]) }
+    do {
+      do { try await reconsider(post, isRound: isRound) } catch {
+        // Another look may have ended the wait meanwhile, and removed the uploads.
+        guard try await isAwaiting(post) else { return }
+        throw error
+      }
+    } catch {
+      logFailure(error, ["post": "\(post)"])
     }
+  }
+
+  private func isAwaiting(_ post: PublicID) async throws -> Bool {
+    try await !database.run { [store] in try store.awaitedUploads(of: post, $0) }.isEmpty
   }
 
   private func logFailure(_ error: any Error, _ subject: KeyValuePairs<String, String?>) {

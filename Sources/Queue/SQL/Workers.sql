@@ -114,6 +114,13 @@ WITH expired AS MATERIALIZED (
 SELECT id, public_id, kind, 's' AS state FROM rescheduled
 UNION ALL SELECT id, public_id, kind, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM ended
 
+-- name: next_expiry
+-- The seconds until the first lease or deadline of a running job ends; NULL: none runs. The wall clock, as leases are read by it.
+SELECT (extract(epoch FROM min(least(job.deadline_at, worker.beat_at + make_interval(secs => worker.lease_seconds))))
+  - extract(epoch FROM clock_timestamp()))::float8 AS seconds
+FROM job LEFT JOIN worker ON worker.id = job.worker_id
+WHERE job.state = 'x'
+
 -- name: sweep
 -- Removes workers that are gone once no job refers to them, and records of lost workers after a day.
 WITH removed_losses AS (DELETE FROM worker_loss WHERE lost_at < statement_timestamp() - interval '1 day')

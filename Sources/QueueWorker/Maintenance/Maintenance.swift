@@ -60,7 +60,7 @@ struct Maintenance: Sendable {
         switch await takeTurn() {
         case .own: await performTurn()
         // All workers know the same end. At it the turn was prolonged, unless its worker has died.
-        case .another(let end): pause = end + pause * Double.random(in: 0...0.5)
+        case .another(let end): pause = end + pause * Double.random(in: 0...0.25)
         case .unknown: break
         }
         try? await configuration.clock.sleep(for: pause)
@@ -73,7 +73,7 @@ struct Maintenance: Sendable {
     await withDiscardingTaskGroup { group in
       for task in queueTasks + tasks where task.performer == .oneWorker { group.addTask { await self.repeat(task) } }
       group.addTask { await self.followSchedule() }
-      while (try? await configuration.clock.sleep(for: configuration.heartbeatInterval)) != nil {
+      while (try? await configuration.clock.sleep(for: configuration.heartbeatInterval / 2)) != nil {
         // While the database does not reply, no other worker takes the turn either.
         if case .another = await takeTurn() { break }
       }
@@ -90,10 +90,10 @@ struct Maintenance: Sendable {
     case unknown
   }
 
-  /// Takes or prolongs the turn: for two intervals, after which another worker takes that of one that has died.
+  /// Takes or prolongs the turn: for twice the time until it is prolonged, after which another worker takes that of one that has died.
   private func takeTurn() async -> Turn {
     do {
-      let end = try await pool.run { [worker, seconds = configuration.heartbeatInterval * 2 / .seconds(1)] session in
+      let end = try await pool.run { [worker, seconds = configuration.heartbeatInterval / .seconds(1)] session in
         try JobQueue.takeTurn(worker: worker, seconds: seconds, session)
       }
       return end.map { .another(end: $0) } ?? .own
@@ -172,16 +172,25 @@ struct Maintenance: Sendable {
     ]
   }
 
+  /// Reaps, and again when the first lease or deadline ends, if that is before the next run.
   @Sendable private func reap(_ pool: Pool) async throws {
-    let reaped = try await pool.transaction { [onReaped, faults = configuration.faults] session in
+    while let expiry = try await reap(in: pool), expiry < configuration.reapInterval {
+      try await configuration.clock.sleep(for: max(expiry, configuration.pollInterval))
+    }
+  }
+
+  /// Takes jobs from lost workers once; returns the time until another lease or deadline ends.
+  private func reap(in pool: Pool) async throws -> Duration? {
+    let (reaped, expiry) = try await pool.transaction { [onReaped, faults = configuration.faults] session in
       let reaped = try JobQueue.reap(by: faults, session)
       try onReaped(reaped, session)
-      return reaped
+      return (reaped, try JobQueue.nextExpiry(session))
     }
     if !reaped.isEmpty { schedule.raise() }
     metrics.reaped(reaped)
     for job in reaped {
       log.warning("a job was taken from its worker", ["job": job.publicID.description, "state": job.state.rawValue])
     }
+    return expiry
   }
 }
