@@ -105,6 +105,31 @@ struct ServerTests {
     }
   }
 
+  @Test("a server that has ended keeps nothing of its routes, whether their handlers may wait for a disk or not")
+  func ended() async throws {
+    final class Kept: Sendable {
+      let ended = OneShot<Void>()
+
+      deinit { ended.fulfil(()) }
+    }
+    func serve(_ kept: Kept) async throws -> OneShot<Void> {
+      let routes = [("/disk", Self.diskProblem), ("/path", nil)].map { path, problem in
+        Route("GET", path, diskProblem: problem, admission: Route.open) { _ in
+          withExtendedLifetime(kept) { Response(.ok) }
+        }
+      }
+      try await withServer(router: Router(routes: routes)) { server in
+        for path in ["/path", "/disk"] {
+          let response = try await request("GET", path, port: server.port)
+          #expect(response.status == 200)
+        }
+      }
+      return kept.ended
+    }
+    // The threads end after the server.
+    try await serve(Kept()).value
+  }
+
   @Test("other requests wait for what a handler does, unless it may wait for a disk", arguments: [false, true])
   func criticalSection(waitsForDisk: Bool) async throws {
     let route = Route("GET", "/path", diskProblem: waitsForDisk ? Self.diskProblem : nil, admission: Route.open) { _ in

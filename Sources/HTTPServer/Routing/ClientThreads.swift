@@ -127,17 +127,29 @@ final class ClientThreads: @unchecked Sendable {
     let worker = Worker()
     while true {
       let ended = worker.request
-      let found = next(for: worker)
-      // Not under the mutex: with a request the server may end, which stops these threads.
+      let found = next(for: worker, waits: ended == nil)
+      // Not under the mutex: with a request the server may end, which stops these threads. And before the thread waits: otherwise it would
+      // keep what the request keeps.
       withExtendedLifetime(ended) {}
-      guard let (job, request) = found else { return }
+      switch found {
       // A task is isolated to no actor. If it seemed to be, each call of a nonisolated function would be enqueued again.
-      job.runSynchronously(on: request.asUnownedTaskExecutor())
+      case .job(let job, let request): job.runSynchronously(on: request.asUnownedTaskExecutor())
+      case .none: continue
+      case .end: return
+      }
     }
   }
 
-  /// Waits for the next job; nil if the thread must end.
-  private func next(for worker: Worker) -> (UnownedJob, RequestExecutor)? {
+  /// What a thread does next.
+  private enum Next {
+    case job(UnownedJob, RequestExecutor)
+    /// There is no job, and the thread was not to wait for one.
+    case none
+    case end
+  }
+
+  /// Ends the request of a worker, and returns the next job.
+  private func next(for worker: Worker, waits: Bool) -> Next {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     if let ended = worker.request.take() {
@@ -147,7 +159,7 @@ final class ClientThreads: @unchecked Sendable {
         stuck -= 1
         if replacements > stuck {
           replacements -= 1
-          return nil
+          return .end
         }
       } else {
         ended.queue.running -= 1
@@ -167,9 +179,10 @@ final class ClientThreads: @unchecked Sendable {
           worker.start = .now
           workers[ObjectIdentifier(worker)] = worker
         }
-        return (job, request)
+        return .job(job, request)
       }
-      if stopping { return nil }
+      if stopping { return .end }
+      guard waits else { return .none }
       pthread_cond_wait(available, mutex)
     }
   }
