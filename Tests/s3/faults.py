@@ -145,7 +145,7 @@ def main():
     endpoint = urllib.parse.urlsplit(dict(urllib.parse.parse_qsl(bucket.query))["endpoint"])
     store = FaultyStore((endpoint.hostname, endpoint.port), options.seed)
     blobs = f"s3://{bucket.netloc}/faults-{options.seed}?endpoint=http://127.0.0.1:{store.port}"
-    with tempfile.TemporaryDirectory(prefix="take5-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="take5-faults-", ignore_cleanup_errors=True) as folder:
         figures = run(options, store, pathlib.Path(folder), blobs)
     print(f"{figures}; each is there and ready, and the store is consistent")
 
