@@ -71,11 +71,11 @@ JSON
 )
 export TAKE5_URL TAKE5_PHOTO TAKE5_SEEDS SCHEMATHESIS_HOOKS="$here/hooks.py"
 
-# check NAME CREDENTIAL USER
+# check NAME CREDENTIAL USER: all checks, which is the default; named here, they would be made also where the configuration says not to.
 check() {
   status=0
   TAKE5_USER=$3 TAKE5_TOKEN=$2 "$schemathesis" --config-file "$here/schemathesis.toml" run "${DOCUMENT:-$url/openapi.json}" --url "$url" \
-    --checks all --max-examples "$examples" --seed "$seed" --header "Authorization: Bearer $2" --no-color \
+    --max-examples "$examples" --seed "$seed" --header "Authorization: Bearer $2" --no-color \
     --request-timeout 90 ${OPTIONS:-} >"$folder/report.txt" 2>&1 || status=$?
   cat "$folder/report.txt"
   [ $status = 0 ] || exit $status
