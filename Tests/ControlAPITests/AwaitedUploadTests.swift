@@ -302,6 +302,41 @@ struct AwaitedUploadTests {
     }
   }
 
+  @Test("the repetition of a submission whose first request uses the upload meanwhile gets the response to that one")
+  func repeatedMeanwhile() async throws {
+    let (calls, isDone) = (Shared(0), try Gate())
+    var setting = RunningAPI.Setting()
+    setting.wrap = { base in
+      guard let base = base as? any InspectableBlobStore else { return base }
+      var blobs = ObservedBlobStore(base)
+      // The request that is first to prepare the photo continues once the other one has its response.
+      blobs.onPrepare = { _ in
+        let isFirst = calls.withLock { calls in
+          calls += 1
+          return calls == 1
+        }
+        if isFirst { isDone.wait() }
+      }
+      return blobs
+    }
+    try await RunningAPI.with(setting) { api in
+      let id = try await UploadTests.upload(PhotoSubmissionTests.jpeg, api)
+      let submit = { @Sendable in
+        try await request(
+          "POST", "/v1/posts", port: api.port,
+          headers: [("Content-Type", "application/json"), ("Idempotency-Key", "repeated")],
+          body: Array(#"{"kind":"photo","author":"ada","photo":{"upload":"\#(id)"}}"#.utf8))
+      }
+      async let late = submit()
+      await until { calls.withLock { $0 } == 1 }
+      let first = try await submit()
+      isDone.open()
+      let second = try await late
+      #expect(first.status == 202 && second.status == 202)
+      #expect(try second.json["id"] == first.json["id"] && second.headers["idempotency-replayed"] == "true")
+    }
+  }
+
   @Test("one post awaits an upload, and a post that is deleted awaits none")
   func once() async throws {
     try await RunningAPI.with { api in

@@ -176,18 +176,21 @@ def run(options, store, folder, blobs):
             posts[number] = submit(url, number)
 
     clients = [threading.Thread(target=client) for _ in range(CLIENTS)]
-    store.remaining = options.faults - options.faults // KILLS - options.faults // OTHERS
+    kills_wanted, others_wanted = options.faults // KILLS, options.faults // OTHERS
+    of_store = options.faults - kills_wanted - others_wanted
+    store.remaining = of_store
     for thread in clients:
         thread.start()
     end = time.monotonic() + TIMEOUT
-    while store.remaining or kills < options.faults // KILLS or others.total() < options.faults // OTHERS:
+    while store.remaining or kills < kills_wanted or others.total() < others_wanted:
         if time.monotonic() > end:
             sys.exit(f"only {store.done} and {kills} kills within {TIMEOUT} s")
-        # Kills are spread over the faults of the store.
-        if kills < options.faults // KILLS and store.done.total() >= kills * (KILLS - 1):
+        # The others are spread over the faults of the store.
+        share = store.done.total() / of_store
+        if kills < kills_wanted and share >= kills / kills_wanted:
             (service if chance.random() < 0.3 else worker).kill()
             kills += 1
-        if others.total() < options.faults // OTHERS and store.done.total() >= others.total() * (OTHERS - 2):
+        if others.total() < others_wanted and share >= others.total() / others_wanted:
             if chance.random() < 0.5:
                 others[break_cache(folder / chance.choice(["api", "worker"]) / "blob-cache", chance)] += 1
             else:

@@ -35,28 +35,34 @@ extension ControlAPI {
     }
     let key = try idempotencyKey(of: request, payload: payload)
     do {
-      // A client that a hanging disk has let go with a refusal must not find its submission stored.
-      try Task.checkCancellation()
-      return try await store.transaction(
-        publishing: sources,
-        by: { [writes] work in
-          try await writes.run(work)
-          try Task.checkCancellation()
-        }, database, checkout: Self.checkoutTimeout
-      ) { session in
-        let stored = try key.map { try Self.stored(under: $0, store, session, submit) } ?? submit(session)
-        // Also for a replay: the first request may have failed between its commit and its notification.
-        if stored.status == .accepted { try JobQueue.notify(queue: PostJob.queue, session) }
-        return stored
+      do {
+        // A client that a hanging disk has let go with a refusal must not find its submission stored.
+        try Task.checkCancellation()
+        return try await store.transaction(
+          publishing: sources,
+          by: { [writes] work in
+            try await writes.run(work)
+            try Task.checkCancellation()
+          }, database, checkout: Self.checkoutTimeout
+        ) { session in
+          let stored = try key.map { try Self.stored(under: $0, store, session, submit) } ?? submit(session)
+          // Also for a replay: the first request may have failed between its commit and its notification.
+          if stored.status == .accepted { try JobQueue.notify(queue: PostJob.queue, session) }
+          return stored
+        }
+      } catch BlobError.missing {
+        // Another request has removed or used an upload since it was looked up. If it was the first one with the key, its response counts.
+        let missing = ProblemKind.uploadNotFound.problem("An upload that the submission names does not exist.")
+        guard let key else { throw missing }
+        return try await database.transaction { [store] session in
+          try Self.stored(under: key, store, session) { _ in throw missing }
+        }
       }
     } catch let refusal as QuarantineRefusal {
       throw MediaRefusal(reasons: refusal.reasons).problem
     } catch let refusal as PunctualityRefusal {
       let late = refusal.punctuality.lateSeconds.map { "It is \(CountText.text($0, "second")) late." }
       throw ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")
-    } catch BlobError.missing {
-      // Another request has removed or used it since it was looked up.
-      throw ProblemKind.uploadNotFound.problem("An upload that the submission names does not exist.")
     } catch is AwaitedByOther {
       throw ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
     } catch let fault as Store.IdempotencyFault {
