@@ -107,6 +107,22 @@ struct UploadFolderTests {
     #expect(try uploads.record(expired.id) == nil)
   }
 
+  @Test("the clock of uploads passes over a step forward for a day, and follows a step back at once")
+  func clock() {
+    let (date, instant) = (Date(timeIntervalSince1970: 1e9), ContinuousClock.now)
+    func time(_ clock: inout UploadClock, after elapsed: Double, stepped step: Double) -> Double {
+      clock.time(date: date + elapsed + step, instant: instant + .seconds(elapsed)).timeIntervalSince(date)
+    }
+    var clock = UploadClock(date: date, instant: instant)
+    #expect(time(&clock, after: 10, stepped: 0) == 10)
+    #expect(time(&clock, after: 20, stepped: 7200) == 20)
+    #expect(time(&clock, after: 30, stepped: 0) == 30)
+    #expect(time(&clock, after: 40, stepped: -7200) == -7160)
+    // The step back is undone.
+    #expect(time(&clock, after: 50, stepped: 0) == -7150)
+    #expect(time(&clock, after: 50 + 86_400, stepped: 0) == 86_450)
+  }
+
   @Test("an upload without a byte for a time has expired, unless it is whole or a post awaits it")
   func idle() throws {
     let records = try (0..<3).map { _ in

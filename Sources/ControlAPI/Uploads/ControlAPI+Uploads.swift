@@ -133,7 +133,8 @@ extension ControlAPI {
 
   /// Reads an upload of a caller; nil if it does not exist, has expired, or is another client's.
   func record(_ id: PublicID, of caller: Caller) throws -> UploadRecord? {
-    guard let record = try uploadFolder().record(id), caller.viewer.owns(record.user), expiry(of: record) > .now
+    guard let record = try uploadFolder().record(id), caller.viewer.owns(record.user),
+      expiry(of: record) > UploadClock.now
     else { return nil }
     return record
   }

@@ -88,7 +88,7 @@ package final class OpenUploads: Sendable {
       let holder = ShareHolder(record)
       // Others may have removed some, and some have expired.
       for held in state.withLock({ $0.records(of: holder) })
-      where folder.state(of: held.id) == nil || folder.expiry(of: held) <= .now {
+      where folder.state(of: held.id) == nil || folder.expiry(of: held) <= UploadClock.now {
         remove(held.id)
       }
       guard admits(record) else { throw refusal(of: holder, in: folder) }

@@ -18,7 +18,7 @@ extension Store {
     let users = try await onThread("uploads") {
       var uploads = try blobs.uploads()
       uploads.onDamage = onDamage
-      _ = try uploads.removeExpired(now: .now)
+      _ = try uploads.removeExpired(now: UploadClock.now)
       return try blobs.uploads().users()
     }
     guard !users.isEmpty else { return }
