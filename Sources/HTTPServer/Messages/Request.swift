@@ -72,6 +72,9 @@ package struct RequestBody: AsyncSequence, Sendable {
   /// Closes the connection without a response, as if the client had closed it: the reader gets what has arrived, and then fails.
   package func cancel() { context.fail(.disconnected, cutting: true) }
 
+  /// When the head of the request had arrived.
+  package var arrival: ContinuousClock.Instant { context.start }
+
   /// Reads the complete body; for small bodies such as JSON.
   package func collect(upTo limit: Int) async throws(BodyError) -> [UInt8] {
     var bytes: [UInt8] = []
