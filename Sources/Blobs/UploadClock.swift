@@ -5,9 +5,13 @@ import Platform
 package struct UploadClock: Sendable {
   private static let shared = Locked(UploadClock(date: .now, instant: .now))
   private static let distrust = Duration.seconds(24 * 3600)
+  /// The seconds by which the system's clock may gain between two calls without a step, as when it is slewed.
+  private static let maxGain = 1.0
 
   private var date: Date
   private var instant: ContinuousClock.Instant
+  /// When a step forward was noticed that does not count yet.
+  private var step: ContinuousClock.Instant?
 
   package init(date: Date, instant: ContinuousClock.Instant) { (self.date, self.instant) = (date, instant) }
 
@@ -16,9 +20,12 @@ package struct UploadClock: Sendable {
 
   /// Returns the time when the system's clock shows `date`, at an instant of a clock that does not step.
   package mutating func time(date: Date, instant: ContinuousClock.Instant) -> Date {
-    let elapsed = self.instant.duration(to: instant)
-    let steady = self.date.addingTimeInterval(elapsed / .seconds(1))
-    guard date <= steady || elapsed > Self.distrust else { return steady }
+    let steady = self.date.addingTimeInterval(self.instant.duration(to: instant) / .seconds(1))
+    if date.timeIntervalSince(steady) > Self.maxGain {
+      let since = step ?? instant
+      step = since
+      if since.duration(to: instant) <= Self.distrust { return steady }
+    }
     self = UploadClock(date: date, instant: instant)
     return date
   }

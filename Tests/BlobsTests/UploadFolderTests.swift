@@ -120,7 +120,11 @@ struct UploadFolderTests {
     #expect(time(&clock, after: 40, stepped: -7200) == -7160)
     // The step back is undone.
     #expect(time(&clock, after: 50, stepped: 0) == -7150)
-    #expect(time(&clock, after: 50 + 86_400, stepped: 0) == 86_450)
+    #expect(time(&clock, after: 51 + 86_400, stepped: 0) == 86_451)
+    // A clock that gains half a second has not stepped, and one that steps later does not count at once.
+    #expect(time(&clock, after: 172_000, stepped: 0.5) == 172_000.5)
+    #expect(time(&clock, after: 173_000, stepped: 7200.5) == 173_000.5)
+    #expect(time(&clock, after: 174_000, stepped: 0.5) == 174_000.5)
   }
 
   @Test("an upload without a byte for a time has expired, unless it is whole or a post awaits it")
