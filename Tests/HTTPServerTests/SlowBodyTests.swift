@@ -43,10 +43,10 @@ struct SlowBodyTests {
         return connection.receiveRest()
       }
       #expect(rest.isEmpty)
+      // A server that stops cancels the handlers that have not seen the end of their bodies yet.
+      let failure = try #require(await failures.first { _ in true })
+      #expect(failure == (4, .deadlineExceeded))
     }
-    continuation.finish()
-    let failed = await failures.reduce(into: []) { $0.append($1) }
-    #expect(failed.map(\.0) == [4] && failed.map(\.1) == [.deadlineExceeded])
   }
 
   @Test("the time for a body from which a client can go on grows with what arrives")
