@@ -130,6 +130,7 @@ package enum StoreMigrations {
       Migration(version: 141, name: "removals", PackageResources.v0141_removals_sql),
       Migration(version: 142, name: "forgotten_at", PackageResources.v0142_forgotten_at_sql),
       Migration(version: 146, name: "removal_counts", PackageResources.v0146_removal_counts_sql),
+      Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
     ]
   }
 }

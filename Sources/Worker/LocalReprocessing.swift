@@ -115,7 +115,7 @@ package struct LocalReprocessing: Sendable {
     case .damaged(let error, _): try await end(item, .failed(error.description))
     case .failed(let error): try await end(item, .failed(error))
     case .superseded(let ending): try await end(item, ending)
-    case .stopped, .crowded, .attributed: try await end(item, .requeued)
+    case .stopped, .crowded: try await end(item, .requeued)
     // The items do not fail, because the run can be resumed.
     case .interrupted(_, let failure):
       try await end(item, .requeued)

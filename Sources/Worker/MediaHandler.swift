@@ -57,7 +57,7 @@ struct MediaHandler: JobHandler {
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
     held.begin(.commit)
     switch await record.write(ending) {
-    case .accepted, .rejected, .attributed, .unchanged: return .healthy
+    case .accepted, .rejected, .unchanged: return .healthy
     case .unable(let outage): return .outage(outage)
     case .damaged(let error, let hash):
       do { try await damages.check(hash, pool) } catch {

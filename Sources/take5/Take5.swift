@@ -21,7 +21,7 @@ struct Take5 {
   static let commands: [Subcommand] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
     .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .jobsList, .jobsShow, .jobsRetry,
-    .jobsCancel, .jobsStats, .jobsWatch,
+    .jobsCancel, .jobsStats,
     .keysCreate, .keysList, .keysRevoke, .keysRotateSigning, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume,
     .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,

@@ -143,7 +143,7 @@ struct CommandLineTests {
     #expect(all.status == 0)
     for command in [
       "serve", "worker", "submit post", "jobs list", "jobs show", "jobs retry", "jobs cancel", "jobs stats",
-      "jobs watch", "validate", "compose",
+      "validate", "compose",
       "still", "migrate", "version",
     ] {
       #expect(all.output.contains("  \(command) "))

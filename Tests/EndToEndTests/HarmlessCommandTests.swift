@@ -60,8 +60,7 @@ struct HarmlessCommandTests {
       ["database", "--", "true"], ["backup", "OUT"],
     ].map { Command(arguments: $0, hasStore: true) }
   private static let endless = [
-    Command(arguments: ["jobs", "watch"], hasStore: true, isEndless: true),
-    Command(arguments: ["worker"], hasStore: true, isEndless: true),
+    Command(arguments: ["worker"], hasStore: true, isEndless: true)
   ]
 
   /// A folder with media, and a store with a running service and a post that waits for a worker.
@@ -183,9 +182,6 @@ struct HarmlessCommandTests {
   @Test("a command ends when the reader of its output closes the pipe")
   func readers() async throws {
     let workspace = try await Workspace()
-    // The first line is printed at once, because a job is waiting.
-    let watching = try await workspace.run(Command(arguments: ["jobs", "watch"]), "| head -n 1")
-    #expect(watching.status == 0 && watching.output.split(separator: "\n").count == 1, "\(watching)")
     for path in ["-", "/dev/stdout"] {
       let video = try await workspace.run(
         Command(arguments: ["compose", "FRONT", "BACK", "-o", path, "--definition", "SMALL"]), "| head -c 8")

@@ -75,37 +75,6 @@ struct JobCommandTests {
     try await service.stop()
   }
 
-  @Test("a single job is watched until it finishes, and the status reports its outcome")
-  func watching() async throws {
-    let (service, access, posts) = try await service(submissions: 2)
-    let jobs = [
-      try #require(try await service.post(posts[0]).job).id.description,
-      try #require(try await service.post(posts[1]).job).id.description,
-    ]
-    let watch = ["jobs", "watch", jobs[0], "--interval", "600", "--json"] + access
-    async let watched = Take5Command.run(watch)
-    // A list is watched until a signal arrives.
-    let all = try RunningTake5()
-    let first = try await all.start(["jobs", "watch", "--interval", "0.2"] + access)
-    #expect(first.contains(jobs[0]) && first.contains("available"))
-    let worker = try await service.worker()
-    let run = try await watched
-    #expect(run.status == 0, "\(run.errors)")
-    let lines = run.output.split(separator: "\n")
-    #expect(lines.last?.contains(#""state":"completed""#) == true && lines.allSatisfy { $0.contains(jobs[0]) })
-    await all.send(signal: SIGINT)
-    #expect(await all.wait() == 0)
-    await worker.send(signal: SIGTERM)
-    _ = await worker.wait()
-    _ = try await Take5Command.run(["jobs", "cancel", jobs[1]] + access)
-    let ended = try await Take5Command.run(["jobs", "watch", jobs[1]] + access)
-    #expect([0, 65].contains(ended.status))
-    #expect(try await Take5Command.run(["jobs", "watch", PublicID.now().description] + access).status == 66)
-    let shown = try await Take5Command.run(["jobs", "show", jobs[0]] + access)
-    #expect(shown.output.contains("attempts    1 of") && shown.output.contains("finished"))
-    try await service.stop()
-  }
-
   @Test("the statistics and the metrics of the service say what each worker has done within the last hour")
   func figuresByWorker() async throws {
     let (service, access, _) = try await service(submissions: 1)

@@ -53,28 +53,6 @@ struct CompositionTests {
     #expect(image.color(atX: 0.5, y: 0.25) == .blue)
   }
 
-  @Test(
-    "a plan for one clip of a moment runs to its end, and shows the clip in both places", arguments: Camera.allCases)
-  func alone(camera: Camera) throws {
-    let (file, input) = (try Self.front.write(), InputName(camera))
-    let definition = try MomentRun.definition()
-    let facts = try Prober(limits: definition.limits).probe(file, as: input).get()
-    let plan = Planner(definition).plan(alone: facts, as: camera, foreground: .front)
-    var files: [Role: OpenFile] = [:]
-    for role in plan.outputs { files[role] = try TemporaryFile.make() }
-    let report = try PlanRunner(plan, mode: .throughput, inputs: [input: file], outputs: files).run()
-    #expect(report.verdict.verdict == .accepted && Set(report.outputs.map(\.role)) == Set(plan.outputs))
-    let inset = try #require(plan.composition?.tiles.last?.rectangle)
-    var frames = 0
-    try DecodedClip(try #require(files[.composed])).forEachFrame { frame, seconds in
-      let composed = ComposedFrame(frame, inset: inset)
-      #expect(composed.insideColors == [.red] && composed.outsideColors == [.red], "at \(seconds) s")
-      #expect(composed.inset == composed.background, "at \(seconds) s")
-      frames += 1
-    }
-    #expect(frames == 150)
-  }
-
   @Test("drawing the inset does not change the frames of either clip")
   func untouchedSources() throws {
     // Late in a GOP, where a changed reference frame would affect the following frames.

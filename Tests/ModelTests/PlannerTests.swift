@@ -56,26 +56,6 @@ struct PlannerTests {
     #expect(planner.plan(clip: Self.facts()).outputs.isEmpty)
   }
 
-  @Test("a clip of a moment without the other takes the place of both, and the other's outputs are not planned")
-  func alone() throws {
-    for (camera, input, others) in [
-      (Camera.front, InputName.front, Set<Role>([.clipBack, .image, .thumbnailBack])),
-      (.back, .back, [.clipFront, .thumbnailFront]),
-    ] {
-      for foreground in Camera.allCases {
-        let facts = Self.facts()
-        let moment = planner.plan(front: facts, back: facts, foreground: foreground)
-        let plan = planner.plan(alone: facts, as: camera, foreground: foreground)
-        #expect(Set(plan.outputs) == Set(moment.outputs).subtracting(others))
-        #expect(plan.inputs == [input: InputPlan(facts: facts, readsAudio: true)] && plan.moment == nil)
-        let composition = try #require(plan.composition)
-        #expect(composition.tiles.map(\.input) == [input, input] && composition.audio?.input == input)
-        #expect(composition.tiles.map(\.rectangle) == moment.composition?.tiles.map(\.rectangle))
-        #expect(Set(plan.clips.map(\.input) + plan.stills.compactMap(\.input)) == [input])
-      }
-    }
-  }
-
   @Test("without audio in the foreground the background's is used; without any the composition has none")
   func audio() throws {
     let silentFront = planner.plan(front: Self.facts(audio: nil), back: Self.facts(), foreground: .front)

@@ -14,7 +14,7 @@ struct ArgumentsTests {
     options: [
       Option("--data", "DIR", variable: "TAKE5_DATA", default: ".take5", help: ""),
       Option("--output", "FILE", short: "-o", help: ""),
-      Option("--count", "N", .integer(1...10), variable: "TAKE5_COUNT", formerly: "--old-count", help: ""),
+      Option("--count", "N", .integer(1...10), variable: "TAKE5_COUNT", help: ""),
       Option("--json", help: ""),
     ], example: ""
   ) { _ in .success }
@@ -27,15 +27,6 @@ struct ArgumentsTests {
     let both = try Arguments(["a", "--data", "/option"], of: Self.command, environment: environment)
     #expect(both.value("--data") == "/option")
     #expect(try Arguments(["a"], of: Self.command, environment: ["TAKE5_DATA": ""]).value("--data") == ".take5")
-  }
-
-  @Test("a former name of an option and of its variable works; the present name of the variable takes precedence")
-  func formerNames() throws {
-    let environment = ["TAKE5_OLD_COUNT": "2"]
-    #expect(try Arguments(["a", "--old-count", "3"], of: Self.command, environment: [:]).value("--count") == "3")
-    #expect(try Arguments(["a"], of: Self.command, environment: environment).value("--count") == "2")
-    let both = ["TAKE5_OLD_COUNT": "2", "TAKE5_COUNT": "4"]
-    #expect(try Arguments(["a"], of: Self.command, environment: both).value("--count") == "4")
   }
 
   @Test("values follow a space or an equals sign, switches have none, operands can be anywhere")
@@ -126,12 +117,6 @@ struct JobFilterTests {
     arguments: [(0.345, "0.35 s"), (42, "42 s"), (303, "5m 3s"), (7800, "2h 10m"), (273_600, "3d 4h")])
   func durations(seconds: Double, text: String) {
     #expect(DurationText.text(seconds) == text)
-  }
-
-  @Test("lines replace those drawn before and are cut to the width of the terminal")
-  func redrawing() {
-    #expect(JobView.redrawing(0, with: ["abc"], width: 80) == "abc\n")
-    #expect(JobView.redrawing(2, with: ["abcdef", "x"], width: 4) == "\u{1B}[2A\u{1B}[Jabcd\nx\n")
   }
 }
 

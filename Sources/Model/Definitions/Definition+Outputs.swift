@@ -59,14 +59,6 @@ extension Definition {
 extension Definition {
   /// The roles of the outputs that a run makes from the definition's inputs, in the order of `Role.outputs`.
   package var madeRoles: [Role] { outputs.made(from: Set(inputs.keys)) }
-
-  /// The roles of the outputs of a moment that one camera's clip can take part in, in the order of `Role.outputs`.
-  package func madeRoles(alone camera: Camera) -> [Role] {
-    let other = InputName(camera.other)
-    return outputs.made(from: [.front, .back]).filter { role in
-      role.kind != .clip(other) && outputs[role]?.source?.input != other
-    }
-  }
 }
 
 extension Definition.Outputs {

@@ -29,13 +29,6 @@ package struct CompositionPlan: Codable, Sendable, Hashable {
     self.seconds = seconds
   }
 
-  /// Shows one input in the place of both.
-  mutating func show(only input: InputName) {
-    (background, foreground) = (input, input)
-    for index in tiles.indices { tiles[index].input = input }
-    audio?.input = input
-  }
-
   /// The rectangle of the foreground.
   package var inset: Rectangle? { tiles.first { $0.input == foreground }?.rectangle }
 }

@@ -21,23 +21,6 @@ package struct Planner: Sendable {
   /// The plan for a single clip.
   package func plan(clip facts: ClipFacts) -> Plan { plan([.clip: facts], foreground: nil, roles: nil) }
 
-  /// The plan for the clip of one camera without the other: it takes the place of both in the compositions, and the
-  /// outputs of the other clip are not made. A run of it needs at most what a run of the moment needs.
-  ///
-  /// - Parameter roles: the outputs to plan; nil: all outputs that the clip takes part in.
-  package func plan(
-    alone facts: ClipFacts, as camera: Camera, foreground: Camera, roles: Set<Role>? = nil
-  ) -> Plan {
-    let input = InputName(camera)
-    let made = definition.madeRoles(alone: camera).filter { roles?.contains($0) ?? true }
-    var plan = plan([.front: facts, .back: facts], foreground: foreground, roles: Set(made))
-    plan.inputs = [input: InputPlan(facts: facts, readsAudio: plan.inputs.values.contains(where: \.readsAudio))]
-    plan.moment = nil
-    for index in plan.compositions.indices { plan.compositions[index].show(only: input) }
-    plan.decisions = []
-    return plan
-  }
-
   /// - Parameter foreground: nil: there is nothing to compose.
   private func plan(_ facts: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
     var decisions: [Decision] = []

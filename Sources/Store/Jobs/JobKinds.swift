@@ -8,7 +8,6 @@ package enum JobKinds {
   static let media: [any MediaJob.Type] = [
     PostJob.self,
     ImageJob.self,
-    AttributionJob.self,
     ReprocessJob.self,
   ]
 

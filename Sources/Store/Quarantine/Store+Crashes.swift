@@ -19,7 +19,7 @@ extension Store {
   }
 
   /// Counts a crash that the media caused. `maxCrashes` of the same input quarantine it: its blobs stay until it is
-  /// released, whatever becomes of the subject. A job then finds out which clips of a moment are the cause.
+  /// released, whatever becomes of the subject.
   package func countCrash(_ crash: CrashFacts, of work: Work, _ session: Session) throws -> CrashCount {
     let kind: QuarantinedMedia.Kind
     let blobs: [(role: Role, hash: SHA256Digest)]
@@ -40,18 +40,11 @@ extension Store {
     ).single().get("crashes")
     guard crashes >= Self.maxCrashes, try !session.execute(Self.quarantine["quarantine"], .bytes(hash.bytes)).isEmpty
     else { return CrashCount(crashes: crashes, quarantines: false) }
-    try hold(blobs, asInputs: hash, session)
-    if case .moment(let moment) = work.content { try enqueueAttribution(of: moment, hash, work, session) }
-    return CrashCount(crashes: crashes, quarantines: true)
-  }
-
-  /// Makes the quarantine refer to the blobs of quarantined inputs.
-  func hold(
-    _ blobs: [(role: Role, hash: SHA256Digest)], asInputs inputs: SHA256Digest, _ session: Session
-  ) throws(PostgresError) {
+    // The quarantine refers to the blobs, so that they stay.
     try session.execute(
-      Self.quarantine["insert_quarantined"], .bytes(inputs.bytes), .texts(blobs.map(\.role.rawValue)),
+      Self.quarantine["insert_quarantined"], .bytes(hash.bytes), .texts(blobs.map(\.role.rawValue)),
       .byteStrings(blobs.map(\.hash.bytes)))
+    return CrashCount(crashes: crashes, quarantines: true)
   }
 
   /// Forgets the crashes of inputs that were published, unless they are quarantined.

@@ -26,11 +26,7 @@ extension Store {
   /// Releases quarantined inputs: they may be submitted again, and their blobs are collected if nothing else refers to
   /// them; false if they are not quarantined.
   package func release(_ media: QuarantinedMedia, _ session: Session) throws(PostgresError) -> Bool {
-    try release(media.hash, session)
-  }
-
-  func release(_ inputs: SHA256Digest, _ session: Session) throws(PostgresError) -> Bool {
-    let inputs = Parameter.bytes(inputs.bytes)
+    let inputs = Parameter.bytes(media.hash.bytes)
     try session.execute(Self.quarantine["release_blobs_of_quarantined"], inputs)
     return try !session.execute(Self.quarantine["drop_quarantined"], inputs).isEmpty
   }

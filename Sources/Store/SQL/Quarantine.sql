@@ -48,22 +48,5 @@ WHERE inputs = $1 ORDER BY role DESC
 -- name: release_blobs_of_quarantined
 INSERT INTO blob_release (hash) SELECT blob FROM quarantined_input WHERE inputs = $1
 
--- name: quarantine_clip
--- The crashes of its moment ($2) are the clip's too. A release of the moment meanwhile waits, or leaves no row.
-INSERT INTO media_crash AS entry (
-  inputs, crashes, last_error, kind, code, stage, signal, limits, definition, foreground, version, first_at,
-  quarantined_at)
-SELECT $1, moment.crashes + 1, $3, 'clip', $4, $5, $6, $7::jsonb, moment.definition, moment.foreground, $8,
-  moment.first_at, clock_timestamp()
-FROM media_crash AS moment WHERE moment.inputs = $2 AND moment.quarantined_at IS NOT NULL
-FOR UPDATE
-ON CONFLICT (inputs) DO UPDATE SET
-  crashes = entry.crashes + excluded.crashes, last_error = excluded.last_error, last_at = clock_timestamp(),
-  kind = excluded.kind, code = excluded.code, stage = excluded.stage, signal = excluded.signal,
-  limits = excluded.limits, definition = excluded.definition, foreground = excluded.foreground,
-  version = excluded.version, quarantined_at = excluded.quarantined_at
-WHERE entry.quarantined_at IS NULL
-RETURNING inputs
-
 -- name: drop_quarantined
 DELETE FROM media_crash WHERE inputs = $1 AND quarantined_at IS NOT NULL RETURNING inputs

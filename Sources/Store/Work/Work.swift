@@ -12,9 +12,6 @@ package struct Work: Sendable {
     /// The hashes of the sources.
     package let front: SHA256Digest
     package let back: SHA256Digest
-
-    /// The hash of the source of a camera.
-    package func clip(of camera: Camera) -> SHA256Digest { camera == .front ? front : back }
   }
 
   /// A single clip.
@@ -59,9 +56,6 @@ package struct Work: Sendable {
   let sources: [SHA256Digest: Int64]
   /// Whether an attempt at the same inputs crashed or was interrupted, so that this attempt runs isolated.
   package internal(set) var isSuspect = false
-  /// Whether each clip of the moment, which is quarantined, is to run without the other, to find out which of them end a
-  /// media process.
-  package internal(set) var isAttribution = false
   /// A reason for each quarantined input; if there is one, no attempt is made.
   package internal(set) var refusals: [Reason] = []
   /// Nil for an attempt at the first outputs.

@@ -29,7 +29,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     }
     let ending = await perform(work)
     switch ending {
-    case .rejected, .broken, .attributed, .failed:
+    case .rejected, .broken, .failed:
       // The submitter is not responsible for a source file that was damaged in the storage.
       do {
         try work.checkSources(in: blobs)
@@ -45,7 +45,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
   }
 
   /// Opens a source, which was compared with its hash, for the time of the attempt.
-  func open(_ source: SHA256Digest, of work: Work) throws -> OpenFile {
+  private func open(_ source: SHA256Digest, of work: Work) throws -> OpenFile {
     let file = OpenFile(try work.open(source, in: blobs))
     opened.add(source, file)
     return file
@@ -54,7 +54,6 @@ struct Attempt<Control: AttemptControl>: Sendable {
   private func perform(_ work: Work) async -> AttemptEnding {
     do {
       switch work.content {
-      case .moment(let moment) where work.isAttribution: return try await attribute(moment, of: work)
       case .moment(let moment):
         return try await perform(moment.definition, [.front: moment.front, .back: moment.back], of: work) { facts in
           guard let front = facts[.front], let back = facts[.back] else { return nil }

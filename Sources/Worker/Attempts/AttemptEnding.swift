@@ -16,8 +16,6 @@ enum AttemptEnding {
   case rejected(Work, Verdict)
   /// The media crashed the media process. The job is postponed; the second crash rejects and quarantines the media.
   case broken(Work, CrashFacts)
-  /// The clips of a quarantined moment ran without each other: the crashes of those that ended the media process.
-  case attributed(Work, [Camera: CrashFacts])
   /// Another process killed the media process. The job is postponed and then runs isolated.
   case interrupted(Work, MediaFailure)
   /// The current outputs were made by the same recipe.

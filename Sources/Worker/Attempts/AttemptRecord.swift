@@ -27,8 +27,8 @@ struct AttemptRecord: Sendable {
     let outcome: String
     /// Whether what was submitted is ready by this attempt.
     var isReady = false
-    /// The code of the crashes of each input that was quarantined.
-    var quarantined: [ReasonCode] = []
+    /// The code of the crashes of an input that was quarantined.
+    var quarantined: ReasonCode?
   }
 
   init(held: HeldJob, pool: Pool, store: Store, log: Logger, clock: any WorkerClock = ContinuousClock()) {
@@ -71,7 +71,7 @@ struct AttemptRecord: Sendable {
         held.endStage()
         held.end(note.outcome)
         if note.isReady { held.countReady() }
-        for code in note.quarantined { held.countQuarantined(code) }
+        if let code = note.quarantined { held.countQuarantined(code) }
         await notify()
         await collect()
         return ending
@@ -132,8 +132,6 @@ struct AttemptRecord: Sendable {
       return try reject(work, verdict, session)
     case .broken(let work, let crash):
       return try count(crash, of: work, session)
-    case .attributed(let work, let crashes):
-      return try attribute(crashes, of: work, session)
     case .interrupted(let work, let failure):
       try store.markSuspect(work, error: failure.detail, session)
       return try postpone("an attempt was interrupted", failure.description, session)
@@ -185,17 +183,8 @@ struct AttemptRecord: Sendable {
     var reason = Reason(crash.code, input: input, detail: "\(crash.error), \(count.crashes) times; \(remedy.clause)")
     reason.photo = crash.photo
     var note = try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
-    if count.quarantines { note.quarantined = [crash.code] }
+    if count.quarantines { note.quarantined = crash.code }
     return note
-  }
-
-  private func attribute(_ crashes: [Camera: CrashFacts], of work: Work, _ session: Session) throws -> Note {
-    try JobQueue.complete(job, .accepted, result: nil, session)
-    let cameras = try store.attribute(crashes, of: work, session).sorted { $0.rawValue < $1.rawValue }
-    let clips = cameras.map(\.rawValue).joined(separator: " and ")
-    return Note(
-      message: cameras.isEmpty ? "no clip quarantined by itself" : "clip quarantined by itself: \(clips)",
-      subject: work.subject, outcome: "accepted", quarantined: cameras.compactMap { crashes[$0]?.code })
   }
 
   private func retry(_ message: String, _ error: String, _ session: Session) throws -> Note {

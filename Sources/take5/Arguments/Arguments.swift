@@ -69,8 +69,8 @@ struct Arguments: Sendable {
   func setting(_ name: String) -> Setting? {
     guard let option = command.options.first(where: { $0.name == name }) else { return nil }
     if let value = values[name] { return Setting(text: value, source: .option(name)) }
-    for variable in option.variables {
-      if let value = environment[variable], !value.isEmpty { return Setting(text: value, source: .variable(variable)) }
+    if let variable = option.variable, let value = environment[variable], !value.isEmpty {
+      return Setting(text: value, source: .variable(variable))
     }
     if let file, let entry = file.entries.first(where: { $0.key == option.key }) {
       return Setting(text: entry.value, source: .file(path: file.path, line: entry.line))

@@ -16,8 +16,6 @@ struct Option: Sendable, Hashable {
   let help: String
   /// A short form, such as `-o`.
   let short: String?
-  /// The name before it was renamed, which still works, and so does its environment variable.
-  let formerName: String?
   /// The key that sets the option in a configuration file, such as `data`; nil for an option of a single command, which
   /// has no variable either.
   let key: String?
@@ -25,7 +23,7 @@ struct Option: Sendable, Hashable {
   /// - Parameter values: those that the placeholder names, unless given.
   init(
     _ name: String, _ placeholder: String? = nil, _ values: OptionValues? = nil, variable: String? = nil,
-    default defaultValue: String? = nil, short: String? = nil, formerly formerName: String? = nil,
+    default defaultValue: String? = nil, short: String? = nil,
     isInFile: Bool = true, help: String
   ) {
     self.name = name
@@ -35,14 +33,7 @@ struct Option: Sendable, Hashable {
     key = variable != nil && isInFile ? String(name.dropFirst(2)) : nil
     self.defaultValue = defaultValue
     self.short = short
-    self.formerName = formerName
     self.help = help
-  }
-
-  /// The environment variables that are read if the option is not given, in this order.
-  var variables: [String] {
-    let former = formerName.map { "TAKE5_" + $0.dropFirst(2).uppercased().replacing("-", with: "_") }
-    return [variable, variable == nil ? nil : former].compactMap(\.self)
   }
 
   /// The option that names a file with the value of this one, which may be a secret.
@@ -56,7 +47,7 @@ struct Option: Sendable, Hashable {
   var isSecret: Bool { values == .database }
 
   /// Whether an argument names the option.
-  func isNamed(_ argument: String) -> Bool { argument == name || argument == short || argument == formerName }
+  func isNamed(_ argument: String) -> Bool { argument == name || argument == short }
 }
 
 /// Options that several commands share.

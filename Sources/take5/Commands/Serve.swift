@@ -24,7 +24,7 @@ extension Subcommand {
         "--listen", "HOST:PORT", .address, variable: "TAKE5_LISTEN", default: "127.0.0.1:8080",
         help: "address to listen on; port 0 picks a free port; other than loopback requires an API key"),
       Option(
-        "--slots", "N", .integer(0...256), variable: "TAKE5_SLOTS", default: "1", formerly: "--workers",
+        "--slots", "N", .integer(0...256), variable: "TAKE5_SLOTS", default: "1",
         help: "jobs that this process runs at the same time; 0 serves only the API"),
       Option(
         "--key-requests", "N", .integer(1...10_000_000), variable: "TAKE5_KEY_REQUESTS", default: "60000",
@@ -45,7 +45,6 @@ extension Subcommand {
       ),
       Option(
         "--min-free", "MIB", .integer(0...1 << 30), variable: "TAKE5_MIN_FREE", default: "256",
-        formerly: "--least-free",
         help: "minimum free space for media; with less, submissions with media are refused"),
       Option(
         "--serve-media", "service|redirect", variable: "TAKE5_SERVE_MEDIA", default: "service",

@@ -9,15 +9,14 @@ struct ConfigurationKeys: Sendable {
     let all = commands.flatMap(\.options)
     var seen: Set<String> = []
     options = all.filter { option in option.key.map { seen.insert($0).inserted } ?? false }
-    variables = all.flatMap(\.variables) + OtherVariable.all.map(\.name)
+    variables = all.compactMap(\.variable) + OtherVariable.all.map(\.name)
   }
 
   /// The keys of the file that no command has, with the nearest one.
   func unknownKeys(in file: ConfigurationFile) -> [ConfigurationFile.Problem] {
     let keys = options.compactMap(\.key)
     return file.entries.filter { !keys.contains($0.key) }.map { entry in
-      let former = options.first { $0.formerName == "--" + entry.key }?.key
-      let hint = (former ?? NearestName.ofOption(entry.key, among: keys)).map { ": did you mean '\($0)'?" } ?? ""
+      let hint = NearestName.ofOption(entry.key, among: keys).map { ": did you mean '\($0)'?" } ?? ""
       return ConfigurationFile.Problem(
         line: entry.line, message: "unknown key '\(entry.key)'\(hint)",
         remedy: "'take5 config --example' prints all keys")

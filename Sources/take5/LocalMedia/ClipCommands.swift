@@ -4,12 +4,11 @@ import Platform
 
 extension Subcommand {
   static let compose = Subcommand(
-    "compose", abstract: "Compose one video from two clips.", operands: ["FRONT", "[BACK]"],
+    "compose", abstract: "Compose one video from two clips.", operands: ["FRONT", "BACK"],
     options: [
       Option("--output", "OUT.mp4", .file, short: "-o", help: "file for the composed video; - is standard output"),
       Option("--outputs", "DIR", help: "folder for all outputs of the definition"), .foreground,
       Option("--both", help: "also make the composition with foreground and background exchanged"),
-      Option("--alone", "front|back", help: "take one clip, the front or the back one, in the place of both"),
       .latency, .portable, .force, .definition, .mediaMemory, .sandbox, .json,
     ],
     example: "take5 compose samples/front.mp4 samples/back.mp4 -o moment.mp4 --outputs moment"
@@ -22,27 +21,20 @@ extension Subcommand {
     }
     if let destination { try OutputFile.check(destination, is: "MP4", endings: ["mp4", "m4v"]) }
     let foreground = try arguments.choice("--foreground", of: Camera.self) ?? .front
-    let alone = try arguments.choice("--alone", of: Camera.self)
-    guard arguments.operands.count == (alone == nil ? 2 : 1) else {
-      throw CommandFailure(
-        .usage, "\(CountText.text(arguments.operands.count, "clip")) given",
-        remedy: "name the front and the back clip, or one clip with --alone")
-    }
     var media = try await LocalMedia(arguments)
     if arguments.has("--both") { media.addSwappedComposition() }
     let front = try InputFile(.front, path: arguments.operands[0])
-    let back = try InputFile(.back, path: arguments.operands[arguments.operands.count - 1])
+    let back = try InputFile(.back, path: arguments.operands[1])
 
     var paths: [Role: String] = [:]
-    let roles = alone.map(media.definition.madeRoles(alone:)) ?? media.definition.outputs.roles
     let outputFolder = try folder.map { path throws(CommandFailure) in try OutputFolder(path) }
-    if let folder { for role in roles { paths[role] = "\(folder)/\(role.fileName)" } }
+    if let folder { for role in media.definition.outputs.roles { paths[role] = "\(folder)/\(role.fileName)" } }
     if let destination { paths[.composed] = destination }
     var outputs = try OutputFiles(
       paths, replacing: arguments.has(Option.force.name), protecting: [front.identity, back.identity])
     let bar = ProgressBar("composing")
     let report = try await media.moment(
-      front: front, back: back, alone: alone, foreground: foreground, outputs: outputs.numbers
+      front: front, back: back, foreground: foreground, outputs: outputs.numbers
     ) { bar.show($0) }
     bar.clear()
     await media.stop()

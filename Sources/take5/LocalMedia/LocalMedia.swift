@@ -47,23 +47,13 @@ struct LocalMedia {
   /// Probes the clips of a moment, plans its outputs and makes them.
   ///
   /// - Parameters:
-  ///   - alone: the camera whose clip takes the place of both; nil: neither.
   ///   - outputs: the file descriptor for each requested output.
   ///   - progress: receives the progress as a fraction from 0 to 1.
   /// - Returns: the report, which rejects the clips or describes the outputs.
   func moment(
-    front: borrowing InputFile, back: borrowing InputFile, alone: Camera? = nil, foreground: Camera,
+    front: borrowing InputFile, back: borrowing InputFile, foreground: Camera,
     outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void
   ) async throws(CommandFailure) -> RunReport {
-    if let camera = alone {
-      let input = InputName(camera)
-      let descriptor = camera == .front ? front.descriptor.number : back.descriptor.number
-      return try await run([input: descriptor], outputs: outputs, progress: progress) { facts in
-        facts[input].map {
-          Planner(definition).plan(alone: $0, as: camera, foreground: foreground, roles: Set(outputs.keys))
-        }
-      }
-    }
     if try sameContent(front, back) {
       return RunReport(verdict: Verdict(reasons: [.sameFileTwice], inputs: [:], decisions: []), outputs: [])
     }

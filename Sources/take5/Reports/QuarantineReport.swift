@@ -74,10 +74,9 @@ struct QuarantineReport: Encodable {
     var words = ["take5"]
     switch media.kind {
     case .moment where isProbe: words += ["validate"] + files
-    case .clip where isProbe || inputs == [.clip]: words += ["inspect"] + files
-    case .moment, .clip:
+    case .clip: words += ["inspect"] + files
+    case .moment:
       words += ["compose"] + files + ["--outputs", path("outputs")]
-      if media.kind == .clip, let camera = inputs.first { words += ["--alone", camera.rawValue] }
       if let foreground = media.foreground { words += ["--foreground", foreground.rawValue] }
     case .photo: words += ["photo"] + files + ["--output", path("outputs")]
     }

@@ -39,17 +39,8 @@ enum Console {
     return nil
   }
 
-  /// Whether the reader of standard output has closed it. A command that writes rarely has no other way to find out.
-  static var isOutputClosed: Bool {
-    var request = pollfd(fd: 1, events: 0, revents: 0)
-    return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLERR) != 0
-  }
-
   /// Whether standard error is a terminal that can redraw a line.
   static var isErrorTerminal: Bool { isatty(2) == 1 && canRedraw }
-
-  /// Whether standard output is a terminal that can redraw lines.
-  static var isOutputTerminal: Bool { isatty(1) == 1 && canRedraw }
 
   /// `TERM=dumb` is a terminal without cursor movement, such as that of an editor (terminfo(5)).
   private static var canRedraw: Bool {
