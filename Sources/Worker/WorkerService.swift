@@ -28,8 +28,8 @@ package final class WorkerService: Sendable {
     blobs: any InspectableBlobStore,
     log: Logger, metrics: Metrics, tracer: Tracer? = nil, onStart: @escaping @Sendable () -> Void = {}
   ) throws {
-    let slots = try (1...configuration.slots).map { number in
-      try MediaProcess(name: "media-\(number)", configuration: configuration.media)
+    let slots = try (0..<configuration.slots).map { number in
+      try MediaProcess(name: "media-\(number + 1)", configuration: configuration.media)
     }
     let backgroundSlots = try (0..<configuration.backgroundSlots).map { number in
       var media = configuration.media
@@ -51,11 +51,9 @@ package final class WorkerService: Sendable {
     worker = QueueWorker(
       configuration: queue, database: database, pool: pool,
       consumers: [
-        ConsumerConfiguration(queue: PostJob.queue, slots: slots.count, handler: foreground),
-        ConsumerConfiguration(queue: JobKinds.taskQueue, slots: 1, handler: TaskHandler(pool: pool, store: store)),
-      ]
-        + (backgroundSlots.isEmpty
-          ? [] : [ConsumerConfiguration(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: background)]),
+        (PostJob.queue, slots.count, foreground), (ReprocessJob.queue, backgroundSlots.count, background),
+        (JobKinds.taskQueue, 1, TaskHandler(pool: pool, store: store) as any JobHandler),
+      ].filter { $0.1 > 0 }.map { ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2) },
       tasks: [
         // Blobs that a worker released before it ended without collecting them.
         MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
@@ -131,7 +129,7 @@ package final class WorkerService: Sendable {
 
 /// The configuration of a worker.
 package struct WorkerConfiguration: Sendable {
-  /// The number of jobs at a time; one for each core has the highest throughput.
+  /// The number of jobs at a time; one for each core has the highest throughput. With 0 only outputs are made again.
   package var slots: Int
   /// The number of reprocessing jobs at a time, which get only idle processor time.
   package var backgroundSlots = 1

@@ -93,13 +93,12 @@ struct WorkerFixture {
   /// Starts a run over all posts of photos, and returns its id.
   ///
   /// - Parameters:
-  ///   - isLocal: whether the test processes the items, instead of jobs.
   ///   - isForced: whether outputs are made again even if their recipe has not changed.
   ///   - rate: items per second; nil: no limit.
-  func reprocess(isLocal: Bool = false, isForced: Bool = false, rate: Double? = nil) async throws -> PublicID {
+  func reprocess(isForced: Bool = false, rate: Double? = nil) async throws -> PublicID {
     var request = ReprocessRequest(
       ReprocessSelection(), definitions: [.photo: [try StoredDefinition(try photoDefinition)]])
-    (request.isLocal, request.isForced, request.rate) = (isLocal, isForced, rate)
+    (request.isForced, request.rate) = (isForced, rate)
     let run = try await pool.transaction { [store, request] session in
       let run = try store.createRun(request, session)
       _ = try store.scheduleRuns(session)

@@ -127,7 +127,7 @@ package struct DamageRepair: Sendable {
       var runs: [Subject: PublicID] = [:]
       let (groups, unreadable) = try RemakeGroup.groups(of: subjects, session)
       for group in groups {
-        guard let run = try store.createRun(group.request(isLocal: false), session) else { continue }
+        guard let run = try store.createRun(group.request, session) else { continue }
         for subject in group.subjects { runs[subject] = run }
       }
       for (hash, subjects) in damaged {

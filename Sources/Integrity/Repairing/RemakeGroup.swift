@@ -38,13 +38,12 @@ package struct RemakeGroup: Sendable, Hashable {
   }
 
   /// Creates the request for a run over the group. It is forced because the recipe of damaged outputs has not changed.
-  package func request(isLocal: Bool) -> ReprocessRequest {
+  package var request: ReprocessRequest {
     var selection = ReprocessSelection()
     selection.kinds = [kind]
     selection.statuses = [.ready, .failed]
     selection.ids = subjects.map(\.id)
     var request = ReprocessRequest(selection, definitions: [kind: [definition]])
-    request.isLocal = isLocal
     request.isForced = true
     // Damaged media are not served until the run ends.
     request.priority = 0

@@ -111,7 +111,7 @@ FROM image WHERE id > $1::bigint ORDER BY id LIMIT $2::int
 -- name: runs_without_jobs
 -- The runs of workers with items that have started, have no outcome, and have no job.
 SELECT run.public_id, count(*) AS items FROM reprocess_item AS item JOIN reprocess_run AS run ON run.id = item.run_id
-WHERE item.outcome IS NULL AND item.job IS NOT NULL AND NOT run.is_local AND NOT EXISTS (SELECT FROM job WHERE job.public_id = item.job)
+WHERE item.outcome IS NULL AND item.job IS NOT NULL AND NOT EXISTS (SELECT FROM job WHERE job.public_id = item.job)
 GROUP BY run.id ORDER BY run.id
 
 -- name: correct_run
@@ -121,7 +121,7 @@ UPDATE reprocess_item AS item SET
   outcome = CASE WHEN run.state NOT IN ('running', 'paused') THEN 'cancelled' END,
   ended_at = CASE WHEN run.state NOT IN ('running', 'paused') THEN clock_timestamp() END
 FROM reprocess_run AS run
-WHERE run.id = item.run_id AND run.public_id = $1::uuid AND NOT run.is_local AND item.outcome IS NULL AND item.job IS NOT NULL
+WHERE run.id = item.run_id AND run.public_id = $1::uuid AND item.outcome IS NULL AND item.job IS NOT NULL
   AND NOT EXISTS (SELECT FROM job WHERE job.public_id = item.job)
 
 -- name: hashes_without_row

@@ -5,7 +5,7 @@ internal import Platform
 ///
 /// A lock guards it, and no actor: taking a free connection suspends no task and wakes no thread.
 package final class Pool: Sendable {
-  private let url: DatabaseURL
+  package let url: DatabaseURL
   /// The maximum number of connections.
   package let size: Int
   private let reserved: Int

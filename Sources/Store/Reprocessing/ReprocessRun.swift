@@ -19,7 +19,6 @@ package struct ReprocessRun: Sendable, Hashable {
   /// The requested selection, as JSON.
   package let selection: String
   package let keepsOld: Bool
-  package let isLocal: Bool
   package let priority: Int
   package let rate: Double?
   package let createdAt: Date
@@ -31,7 +30,6 @@ package struct ReprocessRun: Sendable, Hashable {
     state = try row.enumValue("state")
     selection = try row.get("selection")
     keepsOld = try row.get("keeps_old")
-    isLocal = try row.get("is_local")
     priority = try row.get("priority")
     rate = try row.get("rate")
     createdAt = Date(microseconds: try row.get("created_at"))

@@ -3,8 +3,7 @@ package import Model
 package import Postgres
 import Queue
 
-/// The ends of items of runs. Each function runs in the transaction that ends the job; in a local run the item is the
-/// fence.
+/// The ends of items of runs. Each function runs in the transaction that ends the job.
 extension Store {
   /// An end of an item without new outputs.
   package enum ItemEnding: Sendable, Hashable {

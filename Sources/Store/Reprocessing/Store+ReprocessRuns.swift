@@ -38,7 +38,7 @@ extension Store {
     let number: Int64 = try session.execute(
       Self.runStatements["insert_run"], .text(id.description),
       .text(String(decoding: try request.selection.record, as: UTF8.self)), .bool(request.keepsOld),
-      .bool(request.isForced), .bool(request.isLocal), .integer(request.priority), .double(request.rate)
+      .bool(request.isForced), .integer(request.priority), .double(request.rate)
     ).single().get("id")
     let items = try session.execute(
       Self.runStatements["insert_items"], Self.parameters(of: request, hasSources: true) + [.integer(number)])

@@ -1,5 +1,4 @@
-import Crypto
-package import Model
+import Model
 package import Postgres
 import Queue
 
@@ -50,42 +49,4 @@ extension Store {
     try JobQueue.enqueue(jobs, session)
     return jobs.count
   }
-}
-
-/// Local runs, whose items the command processes itself.
-extension Store {
-  /// Requeues the items that a process took and did not complete. Later writes of that process for these items fail.
-  package func resume(local run: ReprocessRun, _ session: Session) throws(PostgresError) {
-    try session.execute(Self.runStatements["requeue_items"], .integer(run.number))
-  }
-
-  /// Claims the next item; nil if none waits, or the run is not running.
-  package func claimItem(of run: ReprocessRun, _ session: Session) throws -> LocalItem? {
-    let job = PublicID.now()
-    let rows = try session.execute(
-      Self.runStatements["claim_item"], .integer(run.number), .text(job.description))
-    guard let row = rows.first else { return nil }
-    guard let definition = SHA256Digest(bytes: try row.get("definition")) else { throw StoreError.noDefinition(job) }
-    return LocalItem(job: job, subject: try Self.subject(row), definition: definition)
-  }
-
-  /// Reads the work of an item from one snapshot; nil if the item has an outcome already.
-  package func work(for item: LocalItem, _ session: Session) throws -> Work? {
-    try session.snapshot { session in
-      try reprocessingWork(on: item.subject, by: item.definition, job: item.job, session)
-    }
-  }
-
-  /// Completes the run if all items have an outcome.
-  package func complete(local run: ReprocessRun, _ session: Session) throws(PostgresError) {
-    try session.execute(Self.runStatements["complete_run"], .integer(run.number))
-  }
-}
-
-/// An item of a local run that this process has claimed.
-package struct LocalItem: Sendable {
-  /// The id that fences the writes for the item. No job has it.
-  package let job: PublicID
-  package let subject: Subject
-  let definition: SHA256Digest
 }

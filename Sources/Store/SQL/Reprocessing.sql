@@ -48,8 +48,8 @@ SELECT kind, definition, made_name, made_version, definition = made_by IS TRUE A
 FROM chosen GROUP BY kind, definition, made_name, made_version, is_same ORDER BY kind, made_name, made_version, definition
 
 -- name: insert_run
-INSERT INTO reprocess_run (public_id, selection, keeps_old, is_forced, is_local, priority, rate)
-VALUES ($1::uuid, $2::jsonb, $3::boolean, $4::boolean, $5::boolean, $6::smallint, $7::float8)
+INSERT INTO reprocess_run (public_id, selection, keeps_old, is_forced, priority, rate)
+VALUES ($1::uuid, $2::jsonb, $3::boolean, $4::boolean, $5::smallint, $6::float8)
 RETURNING id
 
 -- name: insert_items
@@ -72,11 +72,11 @@ FROM post JOIN asset_set AS made ON made.id = post.asset_set_id WHERE post.publi
 DELETE FROM reprocess_run WHERE id = $1
 
 -- name: runs
-SELECT id, public_id, state, selection, keeps_old, is_forced, is_local, priority, rate, created_at, ended_at
+SELECT id, public_id, state, selection, keeps_old, is_forced, priority, rate, created_at, ended_at
 FROM reprocess_run ORDER BY id DESC LIMIT $1::int
 
 -- name: run
-SELECT id, public_id, state, selection, keeps_old, is_forced, is_local, priority, rate, created_at, ended_at
+SELECT id, public_id, state, selection, keeps_old, is_forced, priority, rate, created_at, ended_at
 FROM reprocess_run WHERE public_id = $1::uuid
 
 -- name: count_items
@@ -118,7 +118,7 @@ SELECT id, public_id, priority, rate,
   CASE WHEN rate IS NULL THEN 1e9
     ELSE extract(epoch FROM clock_timestamp() - fed_at)::float8 * rate END AS allowed,
   (SELECT count(*) FROM reprocess_item WHERE run_id = reprocess_run.id AND outcome IS NULL AND job IS NOT NULL) AS started
-FROM reprocess_run WHERE state = 'running' AND NOT is_local ORDER BY id
+FROM reprocess_run WHERE state = 'running' ORDER BY id
 FOR NO KEY UPDATE SKIP LOCKED
 
 -- name: next_items
@@ -190,19 +190,6 @@ WITH reopened AS (
   WHERE job = ANY ($1::uuid[]) AND outcome = 'failed' RETURNING run_id)
 UPDATE reprocess_run SET state = 'running', ended_at = NULL
 WHERE id IN (SELECT run_id FROM reopened) AND state = 'completed'
-
--- name: claim_item
--- The next item of a local run, if the run is running.
-UPDATE reprocess_item SET job = $2::uuid
-WHERE run_id = $1 AND subject = (
-  SELECT item.subject FROM reprocess_item AS item JOIN reprocess_run AS run ON run.id = item.run_id
-  WHERE item.run_id = $1 AND item.outcome IS NULL AND item.job IS NULL AND run.state = 'running'
-  ORDER BY item.subject LIMIT 1 FOR NO KEY UPDATE OF item SKIP LOCKED)
-RETURNING subject_kind, subject, definition
-
--- name: requeue_items
--- The items of a local run whose process ended before it completed them.
-UPDATE reprocess_item SET job = NULL WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL
 
 -- name: swap_post
 -- The write that makes the new outputs visible. No row if the post has another set by now.

@@ -8,8 +8,8 @@ import QueueWorker
 import Store
 
 /// One attempt at a moment, a clip or photos: runs the definition in a media process, and seals the outputs.
-struct Attempt<Control: AttemptControl>: Sendable {
-  let control: Control
+struct Attempt: Sendable {
+  let control: HeldJob
   let media: any MediaRunner
   let mode: ExecutionMode
   let blobs: any BlobStore
@@ -171,27 +171,13 @@ enum AttemptStage: String, Sendable {
   static let atRisk: Set<String> = [probe.rawValue, compose.rawValue, photo.rawValue]
 }
 
-/// The control of an attempt: it can stop the attempt, and receives the progress.
-protocol AttemptControl: Sendable {
-  /// Raised to stop the attempt; the media process checks it between packets.
-  var cancellation: CancellationFlag { get }
-  /// The reason to stop; nil: the attempt is to continue.
-  var stopReason: HeldJob.StopReason? { get }
-  /// Receives the progress of the attempt.
-  func advance(to progress: JobProgress)
-  /// Begins a stage that is not reported as progress.
-  func begin(stage: String)
-}
-
-extension AttemptControl {
+extension HeldJob {
   func begin(_ stage: AttemptStage) { begin(stage: stage.rawValue) }
 
-  func advance(_ stage: AttemptStage, _ fraction: Double) {
+  fileprivate func advance(_ stage: AttemptStage, _ fraction: Double) {
     advance(to: JobProgress(fraction: fraction, stage: stage.rawValue))
   }
 }
-
-extension HeldJob: AttemptControl {}
 
 /// The sources that an attempt has opened.
 private final class OpenedSources: Sendable {

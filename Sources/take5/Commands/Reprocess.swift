@@ -44,23 +44,18 @@ extension Subcommand {
       Option("--rate", "N", help: "maximum number of items per second"),
       Option("--priority", "N", .integer(0...9), default: "5", help: "priority among runs, 0 to 9; 0 is the highest"),
       Option("--detach", help: "start the run and do not wait for its end"),
-      Option("--local", help: "process the items in this process, without workers"),
-      Option(
-        "--slots", "N", .integer(1...256),
-        help: "with --local: items that are processed at the same time; default: one per core"),
+      .local,
+      .localSlots,
     ] + Option.store + [.mediaMemory, .sandbox, .json],
     example: "take5 reprocess --kind take5 --version-below 2 --dry-run"
   ) { (arguments, signals: StopSignals) in
     let request = try ReprocessRequest(arguments)
-    if request.isLocal, arguments.has("--detach") {
-      throw CommandFailure(
-        .usage, "--local runs in this process and cannot be combined with --detach", remedy: "omit one of them")
-    }
+    try checkDetached(arguments)
     if arguments.has("--dry-run") {
       return try await Interruption.run(until: signals) { try await plan(request, arguments) }
     }
     return try await ReprocessCommand.use(arguments) { command in
-      if request.isLocal { try await command.checkLocal() }
+      let blobs = try await command.openBlobs()
       let id = try await command.pool.transaction { session in
         try command.store.createRun(request, session)
       }
@@ -68,8 +63,14 @@ extension Subcommand {
         try Console.print(arguments.has("--json") ? #"{"items":{},"total":0}"# : "no posts or images are selected")
         return .success
       }
-      return try await command.follow(id, isDetached: arguments.has("--detach"), until: signals)
+      return try await command.follow(id, with: blobs, isDetached: arguments.has("--detach"), until: signals)
     }
+  }
+
+  private static func checkDetached(_ arguments: Arguments) throws(CommandFailure) {
+    guard arguments.has("--local"), arguments.has("--detach") else { return }
+    throw CommandFailure(
+      .usage, "--local runs a worker in this process and cannot be combined with --detach", remedy: "omit one of them")
   }
 
   private static func plan(_ request: ReprocessRequest, _ arguments: Arguments) async throws -> ExitStatus {
@@ -135,26 +136,22 @@ extension Subcommand {
   }
 
   static let reprocessResume = Subcommand(
-    "reprocess resume", abstract: "Resume a paused run and show its progress; a local run continues in this process.",
+    "reprocess resume", abstract: "Resume a paused run and show its progress.",
     operands: ["RUN"],
     options: [
-      Option("--detach", help: "do not wait for the end of the run"),
-      Option(
-        "--slots", "N", .integer(1...256),
-        help: "of a local run: items that are processed at the same time; default: one per core"),
-      .mediaMemory, .sandbox,
+      Option("--detach", help: "do not wait for the end of the run"), .local, .localSlots, .mediaMemory, .sandbox,
     ] + Option.storeAccess,
     example: "take5 reprocess resume 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 --detach"
   ) { (arguments, signals: StopSignals) in
     let id = try runID(arguments.operands[0])
+    try checkDetached(arguments)
     return try await ReprocessCommand.use(arguments) { command in
-      let isLocal = try await command.pool.transaction { session in
+      let blobs = try await command.openBlobs()
+      try await command.pool.transaction { session in
         guard let run = try command.store.run(id, session) else { throw runNotFound(id) }
         guard try command.store.change(run, to: .running, session) else { throw runFinished(id) }
-        return run.isLocal
       }
-      if isLocal { try await command.checkLocal() }
-      return try await command.follow(id, isDetached: arguments.has("--detach"), until: signals)
+      return try await command.follow(id, with: blobs, isDetached: arguments.has("--detach"), until: signals)
     }
   }
 
@@ -190,4 +187,12 @@ extension Subcommand {
   private static func runFinished(_ id: PublicID) -> CommandFailure {
     CommandFailure(.rejected, "run \(id) has finished", remedy: "start a new run with 'take5 reprocess'")
   }
+}
+
+extension Option {
+  fileprivate static let local = Option(
+    "--local", help: "run a worker for the items in this process until the run ends")
+  fileprivate static let localSlots = Option(
+    "--slots", "N", .integer(1...256), help: "with --local: items that are made at the same time; default: one per core"
+  )
 }

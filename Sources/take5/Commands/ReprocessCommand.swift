@@ -1,5 +1,4 @@
 import Blobs
-import Glibc
 import Logging
 import MediaProcess
 import Model
@@ -8,41 +7,34 @@ import Postgres
 import Queue
 import QueueWorker
 import Store
-import Worker
 
 /// The open store of a command that starts or resumes a run and shows it until it finishes.
 struct ReprocessCommand: Sendable {
   let pool: Pool
   let store: Store
   private let arguments: Arguments
+  /// Whether this process makes the items, and not the workers alone.
+  private let isLocal: Bool
   private let slots: Int
   private let media: MediaProcess.Configuration
   private let json: Bool
-  private let log: Logger
 
   /// Opens the store, runs `body` and closes it.
   static func use(
     _ arguments: Arguments, _ body: (ReprocessCommand) async throws -> ExitStatus
   ) async throws -> ExitStatus {
-    let cores = ThisProcess.processors
-    let slots = try arguments.number("--slots") ?? cores
-    var media = try MediaProcess.Configuration(arguments)
-    // The lowest CPU priority, so that a service on this machine is not slowed.
-    media.isBackground = true
-    let log = Logger(lowest: .warning)
-    let database = try await DatabaseAccess.open(arguments, connections: slots + 1, log: log)
+    let slots = try arguments.number("--slots") ?? ThisProcess.processors
+    let media = try MediaProcess.Configuration(arguments)
+    let database = try await DatabaseAccess.open(
+      arguments, connections: slots + RestartingWorker.ownConnections + 1, log: Logger(lowest: .warning))
     let command = ReprocessCommand(
-      pool: database.pool, store: Store(blobs: ClosedBlobStore()), arguments: arguments, slots: slots, media: media,
-      json: arguments.has("--json"), log: log)
+      pool: database.pool, store: Store(blobs: ClosedBlobStore()), arguments: arguments,
+      isLocal: arguments.has("--local"), slots: slots, media: media, json: arguments.has("--json"))
     let outcome: Result<ExitStatus, any Error>
     do { outcome = .success(try await body(command)) } catch { outcome = .failure(error) }
     await database.close()
     do {
       return try outcome.get()
-    } catch let outage as Outage {
-      throw CommandFailure(
-        .io, "\(outage)",
-        remedy: "repair the cause, then continue the run with 'take5 reprocess resume'")
     } catch let error as PostgresError where error.isTransient {
       throw CommandFailure(
         .unavailable, "\(error)",
@@ -50,52 +42,51 @@ struct ReprocessCommand: Sendable {
     }
   }
 
-  /// Checks that this process can use the blobs and its media processes, before it executes a local run; status 74 or 78
-  /// if not.
-  func checkLocal() async throws {
-    _ = try await BlobOptions.open(arguments, pool)
+  /// With `--local`: opens the blobs and checks that media processes start, before a run exists; status 74 or 78 if not.
+  func openBlobs() async throws -> (any InspectableBlobStore)? {
+    guard isLocal else { return nil }
+    let blobs = try await BlobOptions.open(arguments, pool)
     try await Sandbox.check(media)
+    return blobs
   }
 
-  /// Shows the progress of a run until it finishes or a signal arrives. A local run is executed meanwhile.
-  func follow(_ id: PublicID, isDetached: Bool, until signals: StopSignals) async throws -> ExitStatus {
-    let run = try await pool.run { session in try store.run(id, session) }
-    guard let run else { throw Subcommand.runNotFound(id) }
-    if isDetached && !run.isLocal {
-      let counts = try await pool.run { session in try store.counts(of: run, session) }
+  /// Shows the progress of a run until it finishes or a signal arrives.
+  ///
+  /// - Parameter blobs: for a worker of this process, which runs meanwhile; nil: there is none.
+  func follow(
+    _ id: PublicID, with blobs: (any InspectableBlobStore)?, isDetached: Bool, until signals: StopSignals
+  ) async throws -> ExitStatus {
+    guard !isDetached else {
+      let report = try await finished(id)
       try Console.print(
         json
-          ? try JSON.text(ReprocessReport(run, counts))
-          : "run \(id) of \(counts.total) items started; 'take5 reprocess status \(id)' shows its progress")
+          ? try JSON.text(report)
+          : "run \(id) of \(report.total) items started; 'take5 reprocess status \(id)' shows its progress")
       return .success
     }
     Console.note("run \(id)")
-    if !run.isLocal { try await noteWorkers() }
     let stop = CancellationFlag()
-    let hasEnded = CancellationFlag()
     let stopping = Task {
       await signals.wait()
       stop.cancel()
     }
     defer { stopping.cancel() }
-    let work = run.isLocal ? Task { try await execute(run, stop, hasEnded) } : nil
-    let end = try await ReprocessMonitor(pool: pool, store: store).run(id, until: run.isLocal ? hasEnded : stop)
-    try await work?.value
-    return try report(try await finished(end.run), wasStopped: stop.isCancelled)
+    let monitor = ReprocessMonitor(pool: pool, store: store)
+    if let blobs {
+      try await RestartingWorker.reprocessing(slots: slots, media: media, pool: pool, blobs: blobs) {
+        try await monitor.run(id, until: stop)
+      }
+    } else {
+      try await noteWorkers()
+      try await monitor.run(id, until: stop)
+    }
+    return try report(try await finished(id), wasStopped: stop.isCancelled)
   }
 
-  private func execute(_ run: ReprocessRun, _ stop: CancellationFlag, _ hasEnded: CancellationFlag) async throws {
-    defer { hasEnded.cancel() }
-    let blobs = try await BlobOptions.open(arguments, pool)
-    let local = try LocalReprocessing(
-      slots: slots, media: media, pool: pool, store: Store(blobs: blobs), blobs: blobs, log: log)
-    try await local.run(run, until: stop)
-  }
-
-  private func finished(_ run: ReprocessRun) async throws -> ReprocessReport {
+  private func finished(_ id: PublicID) async throws -> ReprocessReport {
     try await pool.run { session in
       try session.snapshot { session in
-        guard let run = try store.run(run.id, session) else { throw Subcommand.runNotFound(run.id) }
+        guard let run = try store.run(id, session) else { throw Subcommand.runNotFound(id) }
         return try ReprocessReport(run, limit: 20, store, session)
       }
     }
@@ -110,7 +101,7 @@ struct ReprocessCommand: Sendable {
       }
     }
     guard report.state.isFinal else {
-      let state = report.local || report.state == .paused ? "is not finished" : "continues without this command"
+      let state = isLocal || report.state == .paused ? "is not finished" : "continues without this command"
       Console.note("take5: run \(report.id) \(state); 'take5 reprocess resume \(report.id)' shows or continues it")
       return wasStopped ? .interrupted : .rejected
     }
@@ -127,19 +118,19 @@ struct ReprocessCommand: Sendable {
 }
 
 /// Shows the progress of a run, which does not depend on this process.
-private struct ReprocessMonitor: Sendable {
+struct ReprocessMonitor: Sendable {
   let pool: Pool
   let store: Store
 
   /// The largest number of items that are noted.
   private static let maxNoted = 20
 
-  /// Returns the run and its counts when it has finished or `stop` is cancelled.
+  /// Returns when the run has finished or `stop` is cancelled.
   ///
   /// An item whose attempt fails, and that has another one, is noted once.
   ///
   /// - Parameter stop: ends the monitor, not the run.
-  func run(_ id: PublicID, until stop: CancellationFlag) async throws -> (run: ReprocessRun, counts: ReprocessCounts) {
+  func run(_ id: PublicID, until stop: CancellationFlag = CancellationFlag()) async throws {
     let bar = ProgressBar("reprocessing")
     let start = ContinuousClock.now
     var first: Int?
@@ -159,8 +150,7 @@ private struct ReprocessMonitor: Sendable {
         stage: "\(counts.ended) of \(counts.total), \(Self.text(rate))/s, \(counts.failed) failed"
           + (run.state == .paused ? ", paused" : ""))
       if run.state.isFinal && counts.started == 0 || stop.isCancelled {
-        bar.clear()
-        return (run, counts)
+        return bar.clear()
       }
       try? await Task.sleep(for: .milliseconds(counts.total > 100_000 ? 2000 : 300))
     }

@@ -19,7 +19,6 @@ extension ReprocessRequest {
     self.init(selection, definitions: definitions)
     keepsOld = arguments.has("--keep-old")
     isForced = arguments.has("--force")
-    isLocal = arguments.has("--local")
     priority = try arguments.number("--priority") ?? priority
     if let text = arguments.value("--rate") {
       guard let rate = Double(text), rate > 0, rate.isFinite else {

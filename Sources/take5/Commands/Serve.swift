@@ -169,7 +169,7 @@ extension Subcommand {
       slots == 0
       ? nil
       : RestartingWorker(
-        configuration: configuration, database: database, store: store, blobs: blobs, log: log,
+        configuration: configuration, pool: database.pool, store: store, blobs: blobs, log: log,
         metrics: metrics, tracer: tracer)
     // The first line of standard output, for a process that started the service with port 0.
     try Console.print(exposure.address.url(port: server.port))

@@ -25,15 +25,13 @@ extension Subcommand {
     let cores = ThisProcess.processors
     let slots = try arguments.number("--slots") ?? cores
     let parallel = try arguments.number("--parallel") ?? 4
-    var media = try MediaProcess.Configuration(arguments)
+    let media = try MediaProcess.Configuration(arguments)
     if arguments.has("--deep") || arguments.has("--repair") { try await Sandbox.check(media) }
-    let inspecting = media
-    // Repairs run at the lowest CPU priority, so that they do not slow a service on this machine.
-    media.isBackground = true
     let result = try await StoreIntegrity.use(
-      arguments, connections: max(slots, parallel) + 1, isAdopting: arguments.has("--adopt")
-    ) { [media] integrity in
-      let inspector = arguments.has("--deep") ? try MediaInspector(inspecting) : nil
+      arguments, connections: max(slots + RestartingWorker.ownConnections, parallel) + 1,
+      isAdopting: arguments.has("--adopt")
+    ) { integrity in
+      let inspector = arguments.has("--deep") ? try MediaInspector(media) : nil
       let remaker = arguments.has("--repair") ? MediaRemaker(integrity: integrity, media: media, slots: slots) : nil
       do {
         let result = try await verify(integrity, inspector, parallel, remaker)

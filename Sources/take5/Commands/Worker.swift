@@ -42,7 +42,7 @@ extension Subcommand {
     sandbox.report(to: log, metrics)
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RestartingWorker(
-      configuration: configuration, database: database, store: try Store(arguments, blobs: blobs), blobs: blobs,
+      configuration: configuration, pool: database.pool, store: try Store(arguments, blobs: blobs), blobs: blobs,
       log: log, metrics: metrics, tracer: tracer, onStart: { ServiceManager.notify(.ready, log) })
     await withTaskGroup { group in
       group.addTask { await worker.run() }

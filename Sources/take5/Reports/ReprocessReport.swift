@@ -21,7 +21,6 @@ struct ReprocessReport: Encodable {
 
   let id: PublicID
   let state: ReprocessRun.State
-  let local: Bool
   let items: ReprocessCounts
   let total: Int
   let createdAt: Date
@@ -33,7 +32,6 @@ struct ReprocessReport: Encodable {
   init(_ run: ReprocessRun, _ counts: ReprocessCounts) {
     id = run.id
     state = run.state
-    local = run.isLocal
     items = counts
     total = counts.total
     createdAt = run.createdAt
@@ -59,7 +57,7 @@ struct ReprocessReport: Encodable {
 
   /// The run as one line of text.
   var line: String {
-    "\(id)  \(state.rawValue)\(local ? ", local" : "")  \(JSON.text(of: createdAt))  \(Self.text(items))"
+    "\(id)  \(state.rawValue)  \(JSON.text(of: createdAt))  \(Self.text(items))"
   }
 
   /// The run with its failures and its items with further attempts.

@@ -1,5 +1,6 @@
 import Blobs
 import Logging
+import MediaProcess
 import Metrics
 import Platform
 import Postgres
@@ -16,13 +17,13 @@ final class RestartingWorker: Sendable {
 
   /// - Parameter onStart: called each time that the worker is registered and begins to claim.
   init(
-    configuration: WorkerConfiguration, database: DatabaseAccess, store: Store, blobs: any InspectableBlobStore,
+    configuration: WorkerConfiguration, pool: Pool, store: Store, blobs: any InspectableBlobStore,
     log: Logger, metrics: Metrics, tracer: Tracer?, onStart: @escaping @Sendable () -> Void = {}
   ) {
     self.log = log
     make = {
       try WorkerService(
-        configuration: configuration, database: database.url, pool: database.pool, store: store, blobs: blobs, log: log,
+        configuration: configuration, database: pool.url, pool: pool, store: store, blobs: blobs, log: log,
         metrics: metrics, tracer: tracer, onStart: onStart)
     }
   }
@@ -47,5 +48,29 @@ final class RestartingWorker: Sendable {
   func stop() {
     stopping.cancel()
     current.withLock { $0 }?.stop()
+  }
+}
+
+extension RestartingWorker {
+  /// The connections of a worker that makes outputs again, apart from one for each slot.
+  static let ownConnections = 2
+
+  /// Runs a worker in this process while `body` runs. It makes outputs again, at the lowest CPU priority, so that it does not slow a
+  /// service on this machine.
+  static func reprocessing<Result: Sendable>(
+    slots: Int, media: MediaProcess.Configuration, pool: Pool, blobs: any InspectableBlobStore,
+    while body: () async throws -> Result
+  ) async throws -> Result {
+    var configuration = WorkerConfiguration(slots: 0, media: media)
+    configuration.backgroundSlots = slots
+    let worker = RestartingWorker(
+      configuration: configuration, pool: pool, store: Store(blobs: blobs), blobs: blobs, log: Logger(lowest: .error),
+      metrics: Metrics(), tracer: nil)
+    async let running: Void = worker.run()
+    let result: Swift.Result<Result, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    worker.stop()
+    await running
+    return try result.get()
   }
 }

@@ -37,7 +37,7 @@ struct StoreIntegrity: Sendable {
   }
 }
 
-/// Makes damaged outputs again in this process, each with the definition that it was made with.
+/// Makes damaged outputs again with a worker of its own, each with the definition that it was made with.
 struct MediaRemaker: Sendable {
   let integrity: StoreIntegrity
   let media: MediaProcess.Configuration
@@ -46,29 +46,28 @@ struct MediaRemaker: Sendable {
 
   /// Returns the outcome for each post or image.
   func remake(_ subjects: [Subject]) async throws -> [Subject: RemakeOutcome] {
-    let (groups, unreadable) = try await integrity.pool.run { session in
-      try RemakeGroup.groups(of: subjects, session)
+    let store = integrity.store
+    let (runs, unreadable) = try await integrity.pool.transaction { session in
+      let (groups, unreadable) = try RemakeGroup.groups(of: subjects, session)
+      let runs = try groups.compactMap { group in
+        try store.createRun(group.request, session).map { (id: $0, subjects: group.subjects) }
+      }
+      return (runs, unreadable)
     }
     var outcomes = unreadable.mapValues { RemakeOutcome.failed($0) }
-    for group in groups { outcomes.merge(try await remake(group)) { first, _ in first } }
-    return outcomes
-  }
-
-  private func remake(_ group: RemakeGroup) async throws -> [Subject: RemakeOutcome] {
-    let store = integrity.store
-    let started = try await integrity.pool.transaction { session in
-      try store.createRun(group.request(isLocal: true), session).flatMap { try store.run($0, session) }
+    guard !runs.isEmpty else { return outcomes }
+    try await RestartingWorker.reprocessing(
+      slots: min(slots, subjects.count), media: media, pool: integrity.pool, blobs: integrity.blobs
+    ) {
+      for run in runs { _ = try await ReprocessMonitor(pool: integrity.pool, store: store).run(run.id) }
     }
-    guard let run = started else { return [:] }
-    let local = try LocalReprocessing(
-      slots: min(slots, group.subjects.count), media: media, pool: integrity.pool, store: store,
-      blobs: integrity.blobs, log: Logger(lowest: .error))
-    try await local.run(run, until: CancellationFlag())
-    let failures = try await integrity.pool.run { session in
-      try store.failures(of: run, limit: group.subjects.count, session)
+    for run in runs {
+      for subject in run.subjects { outcomes[subject] = .done }
+      let failures = try await integrity.pool.run { session in
+        try store.run(run.id, session).map { try store.failures(of: $0, limit: run.subjects.count, session) } ?? []
+      }
+      for failure in failures { outcomes[failure.subject] = .failed(failure.error) }
     }
-    var outcomes = Dictionary(group.subjects.map { ($0, RemakeOutcome.done) }) { first, _ in first }
-    for failure in failures { outcomes[failure.subject] = .failed(failure.error) }
     return outcomes
   }
 }

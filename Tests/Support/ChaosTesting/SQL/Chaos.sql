@@ -79,7 +79,7 @@ ended AS (SELECT public_id, count(*) AS ends FROM job_done WHERE outcome = 'a' G
 SELECT run.public_id, run.state, count(*) AS items,
   count(*) FILTER (WHERE item.outcome = 'done') AS done, count(*) FILTER (WHERE item.outcome = 'skipped') AS skipped,
   count(*) FILTER (WHERE coalesce(created.sets, 0) <> CASE item.outcome WHEN 'done' THEN 1 ELSE 0 END) AS wrong_sets,
-  count(*) FILTER (WHERE coalesce(ended.ends, 0) <> CASE WHEN run.is_local THEN 0 ELSE 1 END) AS wrong_ends
+  count(*) FILTER (WHERE coalesce(ended.ends, 0) <> 1) AS wrong_ends
 FROM reprocess_run AS run JOIN reprocess_item AS item ON item.run_id = run.id
 LEFT JOIN created ON created.job = item.job LEFT JOIN ended ON ended.public_id = item.job
 GROUP BY run.id ORDER BY run.id
