@@ -67,9 +67,10 @@ package struct Migrator: Sendable {
       let missing = try missing(session)
       for migration in missing {
         try session.executeScript(migration.script, name: "migration \(migration.version) \(migration.name)")
-        try session.execute(
-          "INSERT INTO schema_migration (version, name) VALUES ($1, $2)", .integer(migration.version),
-          .text(migration.name))
+        for version in migration.versions {
+          try session.execute(
+            "INSERT INTO schema_migration (version, name) VALUES ($1, $2)", .integer(version), .text(migration.name))
+        }
       }
       return missing
     }
@@ -89,24 +90,47 @@ package struct Migrator: Sendable {
   }
 
   /// The migrations that a database lacks.
-  package func missing(_ session: Session) throws(PostgresError) -> [Migration] {
+  package func missing(_ session: Session) throws -> [Migration] {
     let applied = try Self.applied(session)
+    try check(applied)
     return migrations.filter { !applied.contains($0.version) }
+  }
+
+  /// Throws if a database of the applied versions is older than a baseline.
+  package func check(_ applied: Set<Int>) throws(OutdatedSchema) {
+    for migration in migrations where !applied.contains(migration.version) {
+      guard let newest = applied.intersection(migration.versions).max() else { continue }
+      throw OutdatedSchema(version: newest)
+    }
   }
 }
 
-/// One step from a version of the schema to the next.
+/// The schema of a database is that of a version whose migrations this program no longer has.
+package struct OutdatedSchema: Error, Sendable, Hashable {
+  package let version: Int
+}
+
+/// One step from a version of the schema to the next; or a baseline, which creates the schema of its version in an empty database.
 package struct Migration: Sendable, Hashable {
   /// Determines the order; never reused.
   package let version: Int
   package let name: String
   /// One or more SQL statements, which run in a transaction.
   package let script: String
+  /// The versions that are applied with it: its own, and those of the migrations that a baseline replaces. A program that has
+  /// these migrations finds them applied.
+  package let versions: [Int]
 
   /// A migration whose script is embedded in the program.
   package init(version: Int, name: String, _ bytes: [UInt8]) {
+    self.init(baseline: version, replacing: [], name: name, bytes)
+  }
+
+  /// A baseline whose scripts are embedded in the program. A database that has only some of the versions is refused.
+  package init(baseline version: Int, replacing replaced: [Int], name: String, _ scripts: [UInt8]...) {
     self.version = version
     self.name = name
-    script = String(decoding: bytes, as: UTF8.self)
+    script = String(decoding: scripts.joined(), as: UTF8.self)
+    versions = replaced + [version]
   }
 }

@@ -73,5 +73,5 @@ package struct DatabaseFacts: Sendable, Hashable {
   package var pending: [Migration] { StoreMigrations.all.filter { !applied.contains($0.version) } }
 
   /// The versions of the schema that this program does not know.
-  package var unknown: [Int] { applied.subtracting(StoreMigrations.all.map(\.version)).sorted() }
+  package var unknown: [Int] { applied.subtracting(StoreMigrations.all.flatMap(\.versions)).sorted() }
 }

@@ -102,6 +102,28 @@ struct MigratorTests {
     }
   }
 
+  @Test("an empty database gets a baseline, one with all its versions has it, and one with some of them is refused")
+  func baseline() async throws {
+    let scripts = ["CREATE TABLE a (id int);", "CREATE TABLE b (id int);"].map { Array($0.utf8) }
+    let third = Migration(version: 3, name: "third", scripts[1])
+    let baseline = Migration(baseline: 3, replacing: [1, 2], name: "baseline", scripts[0], scripts[1])
+    try await withDatabase { url in
+      let session = try Session.connect(url, timeout: .seconds(5))
+      #expect(try Migrator([baseline]).migrate(session) == [baseline])
+      #expect(try session.execute("SELECT FROM a, b").isEmpty)
+      // An earlier program.
+      #expect(try Migrator([first, second, third]).migrate(session) == [])
+    }
+    try await withDatabase { url in
+      let session = try Session.connect(url, timeout: .seconds(5))
+      try Migrator([first, second]).migrate(session)
+      let error = #expect(throws: OutdatedSchema.self) { try Migrator([baseline]).migrate(session) }
+      #expect(error?.version == 2)
+      try session.execute("INSERT INTO schema_migration (version, name) VALUES (3, 'third')")
+      #expect(try Migrator([baseline]).migrate(session) == [])
+    }
+  }
+
   @Test("a complete schema needs no lock")
   func nothingMissing() async throws {
     try await withDatabase { url in

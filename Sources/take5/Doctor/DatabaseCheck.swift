@@ -71,6 +71,9 @@ extension DoctorCheck {
         "database", "schema", "version \(newer) is newer than this program",
         remedy: "install the version of take5 that the other processes have")
     }
+    do throws(OutdatedSchema) { try Migrator(StoreMigrations.all).check(facts.applied) } catch {
+      return .error("database", "schema", CommandFailure(error))
+    }
     guard facts.pending.isEmpty else {
       let versions = facts.pending.map { "\($0.version)" }.joined(separator: ", ")
       return .warning(

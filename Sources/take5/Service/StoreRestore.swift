@@ -58,6 +58,7 @@ struct StoreRestore: Sendable {
         .rejected, "the backup is that of take5 \(manifest.version), which is newer than this program",
         remedy: "restore it with that version or a newer one")
     }
+    try Migrator(StoreMigrations.all).check([manifest.schema])
     return manifest
   }
 
