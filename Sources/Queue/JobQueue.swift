@@ -60,19 +60,9 @@ package enum QueueChannel {
 /// The migrations of the queue's schema.
 package enum QueueMigrations {
   /// Versions 1 to 99 are the queue's.
-  package static var all: [Migration] {
-    [
-      Migration(version: 1, name: "queue", PackageResources.v0001_queue_sql),
-      Migration(version: 2, name: "groups", PackageResources.v0002_groups_sql),
-      Migration(version: 3, name: "lighter", PackageResources.v0003_lighter_sql),
-      Migration(version: 4, name: "faults", PackageResources.v0004_faults_sql),
-      Migration(version: 5, name: "single", PackageResources.v0005_single_sql),
-      Migration(version: 6, name: "traces", PackageResources.v0006_traces_sql),
-      Migration(version: 7, name: "recent", PackageResources.v0007_recent_sql),
-      Migration(version: 9, name: "idle", PackageResources.v0009_idle_sql),
-      Migration(version: 10, name: "dead", PackageResources.v0010_dead_sql),
-    ]
-  }
+  package static let all = [
+    Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", PackageResources.Queue_schema_sql)
+  ]
 }
 
 extension JobQueue {

@@ -88,51 +88,20 @@ extension Store {
 /// The migrations of the complete schema.
 package enum StoreMigrations {
   /// The queue's migrations, then the store's, which have the versions from 100 on.
-  package static var all: [Migration] {
+  package static let all =
     QueueMigrations.all + [
-      Migration(version: 100, name: "store", PackageResources.v0100_store_sql),
-      Migration(version: 101, name: "images", PackageResources.v0101_images_sql),
-      Migration(version: 102, name: "reading", PackageResources.v0102_reading_sql),
-      Migration(version: 103, name: "window", PackageResources.v0103_window_sql),
-      Migration(version: 104, name: "reprocessing", PackageResources.v0104_reprocessing_sql),
-      Migration(version: 105, name: "holding", PackageResources.v0105_holding_sql),
-      Migration(version: 106, name: "retiring", PackageResources.v0106_retiring_sql),
-      Migration(version: 107, name: "crashes", PackageResources.v0107_crashes_sql),
-      Migration(version: 108, name: "damage", PackageResources.v0108_damage_sql),
-      Migration(version: 109, name: "authors", PackageResources.v0109_authors_sql),
-      Migration(version: 110, name: "quarantine", PackageResources.v0110_quarantine_sql),
-      Migration(version: 111, name: "tokens", PackageResources.v0111_tokens_sql),
-      Migration(version: 112, name: "people", PackageResources.v0112_people_sql),
-      Migration(version: 113, name: "accounts", PackageResources.v0113_accounts_sql),
-      Migration(version: 114, name: "events", PackageResources.v0114_events_sql),
-      Migration(version: 115, name: "forgetting", PackageResources.v0115_forgetting_sql),
-      Migration(version: 116, name: "spelling", PackageResources.v0116_spelling_sql),
-      Migration(version: 117, name: "uploads", PackageResources.v0117_uploads_sql),
-      Migration(version: 118, name: "taken", PackageResources.v0118_taken_sql),
-      Migration(version: 119, name: "updated", PackageResources.v0119_updated_sql),
-      Migration(version: 120, name: "places", PackageResources.v0120_places_sql),
-      Migration(version: 121, name: "activity", PackageResources.v0121_activity_sql),
-      Migration(version: 122, name: "comments", PackageResources.v0122_comments_sql),
-      Migration(version: 123, name: "collections", PackageResources.v0123_collections_sql),
-      Migration(version: 124, name: "on_time", PackageResources.v0124_on_time_sql),
-      Migration(version: 125, name: "moderation", PackageResources.v0125_moderation_sql),
-      Migration(version: 126, name: "image_texts", PackageResources.v0126_image_texts_sql),
-      Migration(version: 127, name: "place_positions", PackageResources.v0127_place_positions_sql),
-      Migration(version: 128, name: "upload_traces", PackageResources.v0128_upload_traces_sql),
-      Migration(version: 129, name: "moving", PackageResources.v0129_moving_sql),
-      Migration(version: 130, name: "descriptions", PackageResources.v0130_descriptions_sql),
-      Migration(version: 131, name: "user_names", PackageResources.v0131_user_names_sql),
-      Migration(version: 132, name: "post_positions", PackageResources.v0132_post_positions_sql),
-      Migration(version: 134, name: "subjects_offsets", PackageResources.v0134_subjects_offsets_sql),
-      Migration(version: 137, name: "rejected", PackageResources.v0137_rejected_sql),
-      Migration(version: 138, name: "forgotten", PackageResources.v0138_forgotten_sql),
-      Migration(version: 140, name: "answers", PackageResources.v0140_answers_sql),
-      Migration(version: 141, name: "removals", PackageResources.v0141_removals_sql),
-      Migration(version: 142, name: "forgotten_at", PackageResources.v0142_forgotten_at_sql),
-      Migration(version: 146, name: "removal_counts", PackageResources.v0146_removal_counts_sql),
+      Migration(
+        baseline: 146, replacing: Array(100...132) + [134, 137, 138, 140, 141, 142], name: "store",
+        // Each after those that its tables refer to.
+        PackageResources.Blobs_schema_sql, PackageResources.Assets_schema_sql, PackageResources.Posts_schema_sql,
+        PackageResources.Reprocessing_schema_sql, PackageResources.Quarantine_schema_sql,
+        PackageResources.People_schema_sql, PackageResources.Access_schema_sql, PackageResources.Events_schema_sql,
+        PackageResources.Places_schema_sql, PackageResources.Map_schema_sql, PackageResources.Collections_schema_sql,
+        PackageResources.Comments_schema_sql, PackageResources.Moderation_schema_sql,
+        PackageResources.Uploads_schema_sql, PackageResources.Forgetting_schema_sql),
       Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
+      Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
     ]
-  }
 }
 
 /// An error for stored data that is missing, inconsistent or not readable.

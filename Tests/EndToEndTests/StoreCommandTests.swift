@@ -58,16 +58,23 @@ struct StoreCommandTests {
       // As the version before the last migration has left it.
       let session = try Session.connect(url, timeout: .seconds(20))
       try session.executeScript(
-        "DELETE FROM schema_migration WHERE version = 140; DROP FUNCTION answer_users CASCADE", name: "former")
+        "DELETE FROM schema_migration WHERE version = 148; ALTER TABLE place ADD COLUMN map_cell int", name: "former")
       for command in [["keys", "list"], ["jobs", "list"], ["verify"], ["gc"]] {
         let refused = try await Take5Command.run(command + access)
         #expect(refused.status == 65, "\(command)")
         #expect(refused.errors.contains("take5 migrate"), "\(refused.errors)")
       }
-      #expect(try session.execute("SELECT FROM schema_migration WHERE version = 140").isEmpty)
+      #expect(try session.execute("SELECT FROM schema_migration WHERE version = 148").isEmpty)
       #expect(try await Take5Command.run(["migrate"] + access).status == 0)
-      #expect(try session.execute("SELECT FROM schema_migration WHERE version = 140").count == 1)
+      #expect(try session.execute("SELECT FROM schema_migration WHERE version = 148").count == 1)
       #expect(try await Take5Command.run(["keys", "list"] + access).status == 0)
+      // A version whose migrations this one does not have.
+      try session.executeScript("DELETE FROM schema_migration WHERE version > 142", name: "outdated")
+      for command in ["init", "migrate", "serve", "worker", "verify"] {
+        let refused = try await Take5Command.run([command] + access)
+        #expect(refused.status == 65 && refused.errors.contains("version 142"), "\(command): \(refused.errors)")
+        #expect(refused.errors.contains("start take5 of commit"), "\(command): \(refused.errors)")
+      }
     }
   }
 

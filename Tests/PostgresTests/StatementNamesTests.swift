@@ -68,7 +68,7 @@ private struct SourceTarget {
     let folder = Self.sources + "/" + name
     var (swift, files): (String, [String: String]) = ("", [:])
     for path in try FileManager.default.subpathsOfDirectory(atPath: folder).sorted() {
-      let isMigration = path.contains(/SQL\/v\d+_/)
+      let isMigration = path.contains(/SQL\/(v\d+_|\w+_schema\.)/)
       guard path.hasSuffix(".swift") || path.hasSuffix(".sql") && !isMigration else { continue }
       let text = String(decoding: try Data(contentsOf: URL(filePath: "\(folder)/\(path)")), as: UTF8.self)
       if path.hasSuffix(".swift") {

@@ -92,7 +92,7 @@ struct DoctorResultTests {
 
   private static let healthy = DatabaseFacts(
     version: "15.14", versionNumber: 150_014, role: "ada", isReadOnly: false,
-    applied: Set(StoreMigrations.all.map(\.version)), mayCreate: true, isOwner: true, closedTables: [],
+    applied: Set(StoreMigrations.all.flatMap(\.versions)), mayCreate: true, isOwner: true, closedTables: [],
     hasChecksums: true, checksumFailures: 0)
 
   private func levels(_ change: (inout DatabaseFacts) -> Void) -> [CheckResult.Level] {
@@ -107,7 +107,8 @@ struct DoctorResultTests {
     #expect(levels { $0.versionNumber = 120_020 } == [.error, .ok, .ok])
     #expect(levels { $0.isReadOnly = true } == [.error, .ok, .ok])
     #expect(levels { $0.applied = [] } == [.ok, .warning, .ok])
-    #expect(levels { $0.applied.remove(109) } == [.ok, .warning, .ok])
+    #expect(levels { $0.applied.remove(148) } == [.ok, .warning, .ok])
+    #expect(levels { $0.applied = [9, 110] } == [.ok, .error, .ok])
     #expect(levels { $0.applied.insert(9999) } == [.ok, .warning, .ok])
     #expect(levels { $0.closedTables = ["post"] } == [.ok, .ok, .error])
     #expect(levels { $0.hasChecksums = false } == [.ok, .ok, .ok, .info])

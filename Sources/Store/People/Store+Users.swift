@@ -81,7 +81,7 @@ extension Store {
         Self.statements["save_profile"], .text(id), .text(profile.userName), .text(profile.name),
         .text(profile.givenName), .text(profile.familyName), .text(profile.bio), .text(profile.birthDate),
         .text(profile.email))
-    } catch let error where ["app_user_user_name", "app_user_folded_user_name"].contains(error.constraint) {
+    } catch let error where error.constraint == "app_user_folded_user_name" {
       throw UserNameTaken()
     }
   }

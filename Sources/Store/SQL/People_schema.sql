@@ -20,6 +20,13 @@ CREATE FUNCTION folded_name(name text) RETURNS text LANGUAGE sql IMMUTABLE PARAL
   SELECT lower(regexp_replace(normalize(name, NFD), '[\u0300-\u036F]', '', 'g'))
 $$;
 
+-- The words of a folded text, without those of one letter: what is not a letter of ASCII divides words only if it is of
+-- ASCII.
+CREATE FUNCTION spellings(folded text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(array_agg(DISTINCT word ORDER BY word), '{}')
+  FROM regexp_split_to_table(folded, '[\x01-\x60\x7b-\x7f]+') AS word WHERE length(word) > 1
+$$;
+
 CREATE TABLE app_user (
   -- That the app has assigned.
   id text PRIMARY KEY,
@@ -46,10 +53,54 @@ CREATE TABLE app_user (
     folded_name(coalesce(user_name, '') || ' ' || coalesce(name, '') || ' ' || coalesce(given_name, '') || ' '
       || coalesce(family_name, ''))) STORED
 );
-CREATE UNIQUE INDEX app_user_user_name ON app_user (lower(user_name)) WHERE user_name IS NOT NULL;
-CREATE INDEX app_user_user_name_start ON app_user (lower(user_name) text_pattern_ops) WHERE user_name IS NOT NULL;
+-- User names are told apart by one rule, that of Profile.folded(userName:): ASCII letters without regard to case, whatever the locale of
+-- the database. lower() of a Turkish one makes another letter of an I. Names are found by their beginning in it as well.
+CREATE UNIQUE INDEX app_user_folded_user_name ON app_user (lower(user_name COLLATE "C")) WHERE user_name IS NOT NULL;
 CREATE INDEX app_user_name_start ON app_user (folded_name text_pattern_ops) WHERE folded_name IS NOT NULL;
-CREATE INDEX app_user_names ON app_user USING gin (folded_names gin_trgm_ops);
+-- Without a list of pending entries, which each search reads whole: profiles change rarely.
+CREATE INDEX app_user_spellings ON app_user USING gin (spellings(folded_names)) WITH (fastupdate = off);
+
+-- Names are found in spite of typing errors by their spellings: trigrams find the spellings that are close to a word, of
+-- which there are far fewer than users, and an index finds the users who have them. Trigrams of the names of all users
+-- would be read in numbers that grow with the users.
+CREATE TABLE spelling (
+  word text PRIMARY KEY
+);
+CREATE INDEX spelling_trigrams ON spelling USING gin (word gin_trgm_ops) WITH (fastupdate = off);
+
+-- Keeps the spellings that a user has, and drops those that no user has any more. A user who gets a spelling locks it, and
+-- who loses it waits for these locks before looking for others who have it: none is dropped that a user gets meanwhile. All
+-- spellings of a change are locked in their order.
+CREATE FUNCTION keep_spellings() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  former text[] := CASE WHEN TG_OP = 'INSERT' THEN '{}' ELSE spellings(OLD.folded_names) END;
+  latter text[] := CASE WHEN TG_OP = 'DELETE' THEN '{}' ELSE spellings(NEW.folded_names) END;
+  changed text;
+BEGIN
+  FOR changed IN
+    (SELECT unnest(former) EXCEPT SELECT unnest(latter)) UNION ALL (SELECT unnest(latter) EXCEPT SELECT unnest(former))
+    ORDER BY 1
+  LOOP
+    IF changed = ANY (latter) THEN
+      LOOP
+        INSERT INTO spelling (word) VALUES (changed) ON CONFLICT DO NOTHING;
+        PERFORM FROM spelling WHERE word = changed FOR KEY SHARE;
+        EXIT WHEN FOUND;
+      END LOOP;
+    ELSE
+      PERFORM FROM spelling WHERE word = changed FOR UPDATE;
+      DELETE FROM spelling WHERE word = changed
+        AND NOT EXISTS (SELECT FROM app_user WHERE spellings(folded_names) @> ARRAY[changed]);
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER app_user_named AFTER INSERT ON app_user FOR EACH ROW
+  WHEN (NEW.folded_names ~ '[^ ]') EXECUTE FUNCTION keep_spellings();
+CREATE TRIGGER app_user_renamed AFTER UPDATE OF user_name, name, given_name, family_name ON app_user FOR EACH ROW
+  WHEN (OLD.folded_names <> NEW.folded_names) EXECUTE FUNCTION keep_spellings();
+CREATE TRIGGER app_user_unnamed AFTER DELETE ON app_user FOR EACH ROW
+  WHEN (OLD.folded_names ~ '[^ ]') EXECUTE FUNCTION keep_spellings();
 
 -- What a user has to a user, a post or a place. Users, posts and places are of one name space.
 --
@@ -67,14 +118,6 @@ CREATE TABLE relation (
 CREATE INDEX relation_user ON relation (kind, user_id, created_at DESC, id DESC);
 -- The target comes first: what refers to a deleted post is found without its kind.
 CREATE INDEX relation_target ON relation (target, kind, created_at DESC, id DESC);
-
-ALTER TABLE post ADD COLUMN like_count int NOT NULL DEFAULT 0;
-
-INSERT INTO app_user (id, public_posts, friends_posts, private_posts)
-SELECT author, count(*) FILTER (WHERE status = 'ready' AND visibility = 'public'),
-  count(*) FILTER (WHERE status = 'ready' AND visibility = 'friends'),
-  count(*) FILTER (WHERE status = 'ready' AND visibility = 'private')
-FROM post GROUP BY author;
 
 -- Counters are kept here and nowhere else, so that the API, workers, operators and older versions are all right. The lock
 -- order is: the jobs, then the post, then rows that refer to it, then users in the order of their ids.

@@ -62,10 +62,3 @@ CREATE CONSTRAINT TRIGGER post_activity_changed AFTER UPDATE OF status, visibili
     IS DISTINCT FROM (NEW.status, NEW.visibility, NEW.latitude, NEW.longitude, NEW.place_latitude, NEW.place_longitude)
     AND (OLD.map_cell IS NOT NULL OR NEW.map_cell IS NOT NULL))
   EXECUTE FUNCTION post_activity();
-
-INSERT INTO map_activity (period, level, cell, start, posts, longitudes, latitudes)
-SELECT period, level, cell, start, count(*), sum(round(position[0] * 1e6)::bigint), sum(round(position[1] * 1e6)::bigint)
-FROM post, map_cells(position, created_at)
-WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL
-  AND (period <> 'hour' OR created_at > clock_timestamp() - interval '8 days')
-GROUP BY period, level, cell, start;

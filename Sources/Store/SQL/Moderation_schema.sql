@@ -1,13 +1,5 @@
--- Moderation: reports, cases and decisions; posts that are held or hidden, hidden comments, and suspended users.
-
--- 'hold': only the author sees the post until a moderator decides. 'hide': a moderator has decided so. NULL: as its visibility says.
-ALTER TABLE post ADD COLUMN moderation text CHECK (moderation IN ('hold', 'hide')),
-  -- Whether its definition holds it: a change of its texts holds it again.
-  ADD COLUMN is_moderated boolean NOT NULL DEFAULT false,
-  DROP CONSTRAINT post_status_check,
-  ADD CONSTRAINT post_status_check CHECK (status IN ('processing', 'ready', 'rejected', 'failed', 'held', 'hidden'));
-
-ALTER TABLE comment ADD COLUMN is_hidden boolean NOT NULL DEFAULT false;
+-- Moderation: reports, cases and decisions; posts that are held or hidden, hidden comments, places, images and collections, and suspended
+-- users.
 
 CREATE TABLE moderation_case (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -23,17 +15,26 @@ CREATE TABLE moderation_case (
   decided_by text,
   note text,
   decided_at timestamptz,
-  CHECK (num_nonnulls(post_id, comment_id, user_id) = 1),
+  place_id text REFERENCES place ON DELETE CASCADE,
+  image_id bigint REFERENCES image ON DELETE CASCADE,
+  collection_id bigint REFERENCES collection ON DELETE CASCADE,
+  CHECK (num_nonnulls(post_id, comment_id, user_id, place_id, image_id, collection_id) = 1),
   CHECK ((decision IS NULL) = (decided_at IS NULL))
 );
 -- One open case about a subject.
 CREATE UNIQUE INDEX moderation_case_open_post ON moderation_case (post_id) WHERE decision IS NULL;
 CREATE UNIQUE INDEX moderation_case_open_comment ON moderation_case (comment_id) WHERE decision IS NULL;
 CREATE UNIQUE INDEX moderation_case_open_user ON moderation_case (user_id) WHERE decision IS NULL;
+CREATE UNIQUE INDEX moderation_case_open_place ON moderation_case (place_id) WHERE decision IS NULL;
+CREATE UNIQUE INDEX moderation_case_open_image ON moderation_case (image_id) WHERE decision IS NULL;
+CREATE UNIQUE INDEX moderation_case_open_collection ON moderation_case (collection_id) WHERE decision IS NULL;
 -- For the deletion of the subject.
 CREATE INDEX moderation_case_post ON moderation_case (post_id) WHERE post_id IS NOT NULL;
 CREATE INDEX moderation_case_comment ON moderation_case (comment_id) WHERE comment_id IS NOT NULL;
 CREATE INDEX moderation_case_user ON moderation_case (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX moderation_case_place ON moderation_case (place_id) WHERE place_id IS NOT NULL;
+CREATE INDEX moderation_case_image ON moderation_case (image_id) WHERE image_id IS NOT NULL;
+CREATE INDEX moderation_case_collection ON moderation_case (collection_id) WHERE collection_id IS NOT NULL;
 -- For the lists.
 CREATE INDEX moderation_case_open ON moderation_case (created_at DESC, id DESC) WHERE decision IS NULL;
 CREATE INDEX moderation_case_decided ON moderation_case (created_at DESC, id DESC) WHERE decision IS NOT NULL;

@@ -16,7 +16,9 @@ CREATE TABLE collection (
   -- Counters, which triggers keep.
   item_count int NOT NULL DEFAULT 0,
   member_count int NOT NULL DEFAULT 0,
-  comment_count int NOT NULL DEFAULT 0
+  comment_count int NOT NULL DEFAULT 0,
+  -- Whether a moderator has hidden it.
+  is_hidden boolean NOT NULL DEFAULT false
 );
 CREATE INDEX collection_author ON collection (author, created_at DESC, id DESC);
 
@@ -60,10 +62,6 @@ CREATE TABLE collection_activity (
 CREATE INDEX collection_activity_newest ON collection_activity (collection_id, id DESC);
 CREATE INDEX collection_activity_user ON collection_activity (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX collection_activity_member ON collection_activity (member) WHERE member IS NOT NULL;
-
-ALTER TABLE comment ADD COLUMN collection_id bigint REFERENCES collection ON DELETE CASCADE,
-  ADD CHECK (num_nonnulls(post_id, place_id, collection_id) = 1);
-CREATE INDEX comment_collection ON comment (collection_id, created_at DESC, id DESC) WHERE collection_id IS NOT NULL;
 
 -- The lock order is: the jobs, the posts, then the collection and its rows, then users and places in the order of their ids.
 CREATE FUNCTION collection_items() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,2 +1,0 @@
--- What images show, in words.
-ALTER TABLE image ADD COLUMN alternative_text text;
