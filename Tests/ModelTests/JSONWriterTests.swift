@@ -72,6 +72,31 @@ struct JSONWriterTests {
     try expectFoundations(Dictionary(uniqueKeysWithValues: (controls + others).map { ($0, $0) }))
   }
 
+  @Test("a property that is nil is null in a type that has all of its keys, and absent in others")
+  func nils() throws {
+    struct Absent: Encodable {
+      var text: String?
+      var count: Int?
+    }
+    struct Null: NilEncodable {
+      var text: String?
+      var count: Int?
+      var isReady: Bool?
+      var ratio: Double?
+      var scale: Float?
+      var bytes: Int64?
+      var time: Date?
+      var list: [Int]?
+      var absent = Absent()
+    }
+    #expect(
+      try JSON.text(Null(absent: Absent(text: "a")))
+        == #"{"absent":{"text":"a"},"bytes":null,"count":null,"is_ready":null,"list":null,"ratio":null,"#
+        + #""scale":null,"text":null,"time":null}"#)
+    #expect(try JSON.text([Absent()]) == "[{}]")
+    #expect(try JSON.text(["key": Null(count: 1)]).hasPrefix(#"{"key":{"absent":{},"bytes":null,"count":1,"#))
+  }
+
   @Test("keys have the text and the order of Foundation's encoder")
   func keys() throws {
     struct Key: CodingKey, Hashable {

@@ -52,24 +52,6 @@ struct CollectionItemResponse: Encodable {
   }
 }
 
-/// The JSON of something that was done with a collection; values that do not apply are null.
-struct CollectionActivityResponse: Encodable {
-  private let activity: CollectionActivity
-
-  init(_ activity: CollectionActivity) { self.activity = activity }
-
-  private enum CodingKeys: String, CodingKey { case kind, user, member, keys, createdAt }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(activity.kind, forKey: .kind)
-    try container.encode(activity.user, forKey: .user)
-    try container.encode(activity.member, forKey: .member)
-    try container.encode(activity.keys, forKey: .keys)
-    try container.encode(activity.createdAt, forKey: .createdAt)
-  }
-}
-
 /// The JSON of a new link: its secret, which is not stored.
 struct LinkResponse: Encodable {
   let link: String

@@ -103,6 +103,6 @@ extension ControlAPI {
     guard let activity = try await database.read({ try store.activity(ofCollection: id, for: viewer, page, $0) }) else {
       throw Self.collectionNotFound("\(id)")
     }
-    return try .uncached(PageResponse(activity, CollectionActivityResponse.init))
+    return try .uncached(PageResponse(activity) { $0 })
   }
 }

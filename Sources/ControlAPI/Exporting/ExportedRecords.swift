@@ -2,27 +2,21 @@ import FoundationEssentials
 internal import Model
 
 /// The profile of a user in the archive, with what only the user may see.
-struct ExportedProfile: Encodable {
+struct ExportedProfile: NilEncodable {
   let id: String
   let profile: Profile
 
-  private enum CodingKeys: String, CodingKey { case id, userName, name, givenName, familyName, bio, birthDate, email }
+  private enum CodingKeys: CodingKey { case id }
 
   func encode(to encoder: any Encoder) throws {
+    try profile.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id, forKey: .id)
-    try container.encode(profile.userName, forKey: .userName)
-    try container.encode(profile.name, forKey: .name)
-    try container.encode(profile.givenName, forKey: .givenName)
-    try container.encode(profile.familyName, forKey: .familyName)
-    try container.encode(profile.bio, forKey: .bio)
-    try container.encode(profile.birthDate, forKey: .birthDate)
-    try container.encode(profile.email, forKey: .email)
   }
 }
 
 /// A post in the archive of its author.
-struct ExportedPost: Encodable {
+struct ExportedPost: NilEncodable {
   let post: Post
   let files: [ExportedFile]
 
@@ -60,20 +54,16 @@ struct ExportedImage: Encodable {
 }
 
 /// What a user has said of a place, in the archive of the user; unknown values are null.
-struct ExportedDescription: Encodable {
+struct ExportedDescription: NilEncodable {
   let place: String
   let description: PlaceDescription
 
-  private enum CodingKeys: String, CodingKey { case place, name, coordinate, categories, rating, priceLevel }
+  private enum CodingKeys: CodingKey { case place }
 
   func encode(to encoder: any Encoder) throws {
+    try description.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(place, forKey: .place)
-    try container.encode(description.name, forKey: .name)
-    try container.encode(description.coordinate, forKey: .coordinate)
-    try container.encode(description.categories, forKey: .categories)
-    try container.encode(description.rating, forKey: .rating)
-    try container.encode(description.priceLevel, forKey: .priceLevel)
   }
 }
 

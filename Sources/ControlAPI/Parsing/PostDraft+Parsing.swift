@@ -164,24 +164,14 @@ extension PostChange {
 }
 
 /// The JSON of a draft in the response of a post. Every key is present; unknown values are null.
-struct PostDraftResponse: Encodable {
+struct PostDraftResponse: NilEncodable {
   let draft: PostDraft
 
-  private enum CodingKeys: CodingKey {
-    case kind, author, title, caption, alternativeText, visibility, place, location, capturedAt, foreground
-  }
+  private enum CodingKeys: CodingKey { case place }
 
   func encode(to encoder: any Encoder) throws {
+    try draft.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(draft.kind, forKey: .kind)
-    try container.encode(draft.author, forKey: .author)
-    try container.encode(draft.title, forKey: .title)
-    try container.encode(draft.caption, forKey: .caption)
-    try container.encode(draft.alternativeText, forKey: .alternativeText)
-    try container.encode(draft.visibility, forKey: .visibility)
     try container.encode(draft.place.map(PlaceResponse.init), forKey: .place)
-    try container.encode(draft.location, forKey: .location)
-    try container.encode(draft.capturedAt, forKey: .capturedAt)
-    try container.encode(draft.foreground, forKey: .foreground)
   }
 }

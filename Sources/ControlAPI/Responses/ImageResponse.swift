@@ -2,43 +2,36 @@ import FoundationEssentials
 internal import Model
 
 /// The JSON of an image that is not part of a post; unknown values are null.
-struct ImageResponse: Encodable {
-  private let image: StoredImage
-  private let urls: MediaURLs
-  private let viewer: Viewer
+struct ImageResponse: NilEncodable {
+  let id: PublicID
+  let kind: ImageKind
+  let owner: String
+  let author: String?
+  let alternativeText: String?
+  let status: ImageStatus
+  let createdAt: Date
+  let job: JobSummaryResponse?
+  let reasons: [Reason]
+  let assets: [Role: AssetResponse]
+  let url: String
 
   /// - Parameter viewer: who reads it, as in the response of a post.
   init(_ image: StoredImage, _ urls: MediaURLs, for viewer: Viewer = .unrestricted) {
-    self.image = image
-    self.urls = urls
-    self.viewer = viewer
+    id = image.id
+    kind = image.draft.kind
+    owner = image.draft.owner
+    author = image.draft.author
+    alternativeText = image.draft.alternativeText
+    status = image.status
+    createdAt = image.createdAt
+    job = image.job.map { JobSummaryResponse($0, isReadable: viewer.owns(image.draft.author ?? image.draft.owner)) }
+    reasons = image.reasons
+    assets = image.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: image.isPublic) }
+    url = Self.path(image.id)
   }
 
   /// The path of an image.
   static func path(_ id: PublicID) -> String { "/v1/images/\(id)" }
-
-  private enum CodingKeys: String, CodingKey {
-    case id, kind, owner, author, alternativeText, status, createdAt, job, reasons, assets, url
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(image.id, forKey: .id)
-    try container.encode(image.draft.kind, forKey: .kind)
-    try container.encode(image.draft.owner, forKey: .owner)
-    try container.encode(image.draft.author, forKey: .author)
-    try container.encode(image.draft.alternativeText, forKey: .alternativeText)
-    try container.encode(image.status, forKey: .status)
-    try container.encode(image.createdAt, forKey: .createdAt)
-    try container.encode(
-      image.job.map { JobSummaryResponse($0, isReadable: viewer.owns(image.draft.author ?? image.draft.owner)) },
-      forKey: .job)
-    try container.encode(image.reasons, forKey: .reasons)
-    try container.encode(
-      image.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: image.isPublic) },
-      forKey: .assets)
-    try container.encode(Self.path(image.id), forKey: .url)
-  }
 }
 
 /// The JSON of an asset; values that do not apply are null.

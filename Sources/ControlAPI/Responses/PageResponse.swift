@@ -1,7 +1,7 @@
 internal import Model
 
 /// The JSON of a page of a list.
-struct PageResponse<Item: Encodable>: Encodable {
+struct PageResponse<Item: Encodable>: NilEncodable {
   let items: [Item]
   /// The value of the parameter `cursor` for the next page; null on the last page.
   let next: String?
@@ -15,34 +15,16 @@ struct PageResponse<Item: Encodable>: Encodable {
     items = page.items.map(item)
     next = page.next?.text
   }
-
-  private enum CodingKeys: String, CodingKey { case items, next }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(items, forKey: .items)
-    try container.encode(next, forKey: .next)
-  }
 }
 
 /// The JSON of one month of an author's calendar.
 struct CalendarResponse: Encodable {
-  struct Day: Encodable {
+  struct Day: NilEncodable {
     let date: String
     let posts: Int
     /// The latest post of the day.
     let post: PublicID
     let image: AssetResponse?
-
-    private enum CodingKeys: String, CodingKey { case date, posts, post, image }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(date, forKey: .date)
-      try container.encode(posts, forKey: .posts)
-      try container.encode(post, forKey: .post)
-      try container.encode(image, forKey: .image)
-    }
   }
 
   let month: String

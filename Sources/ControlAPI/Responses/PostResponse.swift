@@ -2,7 +2,7 @@ import FoundationEssentials
 internal import Model
 
 /// The JSON of a post. Every key is present; unknown values are null.
-struct PostResponse: Encodable {
+struct PostResponse: NilEncodable {
   private let post: Post
   private let urls: MediaURLs
   private let viewer: Viewer
@@ -31,7 +31,7 @@ struct PostResponse: Encodable {
     try container.encode(
       post.job.map { JobSummaryResponse($0, isReadable: viewer.owns(post.draft.author)) }, forKey: .job)
     try container.encode(post.counts, forKey: .counts)
-    try container.encode(post.punctuality.map(PunctualityResponse.init), forKey: .window)
+    try container.encode(post.punctuality, forKey: .window)
     try container.encode(post.offsetSeconds, forKey: .offsetSeconds)
     try container.encode(post.reasons, forKey: .reasons)
     let isPublic = post.isPublic
@@ -42,29 +42,9 @@ struct PostResponse: Encodable {
   }
 }
 
-/// Whether a post was on time, in the JSON of the post; `late_seconds` is null unless it is late.
-struct PunctualityResponse: Encodable {
-  let punctuality: Punctuality
-
-  private enum CodingKeys: String, CodingKey { case state, lateSeconds }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(punctuality.state, forKey: .state)
-    try container.encode(punctuality.lateSeconds, forKey: .lateSeconds)
-  }
-}
-
 /// The JSON of a place; unknown values are null.
-struct PlaceResponse: Encodable {
+struct PlaceResponse: NilEncodable {
   let place: Place
 
-  private enum CodingKeys: String, CodingKey { case id, name, coordinate }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(place.id, forKey: .id)
-    try container.encode(place.name, forKey: .name)
-    try container.encode(place.coordinate, forKey: .coordinate)
-  }
+  func encode(to encoder: any Encoder) throws { try place.encode(to: encoder) }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 internal import Model
 
 /// The JSON of a stored place; unknown values are null.
-struct StoredPlaceResponse: Encodable {
+struct StoredPlaceResponse: NilEncodable {
   private let place: StoredPlace
   private let urls: MediaURLs
 
@@ -14,18 +14,12 @@ struct StoredPlaceResponse: Encodable {
   /// The path of a place.
   static func path(_ id: String) -> String { "/v1/places/\(MediaURLs.percentEncoded(id))" }
 
-  private enum CodingKeys: String, CodingKey {
-    case id, name, coordinate, categories, rating, priceLevel, author, createdAt, counts, photo, note
-  }
+  private enum CodingKeys: CodingKey { case id, author, createdAt, counts, photo, note }
 
   func encode(to encoder: any Encoder) throws {
+    try place.description.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(place.id, forKey: .id)
-    try container.encode(place.description.name, forKey: .name)
-    try container.encode(place.description.coordinate, forKey: .coordinate)
-    try container.encode(place.description.categories, forKey: .categories)
-    try container.encode(place.description.rating, forKey: .rating)
-    try container.encode(place.description.priceLevel, forKey: .priceLevel)
     try container.encode(place.author, forKey: .author)
     try container.encode(place.createdAt, forKey: .createdAt)
     try container.encode(place.counts, forKey: .counts)
@@ -37,7 +31,7 @@ struct StoredPlaceResponse: Encodable {
 }
 
 /// The JSON of the activity on a map; unknown values are null.
-struct ActivityMapResponse: Encodable {
+struct ActivityMapResponse: NilEncodable {
   private struct Cell: Encodable {
     /// West, south, east and north in degrees.
     let box: [Double]
@@ -45,25 +39,20 @@ struct ActivityMapResponse: Encodable {
     let posts: Int
   }
 
-  private let map: ActivityMap
+  let period: ActivityMap.Period
+  let from: Date?
+  let to: Date?
+  let level: Int
   private let cells: [Cell]
 
   init(_ map: ActivityMap, _ cells: [ActivityCell]) {
-    self.map = map
+    period = map.period
+    from = map.from
+    to = map.to
+    level = map.level
     self.cells = cells.map { cell in
       let box = ActivityMap.box(ofCell: cell.cell, level: map.level)
       return Cell(box: [box.west, box.south, box.east, box.north], center: cell.center, posts: cell.posts)
     }
-  }
-
-  private enum CodingKeys: String, CodingKey { case period, from, to, level, cells }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(map.period, forKey: .period)
-    try container.encode(map.from, forKey: .from)
-    try container.encode(map.to, forKey: .to)
-    try container.encode(map.level, forKey: .level)
-    try container.encode(cells, forKey: .cells)
   }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 internal import Model
 
 /// The JSON of a user; unknown values, and those that the client may not see, are null.
-struct UserResponse: Encodable {
+struct UserResponse: NilEncodable {
   private let user: AppUser
   private let urls: MediaURLs
 
@@ -14,9 +14,7 @@ struct UserResponse: Encodable {
   /// The path of a user.
   static func path(_ id: String) -> String { "/v1/users/\(MediaURLs.percentEncoded(id))" }
 
-  private enum CodingKeys: String, CodingKey {
-    case id, userName, name, givenName, familyName, bio, birthDate, email, createdAt, relation, counts, profileImage
-  }
+  private enum CodingKeys: CodingKey { case id, createdAt, relation, counts, profileImage }
 
   private struct Counts: Encodable {
     let posts: Int
@@ -24,15 +22,9 @@ struct UserResponse: Encodable {
   }
 
   func encode(to encoder: any Encoder) throws {
+    try user.profile.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(user.id, forKey: .id)
-    try container.encode(user.profile.userName, forKey: .userName)
-    try container.encode(user.profile.name, forKey: .name)
-    try container.encode(user.profile.givenName, forKey: .givenName)
-    try container.encode(user.profile.familyName, forKey: .familyName)
-    try container.encode(user.profile.bio, forKey: .bio)
-    try container.encode(user.profile.birthDate, forKey: .birthDate)
-    try container.encode(user.profile.email, forKey: .email)
     try container.encode(user.createdAt, forKey: .createdAt)
     try container.encode(user.tie, forKey: .relation)
     try container.encode(Counts(posts: user.posts, friends: user.friends), forKey: .counts)

@@ -51,8 +51,8 @@ extension ControlAPI {
       guard let comment = try store.comment(on: subject, for: viewer, author: author, text: text, session) else {
         throw Self.notFound(subject)
       }
-      let created = CommentResponse(comment)
-      return StoredSubmission(created: try JSON.encode(created), at: created.path)
+      return StoredSubmission(
+        created: try JSON.encode(CommentResponse(comment)), at: CommentResponse.path(comment.id, on: subject))
     }
     return stored.response
   }
@@ -94,11 +94,26 @@ extension ControlAPI {
 }
 
 /// The JSON of a comment: of `post`, `place` and `collection`, one has a value.
-struct CommentResponse: Encodable {
-  private let comment: Comment
+struct CommentResponse: NilEncodable {
+  let id: PublicID
+  let post: PublicID?
+  let place: String?
+  let collection: PublicID?
+  let author: String
+  let text: String
+  let hidden: Bool
+  let createdAt: Date
 
-  /// The path of the comment.
-  var path: String { Self.path(comment.id, on: comment.subject) }
+  init(_ comment: Comment) {
+    id = comment.id
+    post = if case .post(let id) = comment.subject { id } else { nil }
+    place = if case .place(let id) = comment.subject { id } else { nil }
+    collection = if case .collection(let id) = comment.subject { id } else { nil }
+    author = comment.author
+    text = comment.text
+    hidden = comment.isHidden
+    createdAt = comment.createdAt
+  }
 
   /// The path of a comment on something.
   static func path(_ id: PublicID, on subject: CommentSubject) -> String {
@@ -109,27 +124,5 @@ struct CommentResponse: Encodable {
       case .collection(let id): CollectionResponse.path(id)
       }
     return "\(path)/comments/\(id)"
-  }
-
-  init(_ comment: Comment) { self.comment = comment }
-
-  private enum CodingKeys: String, CodingKey { case id, post, place, collection, author, text, hidden, createdAt }
-
-  func encode(to encoder: any Encoder) throws {
-    var (post, place, collection): (PublicID?, String?, PublicID?) = (nil, nil, nil)
-    switch comment.subject {
-    case .post(let id): post = id
-    case .place(let id): place = id
-    case .collection(let id): collection = id
-    }
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(comment.id, forKey: .id)
-    try container.encode(post, forKey: .post)
-    try container.encode(place, forKey: .place)
-    try container.encode(collection, forKey: .collection)
-    try container.encode(comment.author, forKey: .author)
-    try container.encode(comment.text, forKey: .text)
-    try container.encode(comment.isHidden, forKey: .hidden)
-    try container.encode(comment.createdAt, forKey: .createdAt)
   }
 }

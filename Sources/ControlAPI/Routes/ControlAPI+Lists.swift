@@ -143,22 +143,16 @@ extension ControlAPI {
 }
 
 /// The JSON of the daily window; unknown values are null.
-struct WindowResponse: Encodable {
-  private let window: DailyWindow?
-  private let nextAt: Date?
+struct WindowResponse: NilEncodable {
+  let open: Bool
+  let openedAt: Date?
+  let closesAt: Date?
+  let nextAt: Date?
 
   init(_ window: DailyWindow?, nextAt: Date?) {
-    self.window = window
+    open = window?.isOpen ?? false
+    openedAt = window?.openedAt
+    closesAt = window?.closesAt
     self.nextAt = nextAt
-  }
-
-  private enum CodingKeys: String, CodingKey { case open, openedAt, closesAt, nextAt }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(window?.isOpen ?? false, forKey: .open)
-    try container.encode(window?.openedAt, forKey: .openedAt)
-    try container.encode(window?.closesAt, forKey: .closesAt)
-    try container.encode(nextAt, forKey: .nextAt)
   }
 }

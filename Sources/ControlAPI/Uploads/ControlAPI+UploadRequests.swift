@@ -158,8 +158,8 @@ extension ControlAPI {
     remedy: "Read the reason with GET, and create a new upload.")
 }
 
-/// The JSON of an upload.
-private struct UploadResponse: Encodable {
+/// The JSON of an upload; values that do not apply are null.
+private struct UploadResponse: NilEncodable {
   let id: PublicID
   let offset: Int64
   let length: Int64?
@@ -180,22 +180,5 @@ private struct UploadResponse: Encodable {
     post = record.awaited?.post
     createdAt = record.createdAt
     self.expiresAt = expiresAt
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case id, offset, length, isWhole, reason, post, createdAt, expiresAt
-  }
-
-  /// Every key is present.
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(id, forKey: .id)
-    try container.encode(offset, forKey: .offset)
-    try container.encode(length, forKey: .length)
-    try container.encode(isWhole, forKey: .isWhole)
-    try container.encode(reason, forKey: .reason)
-    try container.encode(post, forKey: .post)
-    try container.encode(createdAt, forKey: .createdAt)
-    try container.encode(expiresAt, forKey: .expiresAt)
   }
 }

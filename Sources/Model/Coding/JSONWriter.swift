@@ -15,6 +15,7 @@ final class JSONWriter: Encoder {
   }
 
   private let convertsKeys: Bool
+  fileprivate let encodesNil: Bool
   // One thread writes, and no call is within another: the checks of that took a tenth of the time.
   @exclusivity(unchecked) private var kind = Kind.object
   /// The values, one after the other, without keys and separators.
@@ -25,7 +26,10 @@ final class JSONWriter: Encoder {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  private init(convertsKeys: Bool = true) { self.convertsKeys = convertsKeys }
+  private init(convertsKeys: Bool = true, encodesNil: Bool = false) {
+    self.convertsKeys = convertsKeys
+    self.encodesNil = encodesNil
+  }
 
   /// The text of a value.
   static func text(of value: some Encodable) throws -> [UInt8] {
@@ -131,7 +135,7 @@ final class JSONWriter: Encoder {
     } else {
       // The keys of a dictionary, which is a pointer, are data.
       let isDictionary = MemoryLayout<Value>.size == MemoryLayout<Int>.size && value is any StringKeyed
-      let writer = JSONWriter(convertsKeys: !isDictionary)
+      let writer = JSONWriter(convertsKeys: !isDictionary, encodesNil: Value.self is any NilEncodable.Type)
       try value.encode(to: writer)
       writer.appendText(to: &text)
     }
@@ -205,6 +209,9 @@ final class JSONWriter: Encoder {
   }
 }
 
+/// A type whose synthesized encoding has all of its keys: a property that is nil is null. That of another type lacks the key.
+package protocol NilEncodable: Encodable {}
+
 /// A dictionary whose keys `JSONWriter` does not change.
 private protocol StringKeyed {}
 
@@ -222,6 +229,25 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: Int, forKey key: Key) throws { try writer.add(value, key.stringValue) }
   func encode(_ value: Bool, forKey key: Key) throws { try writer.add(value, key.stringValue) }
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try writer.add(value, key.stringValue) }
+  private func addIfPresent(_ value: (some Encodable)?, _ key: Key) throws {
+    if let value { try encode(value, forKey: key) } else if writer.encodesNil { encodeNil(forKey: key) }
+  }
+  // The protocol has functions for these types, which the generic one does not replace.
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try addIfPresent(value, key) }
+  func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try addIfPresent(value, key) }
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) -> KeyedEncodingContainer<Nested> { writer.nested(key.stringValue).container(keyedBy: type) }

@@ -115,7 +115,7 @@ package struct CollectionMember: Codable, Sendable, Hashable {
 }
 
 /// Something that was done with a collection.
-package struct CollectionActivity: Sendable, Hashable {
+package struct CollectionActivity: NilEncodable, Sendable, Hashable {
   package enum Kind: String, Codable, Sendable, CaseIterable {
     case created
     /// At most once an hour for each user.

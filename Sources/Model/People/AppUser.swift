@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// What a user or an app's back-end says of a user; nil values are unknown.
-package struct Profile: Sendable, Hashable {
+package struct Profile: Encodable, Sendable, Hashable {
   /// Unique without regard to the case of ASCII letters.
   package var userName: String?
   package var name: String?

@@ -31,7 +31,7 @@ package struct StoredPlace: Sendable, Hashable {
 }
 
 /// What an app says of a place.
-package struct PlaceDescription: Sendable, Hashable {
+package struct PlaceDescription: Encodable, Sendable, Hashable {
   /// The range of ratings.
   package static let ratings = 0.0...5.0
   /// The range of price levels.

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
 /// Whether a moment was posted on time, with regard to a daily window.
-package struct Punctuality: Codable, Sendable, Hashable {
-  package enum State: String, Codable, Sendable, CaseIterable {
+package struct Punctuality: NilEncodable, Sendable, Hashable {
+  package enum State: String, Encodable, Sendable, CaseIterable {
     case onTime = "on_time"
     case late
     /// Before any window, or recorded before the window that was open or had closed when it arrived.

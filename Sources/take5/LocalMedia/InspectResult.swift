@@ -147,7 +147,7 @@ struct InspectResult: Encodable {
 }
 
 /// The colour description of a video or a photo.
-private struct ColorResult: Encodable {
+private struct ColorResult: NilEncodable {
   private let range: String?
   private let matrix: String?
   private let primaries: String?
@@ -156,10 +156,6 @@ private struct ColorResult: Encodable {
   private let dolbyVisionProfile: Int?
   /// The ICC profile of a photo; nil means sRGB.
   private let profile: String?
-
-  private enum CodingKeys: CodingKey {
-    case range, matrix, primaries, transfer, hdr, dolbyVisionProfile, profile
-  }
 
   init(_ video: VideoFacts) {
     range = video.color.range
@@ -175,16 +171,5 @@ private struct ColorResult: Encodable {
     (range, matrix, primaries, transfer, dolbyVisionProfile) = (nil, nil, nil, nil, nil)
     hdr = photo.dynamicRange == .standard ? nil : photo.dynamicRange.rawValue
     profile = photo.profile
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(range, forKey: .range)
-    try container.encode(matrix, forKey: .matrix)
-    try container.encode(primaries, forKey: .primaries)
-    try container.encode(transfer, forKey: .transfer)
-    try container.encode(hdr, forKey: .hdr)
-    try container.encode(dolbyVisionProfile, forKey: .dolbyVisionProfile)
-    try container.encode(profile, forKey: .profile)
   }
 }
