@@ -23,8 +23,7 @@ package struct ControlAPI: Sendable {
   let uploadTurns = UploadTurns()
   let contents = ArrivingContents()
   let awaitingPosts = AwaitingPosts()
-  let uploadTimes: UploadTimes
-  let quotas: Quotas
+  let configuration: Configuration
   let definitions: SubmissionDefinitions
   let access: AccessControl
   let changes: Changes
@@ -35,10 +34,8 @@ package struct ControlAPI: Sendable {
   let waits = SharedLimit("waiting request", max: maxWaits, userShare: userWaits)
   let log: Logger
   let passwords: PasswordWork?
-  let redirectsMedia: Bool
 
-  /// The default maximum number of submissions that are received at the same time, and the share of a user.
-  package static let maxSubmissions = 1024
+  /// The share of a user of the submissions that are received at the same time.
   static let userSubmissions = 16
   /// The maximum number of parts of uploads that are received at the same time, and the share of a user. A part needs no
   /// database connection, and less memory than a submission.
@@ -55,24 +52,15 @@ package struct ControlAPI: Sendable {
   ///   - access: authorizes requests and limits their rate.
   ///   - changes: notifies waiting clients; its `run()` must run while the API is served.
   ///   - metrics: the registry that the API counts in and that `/metrics` returns.
-  ///   - minFree: the free space in bytes below which no media are accepted.
-  ///   - maxSubmissions: the maximum number of submissions that are received at the same time.
-  ///   - openUploads: what one client may have in uploads that no submission has used.
   ///   - onUploadRefusal: called with the address of each client that has too many submissions or parts of uploads; it must
   ///     not block.
-  ///   - quotas: what users and API keys may send on a day.
-  ///   - reads: how long clients wait for blobs.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
-  ///   - redirectsMedia: whether clients read media from the blob store itself, if that has URLs.
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
-    access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
-    maxSubmissions: Int = ControlAPI.maxSubmissions, uploadTimes: UploadTimes = UploadTimes(),
-    openUploads: OpenUploads.Limits = OpenUploads.Limits(), quotas: Quotas = Quotas(),
-    reads: BlobReads.Limits = BlobReads.Limits(), scrub: ScrubQueue,
-    passwords: PasswordWork? = nil, redirectsMedia: Bool = false, log: Logger,
+    access: AccessControl, changes: Changes, metrics: Metrics, configuration: Configuration = Configuration(),
+    scrub: ScrubQueue, passwords: PasswordWork? = nil, log: Logger,
     onUploadRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in },
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
@@ -80,7 +68,8 @@ package struct ControlAPI: Sendable {
     self.lists = lists
     self.store = store
     self.blobs = blobs
-    self.reads = BlobReads(blobs, limits: reads)
+    self.configuration = configuration
+    reads = BlobReads(blobs, limits: configuration.reads)
     writes = BlobWrites(blobs)
     self.definitions = definitions
     self.access = access
@@ -89,17 +78,15 @@ package struct ControlAPI: Sendable {
     self.isLive = isLive
     self.scrub = scrub
     self.passwords = passwords
-    self.redirectsMedia = redirectsMedia
-    self.openUploads = OpenUploads(openUploads, maxBytes: definitions.maxBytes)
-    mediaSpace = MediaSpace(blobs: blobs, minFree: minFree, uploads: self.openUploads)
+    openUploads = OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes)
+    mediaSpace = MediaSpace(blobs: blobs, minFree: configuration.minFree, uploads: openUploads)
     let submissions = SharedLimit(
-      "concurrent submission", max: maxSubmissions, userShare: Self.userSubmissions, onRefusal: onUploadRefusal)
+      "concurrent submission", max: configuration.maxSubmissions, userShare: Self.userSubmissions,
+      onRefusal: onUploadRefusal)
     self.submissions = submissions
     uploadParts = SharedLimit(
       "concurrent upload part", max: Self.maxUploadParts, userShare: Self.userUploadParts,
       onRefusal: onUploadRefusal)
-    self.uploadTimes = uploadTimes
-    self.quotas = quotas
     self.log = log
     metrics.measure {
       [
@@ -110,13 +97,28 @@ package struct ControlAPI: Sendable {
   }
 }
 
-/// How long uploads that no submission has used live, in seconds.
-package struct UploadTimes: Sendable, Hashable {
-  package var lifetime = 86_400.0
-  /// The lifetime without a byte of an upload that is not whole, unless a post awaits it.
-  package var idle = 3600.0
+extension ControlAPI {
+  /// What an operator decides about the API.
+  package struct Configuration: Sendable {
+    /// The free space in bytes below which no media are accepted.
+    package var minFree: Int64 = 256 << 20
+    /// The maximum number of submissions that are received at the same time.
+    package var maxSubmissions = 1024
+    /// The lifetime of an upload that no submission has used, in seconds.
+    package var uploadLifetime = 86_400.0
+    /// Its lifetime without a byte while it is not whole, unless a post awaits it.
+    package var uploadIdle = 3600.0
+    /// What one client may have in uploads that no submission has used.
+    package var openUploads = OpenUploads.Limits()
+    /// What users and API keys may send on a day.
+    package var quotas = Quotas()
+    /// How long clients wait for blobs.
+    package var reads = BlobReads.Limits()
+    /// Whether clients read media from the blob store itself, if that has URLs.
+    package var redirectsMedia = false
 
-  package init() {}
+    package init() {}
+  }
 }
 
 /// The definitions that submissions are processed with.

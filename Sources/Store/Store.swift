@@ -20,11 +20,14 @@ package struct Store: Sendable {
   let keepRejected: Duration
   let timeZones = KnownTimeZones()
 
+  /// The default time for which the sources of rejected media are kept.
+  package static let keepRejected = Duration.seconds(7 * 24 * 3600)
+
   /// - Parameters:
   ///   - authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
   ///   - keepRejected: the time for which the sources of rejected media are kept; zero: they are removed with the rejection.
   package init(
-    blobs: any BlobStore, authorConcurrency: Int? = nil, keepRejected: Duration = .seconds(7 * 24 * 3600)
+    blobs: any BlobStore, authorConcurrency: Int? = nil, keepRejected: Duration = Store.keepRejected
   ) {
     self.blobs = blobs
     self.authorConcurrency = authorConcurrency

@@ -130,20 +130,13 @@ package final class WorkerService: Sendable {
 /// The configuration of a worker.
 package struct WorkerConfiguration: Sendable {
   /// The number of jobs at a time; one for each core has the highest throughput. With 0 only outputs are made again.
-  package var slots: Int
+  package var slots = 1
   /// The number of reprocessing jobs at a time, which get only idle processor time.
   package var backgroundSlots = 1
   /// The grace period of replaced outputs.
   package var grace = Duration.seconds(24 * 60 * 60)
-  package var queue: QueueWorkerConfiguration
-  package var media: MediaProcess.Configuration
+  package var queue = QueueWorkerConfiguration()
+  package var media = MediaProcess.Configuration()
 
-  package init(
-    slots: Int = 1, queue: QueueWorkerConfiguration = QueueWorkerConfiguration(),
-    media: MediaProcess.Configuration = MediaProcess.Configuration()
-  ) {
-    self.slots = slots
-    self.queue = queue
-    self.media = media
-  }
+  package init() {}
 }

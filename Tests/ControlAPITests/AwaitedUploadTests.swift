@@ -186,7 +186,7 @@ struct AwaitedUploadTests {
   func elsewhere() async throws {
     for (lifetime, status) in [(86_400.0, "processing"), (2, "rejected")] {
       var setting = RunningAPI.Setting()
-      setting.uploadTimes.lifetime = lifetime
+      setting.api.uploadLifetime = lifetime
       try await RunningAPI.with(setting) { api in
         let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
         let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]

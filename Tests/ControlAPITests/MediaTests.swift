@@ -205,9 +205,9 @@ struct MediaTests {
       stores.withLock { $0.append(store) }
       return store
     }
-    setting.reads.timeout = .milliseconds(100)
-    setting.reads.checkTimeout = .milliseconds(100)
-    setting.reads.threads = 4
+    setting.api.reads.timeout = .milliseconds(100)
+    setting.api.reads.checkTimeout = .milliseconds(100)
+    setting.api.reads.threads = 4
     try await RunningAPI.with(setting) { api in
       let assets = try await Self.publish(api).post["assets"]
       let (video, image) = (assets["composed"]["url"].text ?? "", assets["poster"]["url"].text ?? "")

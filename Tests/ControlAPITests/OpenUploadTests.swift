@@ -38,8 +38,8 @@ struct OpenUploadTests {
   @Test("a client has a number of open uploads; a refusal names them, and each that ends makes room for another one")
   func number() async throws {
     var setting = RunningAPI.Setting()
-    setting.openUploads.user.uploads = 2
-    setting.openUploads.key.uploads = 3
+    setting.api.openUploads.user.uploads = 2
+    setting.api.openUploads.key.uploads = 3
     try await RunningAPI.with(setting) { api in
       // One of another process, or of before a restart.
       let first = UploadRecord(
@@ -70,7 +70,7 @@ struct OpenUploadTests {
   @Test("an upload that a submission has used, or that has expired, makes room")
   func used() async throws {
     var setting = RunningAPI.Setting()
-    setting.openUploads.user.uploads = 1
+    setting.api.openUploads.user.uploads = 1
     try await RunningAPI.with(setting) { api in
       let bytes = PhotoSubmissionTests.jpeg
       let id = try Self.id(try await Self.create(bytes.count, api))
@@ -90,7 +90,7 @@ struct OpenUploadTests {
   @Test("a client has a number of declared bytes, of which an upload without a length has the maximum")
   func bytes() async throws {
     var setting = RunningAPI.Setting()
-    setting.openUploads.user.bytes = 100 << 20
+    setting.api.openUploads.user.bytes = 100 << 20
     try await RunningAPI.with(setting) { api in
       #expect(try await Self.create(60 << 20, api).status == 201)
       let over = try await Self.create(41 << 20, api)
@@ -149,7 +149,7 @@ struct OpenUploadTests {
   @Test("others find the free space without what is promised, and the bytes of the upload find it")
   func promise() async throws {
     var setting = RunningAPI.Setting()
-    setting.minFree = 10 << 20
+    setting.api.minFree = 10 << 20
     setting.wrap = { FixedSpace(base: $0, free: 80 << 20) }
     try await RunningAPI.with(setting) { api in
       let path = try UploadTests.path(try await UploadTests.create(60 << 20, api))

@@ -40,7 +40,7 @@ struct OutageTests {
 
   @Test("with too little free space media are refused, /readyz fails, and reading works")
   func lowSpace() async throws {
-    try await RunningAPI.with(.init(minFree: .max)) { api in
+    try await RunningAPI.with(.init(api: .init(minFree: .max))) { api in
       // One form that is too long for text only, and a short one whose parts are media.
       let short = MultipartForm.moment(front: [1], back: [2])
       let responses = [
@@ -60,7 +60,7 @@ struct OutageTests {
   @Test("with little or no free space a post without media is stored")
   func textWithoutSpace() async throws {
     let settings = [
-      RunningAPI.Setting(minFree: .max), RunningAPI.Setting(wrap: { FullBlobStore(base: $0) }),
+      RunningAPI.Setting(api: .init(minFree: .max)), RunningAPI.Setting(wrap: { FullBlobStore(base: $0) }),
     ]
     for setting in settings {
       try await RunningAPI.with(setting) { api in

@@ -43,7 +43,7 @@ struct OverloadTests {
 
   @Test("a submission beyond the limit is refused before its body, and the admitted ones are stored")
   func tooMany() async throws {
-    try await RunningAPI.with(.init(maxSubmissions: 2)) { api in
+    try await RunningAPI.with(.init(api: .init(maxSubmissions: 2))) { api in
       let gate = Channel<Int>(capacity: 1)
       async let first = Self.submitSlowly(api.port, as: "ada", gate)
       async let second = Self.submitSlowly(api.port, as: "bob", gate)

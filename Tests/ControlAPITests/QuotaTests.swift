@@ -21,7 +21,7 @@ struct QuotaTests {
   @Test("a user has a number of posts a day, and another user has its own")
   func posts() async throws {
     var setting = RunningAPI.Setting()
-    setting.quotas.user.posts = 2
+    setting.api.quotas.user.posts = 2
     try await RunningAPI.with(setting) { api in
       for _ in 0..<2 { #expect(try await Self.post("ada", api).status == 201) }
       let third = try await Self.post("ada", api)
@@ -37,7 +37,7 @@ struct QuotaTests {
   @Test("a key has bytes a day: an upload counts with its length when it is created, once")
   func bytes() async throws {
     var setting = RunningAPI.Setting()
-    setting.quotas.key.bytes = 100
+    setting.api.quotas.key.bytes = 100
     try await RunningAPI.with(setting) { api in
       let path = try UploadTests.path(try await UploadTests.create(60, api))
       let over = try await UploadTests.create(41, api)
@@ -55,7 +55,7 @@ struct QuotaTests {
   @Test("an upload without a length counts what each request is about to send")
   func unknownLength() async throws {
     var setting = RunningAPI.Setting()
-    setting.quotas.key.bytes = 10
+    setting.api.quotas.key.bytes = 10
     try await RunningAPI.with(setting) { api in
       let created = try await request(
         "POST", "/v1/uploads", port: api.port, headers: [("Upload-Complete", "?0")], body: Array("abcd".utf8))
@@ -74,7 +74,7 @@ struct QuotaTests {
   @Test("a form that passes the quota is refused before its body is sent")
   func beforeTheBody() async throws {
     var setting = RunningAPI.Setting()
-    setting.quotas.key.bytes = 1 << 20
+    setting.api.quotas.key.bytes = 1 << 20
     try await RunningAPI.with(setting) { api in
       let response = try await onThread("client") {
         var connection = try ClientConnection(port: api.port)

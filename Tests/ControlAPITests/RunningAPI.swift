@@ -61,14 +61,10 @@ struct RunningAPI: Sendable {
     var provider: IdentityProvider?
     /// Nil: the service has no accounts.
     var passwords: PasswordWork?
-    var minFree: Int64 = 0
+    var api = ControlAPI.Configuration(minFree: 0)
     var isLive = true
-    var maxSubmissions = ControlAPI.maxSubmissions
-    var uploadTimes = UploadTimes()
-    var openUploads = OpenUploads.Limits()
     /// Receives the lines of the log.
     var log: @Sendable (String) -> Void = { _ in }
-    var quotas = Quotas()
     /// The timeout of a request for a connection from the pool.
     var timeout = Duration.seconds(20)
     var clipBytes: Int64 = 64 << 20
@@ -81,7 +77,6 @@ struct RunningAPI: Sendable {
     var database: DatabaseURL?
     /// Whether changes are received as notifications; otherwise they are found by polling.
     var listens = true
-    var reads = BlobReads.Limits()
     var wrap: @Sendable (any BlobStore) -> any BlobStore = { $0 }
     var server = ServerConfiguration()
   }
@@ -126,10 +121,7 @@ struct RunningAPI: Sendable {
       let machine = { [definitions] (blobs: any BlobStore) in
         ControlAPI(
           database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
-          changes: changes,
-          metrics: Metrics(), minFree: setting.minFree, maxSubmissions: setting.maxSubmissions,
-          uploadTimes: setting.uploadTimes, openUploads: setting.openUploads, quotas: setting.quotas,
-          reads: setting.reads, scrub: scrub,
+          changes: changes, metrics: Metrics(), configuration: setting.api, scrub: scrub,
           passwords: setting.passwords, log: log, isLive: { setting.isLive })
       }
       let api = machine(blobs)
@@ -237,4 +229,12 @@ extension Tag {
   @Tag static var database: Self
   /// Uses a server on a local socket.
   @Tag static var network: Self
+}
+
+extension ControlAPI.Configuration {
+  init(minFree: Int64 = 0, maxSubmissions: Int? = nil) {
+    self.init()
+    self.minFree = minFree
+    self.maxSubmissions = maxSubmissions ?? self.maxSubmissions
+  }
 }

@@ -31,10 +31,10 @@ struct ShareTableTests {
     arguments: Kind.allCases)
   func walk(kind: Kind) async throws {
     var setting = RunningAPI.Setting(key: kind == .address ? nil : "k1")
-    setting.maxSubmissions = 40
+    setting.api.maxSubmissions = 40
     setting.listConnections = 4
-    setting.openUploads.user = OpenUploads.Limit(uploads: 6, bytes: 1 << 20)
-    setting.openUploads.key = OpenUploads.Limit(uploads: 9, bytes: 4 << 20)
+    setting.api.openUploads.user = OpenUploads.Limit(uploads: 6, bytes: 1 << 20)
+    setting.api.openUploads.key = OpenUploads.Limit(uploads: 9, bytes: 4 << 20)
     try await RunningAPI.with(setting) { api in
       let scene = try await Scene(kind, api)
       for resource in Resource.allCases {

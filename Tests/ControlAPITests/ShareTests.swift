@@ -15,7 +15,7 @@ struct ShareTests {
   @Test("a user or a client without one holds a share of the submissions, and another client's is admitted")
   func submissions() async throws {
     for (user, other, held) in [("ada", "bob", 16), (nil, "bob", 10)] {
-      try await RunningAPI.with(.init(maxSubmissions: 20)) { api in
+      try await RunningAPI.with(.init(api: .init(maxSubmissions: 20))) { api in
         let (port, gate) = (api.port, Channel<Int>(capacity: 1))
         try await withThrowingTaskGroup(of: Int.self) { group in
           for _ in 0..<held { group.addTask { try await OverloadTests.submitSlowly(port, as: user, gate) } }
@@ -61,7 +61,7 @@ struct ShareTests {
   @Test("a user holds a share of the parts of uploads, and another user's is admitted")
   func parts() async throws {
     var setting = RunningAPI.Setting()
-    setting.openUploads.user.uploads = 100
+    setting.api.openUploads.user.uploads = 100
     try await RunningAPI.with(setting) { api in
       let port = api.port
       let sending = try await onThread("client") {

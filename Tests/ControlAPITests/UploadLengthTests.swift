@@ -180,7 +180,7 @@ struct UploadLengthTests {
   @Test("the bytes of an upload with a damaged record are refused", arguments: UploadDialect.allCases)
   func damagedRecord(dialect: UploadDialect) async throws {
     var setting = RunningAPI.Setting()
-    setting.quotas.key.bytes = 1000
+    setting.api.quotas.key.bytes = 1000
     try await RunningAPI.with(setting) { api in
       for member in [#""length":-9223372036854775808"#, #""charged":-9223372036854775808"#] {
         let path = try await dialect.create(10, api)

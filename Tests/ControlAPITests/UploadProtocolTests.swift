@@ -64,7 +64,7 @@ struct UploadProtocolTests {
   @Test("every response to PATCH in tus says when the upload expires")
   func expires() async throws {
     var setting = RunningAPI.Setting()
-    setting.uploadTimes.lifetime = 60
+    setting.api.uploadLifetime = 60
     try await RunningAPI.with(setting) { api in
       let path = try await UploadDialect.tus.create(5, api)
       for (fields, body, status) in [
@@ -178,7 +178,7 @@ struct UploadProtocolTests {
   @Test("an upload that has expired does not exist", arguments: UploadDialect.allCases)
   func expired(dialect: UploadDialect) async throws {
     var setting = RunningAPI.Setting()
-    setting.uploadTimes.lifetime = 0
+    setting.api.uploadLifetime = 0
     try await RunningAPI.with(setting) { api in
       let path = try await dialect.create(3, api)
       let head = try await dialect.head(path, api)

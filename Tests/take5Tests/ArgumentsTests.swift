@@ -56,12 +56,14 @@ struct ArgumentsTests {
 
 @Suite("Options of a worker")
 struct WorkerOptionTests {
-  @Test("serve and worker read the same options, and without them the defaults")
+  @Test("serve and worker read the same options")
   func reads() throws {
-    let given = ["--media-memory", "64", "--background-slots", "2", "--grace", "3", "--lease", "6", "--drain", "5"]
+    let given = [
+      "--slots", "4", "--media-memory", "64", "--background-slots", "2", "--grace", "3", "--lease", "6", "--drain", "5",
+    ]
     for command in [Subcommand.serve, .worker] {
       let arguments = try Arguments(given, of: command, environment: ["TAKE5_POLL": "0.5"])
-      let configuration = try WorkerConfiguration(arguments, slots: 4)
+      let configuration = try ServiceConfiguration(command.options, arguments).worker
       #expect(configuration.slots == 4 && configuration.backgroundSlots == 2)
       #expect(configuration.media.memoryLimit == 64 << 20 && !configuration.media.isPortable)
       #expect(configuration.grace == .seconds(3))
@@ -69,9 +71,6 @@ struct WorkerOptionTests {
       #expect(queue.lease == .seconds(6) && queue.drain == .seconds(5) && queue.pollInterval == .milliseconds(500))
       // A lost worker is found within its lease.
       #expect(queue.reapInterval == .seconds(2))
-      let defaults = try WorkerConfiguration(try Arguments([], of: command, environment: [:]), slots: 1)
-      #expect(defaults.queue.lease == QueueWorkerConfiguration().lease)
-      #expect(defaults.media.memoryLimit == MediaProcess.Configuration().memoryLimit)
     }
   }
 }

@@ -21,11 +21,11 @@ struct SandboxTests {
     for command in commands { #expect(command.options.contains(.sandbox), "\(command.name)") }
     let environment = ["TAKE5_SANDBOX": "required"]
     let arguments = try Arguments([], of: .worker, environment: environment)
-    #expect(try WorkerConfiguration(arguments, slots: 1).media.sandbox == .required)
+    #expect(try ServiceConfiguration([.sandbox], arguments).worker.media.sandbox == .required)
     let defaults = try Arguments([], of: .worker, environment: [:])
-    #expect(try WorkerConfiguration(defaults, slots: 1).media.sandbox == .available)
+    #expect(try ServiceConfiguration([.sandbox], defaults).worker.media.sandbox == .available)
     let wrong = try Arguments(["--sandbox", "some"], of: .worker, environment: [:])
-    #expect(throws: CommandFailure.self) { try WorkerConfiguration(wrong, slots: 1) }
+    #expect(throws: CommandFailure.self) { try ServiceConfiguration([.sandbox], wrong) }
   }
 
   @Test("required ends with status 78 and names each wall that is down; available and off do not")

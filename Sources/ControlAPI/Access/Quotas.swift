@@ -69,7 +69,7 @@ extension ControlAPI {
   ///
   /// - Parameter posts: the number of posts that the request makes.
   func checkQuota(_ request: Request, posts: Int, bytes: Int64) async throws {
-    let senders = quotas.senders(request.caller, author: nil)
+    let senders = configuration.quotas.senders(request.caller, author: nil)
     guard !senders.isEmpty else { return }
     try await database.run { [store] session in
       try Quotas.check(senders, DailyUsage(posts: posts, bytes: bytes), store, session)
@@ -78,7 +78,7 @@ extension ControlAPI {
 
   /// Counts the bytes of an upload before they are sent.
   func chargeQuota(_ request: Request, bytes: Int64) async throws {
-    let senders = quotas.senders(request.caller, author: nil)
+    let senders = configuration.quotas.senders(request.caller, author: nil)
     guard !senders.isEmpty, bytes > 0 else { return }
     try await database.transaction { [store] session in
       try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)

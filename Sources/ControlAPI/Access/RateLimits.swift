@@ -18,6 +18,12 @@ package final class RateLimits: Sendable {
     /// The same for one address, to sign in with any name or to register: many users may share it.
     package var attemptsOfAddress = Rate(perMinute: 10, burst: 60)
 
+    /// The attempts that an address gets back each minute; at once it has six times as many.
+    package var addressAttempts: Int {
+      get { attemptsOfAddress.perMinute }
+      set { attemptsOfAddress = Rate(perMinute: newValue, burst: 6 * newValue) }
+    }
+
     package init() {}
   }
 

@@ -88,7 +88,9 @@ extension ControlAPI {
     of stored: StoredAsset, _ request: Request, _ headers: HeaderFields
   ) async throws -> String? {
     let isConditional = request.headers["If-None-Match"] != nil || request.headers["If-Match"] != nil
-    guard redirectsMedia, request.method == "GET", !isConditional, stored.inline == nil, stored.damage == nil else {
+    guard configuration.redirectsMedia, request.method == "GET", !isConditional, stored.inline == nil,
+      stored.damage == nil
+    else {
       return nil
     }
     let fields = BlobFields(

@@ -46,7 +46,7 @@ extension ControlAPI {
     // A submission that names uploads is the same if it names the same: their content is gone once it is stored.
     let content = sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
     let payload = form.text + (form.references == nil ? content : [])
-    let senders = quotas.senders(request.caller, author: form.draft.author)
+    let senders = configuration.quotas.senders(request.caller, author: form.draft.author)
     let isHeld = definitions.holds(form.draft.kind)
     let bytes = form.references == nil ? sources.map(\.content.bytes).reduce(0, +) : 0
     let stored = try await storeOnce(request, kind, payload: payload, publishing: sources) { session in
@@ -118,7 +118,7 @@ extension ControlAPI {
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
     let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
     let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
-    let senders = quotas.senders(request.caller, author: author ?? owner)
+    let senders = configuration.quotas.senders(request.caller, author: author ?? owner)
     let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
     let stored = try await storeOnce(
       request, SubmissionKind(kind), payload: payload, publishing: source.map { [$0] } ?? []

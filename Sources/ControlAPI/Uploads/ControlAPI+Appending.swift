@@ -213,7 +213,7 @@ extension ControlAPI {
 
   /// Counts the bytes of an upload up to an offset for the quotas of its client; returns the bytes that now count for it.
   func charge(_ request: Request, to record: UploadRecord, upTo end: Int64?) async throws -> Int64? {
-    guard let end, end > record.charged ?? 0, quotas.hasAny else { return record.charged }
+    guard let end, end > record.charged ?? 0, configuration.quotas.hasAny else { return record.charged }
     try await chargeQuota(request, bytes: end - (record.charged ?? 0))
     return end
   }

@@ -130,7 +130,7 @@ extension ControlAPI {
   /// - Parameter isRound: whether the post is one of any machine: an upload that is not here may be on another one, as long as an
   ///   upload lives.
   private func reconsider(_ post: PublicID, isRound: Bool) async throws {
-    let mayBeElsewhere = isRound && post.seconds + uploadTimes.lifetime > UploadClock.now.timeIntervalSince1970
+    let mayBeElsewhere = isRound && post.seconds + configuration.uploadLifetime > UploadClock.now.timeIntervalSince1970
     let (draft, awaited) = try await database.run { [store] session in
       (try store.post(post, for: .unrestricted, session)?.draft, try store.awaitedUploads(of: post, session))
     }

@@ -19,7 +19,7 @@ extension ControlAPI {
     var record = UploadRecord(
       user: request.caller.user, key: request.caller.user == nil ? request.caller.tenant : nil, length: creation.length,
       metadata: creation.metadata, digest: digest, createdAt: now,
-      expiresAt: now.addingTimeInterval(uploadTimes.lifetime), idle: uploadTimes.idle)
+      expiresAt: now.addingTimeInterval(configuration.uploadLifetime), idle: configuration.uploadIdle)
     return try await uploadParts.admit(request) {
       try mediaSpace.check(reserving: creation.length ?? 0)
       try await openUploads.create(&record, in: uploadFolder()) { record in

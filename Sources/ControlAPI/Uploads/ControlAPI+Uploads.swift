@@ -25,7 +25,7 @@ extension ControlAPI {
 
   /// The header fields of every response to a request of uploads.
   func uploadFields(_ head: RequestHead) -> HeaderFields {
-    UploadDialect.commonFields(head, limits: (maxUploadBytes, uploadTimes.lifetime))
+    UploadDialect.commonFields(head, limits: (maxUploadBytes, configuration.uploadLifetime))
   }
 
   /// The maximum length of an upload: that of the largest file of any submission.
@@ -91,7 +91,8 @@ extension ControlAPI {
     return dialect.completing(
       problem, record, offset: offset, expiresAt: record.map(expiry), isFinal: error is UploadRefusal,
       limit: dialect.limit(
-        expiresAt: record.map(expiry) ?? .now.addingTimeInterval(uploadTimes.lifetime), maxBytes: maxUploadBytes))
+        expiresAt: record.map(expiry) ?? .now.addingTimeInterval(configuration.uploadLifetime),
+        maxBytes: maxUploadBytes))
   }
 
   private static func wrongMethod(_ request: Request, allowed: String) -> Problem {

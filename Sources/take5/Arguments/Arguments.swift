@@ -7,7 +7,7 @@ struct Arguments: Sendable {
   private let values: [String: String]
   private let switches: Set<String>
   private let environment: [String: String]
-  private let command: Subcommand
+  let command: Subcommand
   /// The configuration file; nil if there is none, or the command has no option that is a key of it.
   private(set) var file: ConfigurationFile?
 

@@ -1,6 +1,7 @@
 import MediaProcess
 import Model
 import Postgres
+import Worker
 
 /// One option of a command.
 struct Option: Sendable, Hashable {
@@ -19,12 +20,16 @@ struct Option: Sendable, Hashable {
   /// The key that sets the option in a configuration file, such as `data`; nil for an option of a single command, which
   /// has no variable either.
   let key: String?
+  /// The property that the option sets; nil: the command reads it.
+  let property: Property?
+
+  typealias Property = any PartialKeyPath<ServiceConfiguration> & Sendable
 
   /// - Parameter values: those that the placeholder names, unless given.
   init(
     _ name: String, _ placeholder: String? = nil, _ values: OptionValues? = nil, variable: String? = nil,
     default defaultValue: String? = nil, short: String? = nil,
-    isInFile: Bool = true, help: String
+    isInFile: Bool = true, property: Property? = nil, help: String
   ) {
     self.name = name
     self.placeholder = placeholder
@@ -33,7 +38,19 @@ struct Option: Sendable, Hashable {
     key = variable != nil && isInFile ? String(name.dropFirst(2)) : nil
     self.defaultValue = defaultValue
     self.short = short
+    self.property = property
     self.help = help
+  }
+
+  /// An option that sets a property of the configuration, whose value there is its default. Its variable has its name.
+  init(
+    _ property: Property, _ name: String, _ placeholder: String, _ values: OptionValues? = nil, help: String
+  ) {
+    let values = values ?? OptionValues(placeholder: placeholder)
+    self.init(
+      name, placeholder, values,
+      variable: "TAKE5_" + name.dropFirst(2).uppercased().replacing("-", with: "_"),
+      default: ServiceConfiguration.standard.text(of: property, values), property: property, help: help)
   }
 
   /// The option that names a file with the value of this one, which may be a secret.
@@ -53,11 +70,10 @@ struct Option: Sendable, Hashable {
 /// Options that several commands share.
 extension Option {
   static let mediaMemory = Option(
-    "--media-memory", "MB", .integer(64...65536), variable: "TAKE5_MEDIA_MEMORY", default: "2048",
+    \.worker.media.memoryLimit, "--media-memory", "MB", .integer(64...65536),
     help: "maximum address space of a media process, in MiB")
   static let sandbox = Option(
-    "--sandbox", "off|available|required", .choice(of: SandboxMode.self), variable: "TAKE5_SANDBOX",
-    default: "available",
+    \.worker.media.sandbox, "--sandbox", "off|available|required",
     help: "walls around media processes: none, those that the machine permits, or no start without all of them")
   static let configuration = Option(
     "--config", "FILE", variable: "TAKE5_CONFIG", isInFile: false,
@@ -99,7 +115,7 @@ extension Option {
     "--give-up-after", "SECONDS", .anySeconds,
     help: "give up when a lost connection is not back, or nothing more arrives, for this time; without it, never")
   static let grace = Option(
-    "--grace", "SECONDS", .anySeconds, variable: "TAKE5_GRACE", default: "86400",
+    \.worker.grace, "--grace", "SECONDS", .anySeconds,
     help: "grace period for which replaced outputs stay readable")
 
   /// The options of a command that is a client of a service.

@@ -2,6 +2,7 @@ import Integrity
 import Model
 import Postgres
 import Store
+import Worker
 
 extension Subcommand {
   static let gc = Subcommand(
@@ -11,7 +12,7 @@ extension Subcommand {
     ] + Option.storeAccess,
     example: "take5 gc --dry-run"
   ) { arguments in
-    let grace = Duration.seconds(try arguments.seconds(Option.grace.name) ?? 0)
+    let grace = try ServiceConfiguration([.grace], arguments).worker.grace
     let bar = ProgressBar("collecting")
     let report = try await StoreIntegrity.use(arguments) { integrity in
       let collector = Collector(

@@ -1,60 +1,39 @@
-import Blobs
 import HTTPServer
 import Logging
+import MediaProcess
 import Metrics
 import Platform
 import Postgres
 import Queue
-import QueueWorker
-import Store
-import Tracing
 import Worker
 
 extension Subcommand {
+  private static let ofWorker: [Option] = [
+    Option(
+      \.worker.slots, "--slots", "N", .integer(1...256),
+      help: "jobs that run at the same time; one per core is recommended"),
+    Option(
+      "--metrics", "HOST:PORT", .address, variable: "TAKE5_METRICS",
+      help: "address for Prometheus to read metrics from, at /metrics, without an API key"),
+  ]
+
   static let worker = Subcommand(
     "worker", abstract: "Process jobs from the queue until stopped.",
-    options: [
-      Option(
-        "--slots", "N", .integer(1...256), variable: "TAKE5_SLOTS", default: "1",
-        help: "jobs that run at the same time; one per core is recommended"),
-      Option(
-        "--metrics", "HOST:PORT", .address, variable: "TAKE5_METRICS",
-        help: "address for Prometheus to read metrics from, at /metrics, without an API key"),
-    ] + Option.store + Option.listening + Option.worker + Option.logging,
+    options: ofWorker + Option.store + Option.listening + Option.worker + Option.logging,
     example: "take5 worker --slots 2"
   ) { (arguments, process: ServiceProcess) in
-    let (log, metrics) = (process.log, process.metrics)
-    let slots = try arguments.number("--slots") ?? 1
-    let configuration = try WorkerConfiguration(arguments, slots: slots)
-    let sandbox = try await Sandbox.measured(configuration.media)
-    let database = try await DatabaseAccess.open(
-      arguments, connections: slots + configuration.backgroundSlots + 3, timeout: .seconds(30),
-      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
-      schema: .migrating, isService: true,
-      log: log)
-    process.signals.beforeEndingAtOnce { database.stopServer() }
-    try await database.logListening(log)
-    let tracer = try TraceOptions.tracer(arguments, metrics, log)
-    let blobs = try await BlobOptions.open(arguments, database) { exchange in
-      metrics.count(exchange)
-      tracer?.record(exchange)
-    }
-    sandbox.report(to: log, metrics)
-    let server = try metricsServer(arguments, metrics, database.pool, log)
+    let configuration = try ServiceConfiguration(arguments.command.options, arguments)
+    try MediaProcess.Configuration.openProgram()
+    let sandbox = try await Sandbox.measured(configuration.worker.media)
+    let opened = try await OpenedStore.open(arguments, configuration, process, connections: 3)
+    sandbox.report(to: process.log, process.metrics)
+    let server = try metricsServer(arguments, process.metrics, opened.database.pool, process.log)
     let worker = RestartingWorker(
-      configuration: configuration, pool: database.pool, store: try Store(arguments, blobs: blobs), blobs: blobs,
-      log: log, metrics: metrics, tracer: tracer, onStart: { ServiceManager.notify(.ready, log) })
-    await withTaskGroup { group in
-      group.addTask { await worker.run() }
-      if let server { group.addTask { await server.run() } }
-      await process.signals.wait()
-      log.info("stopping")
-      ServiceManager.notify(.stopping, log)
-      worker.stop()
-      await server?.stop(within: .zero)
-    }
-    await database.close()
-    await tracer?.stop()
+      configuration: configuration.worker, pool: opened.database.pool, store: opened.store, blobs: opened.blobs,
+      log: process.log, metrics: process.metrics, tracer: opened.tracer,
+      onStart: { ServiceManager.notify(.ready, process.log) })
+    await process.run(server, worker, stopWithin: .zero)
+    await opened.close()
     return .success
   }
 

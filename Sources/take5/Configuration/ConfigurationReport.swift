@@ -57,20 +57,3 @@ extension ConfigurationReport.Entry {
     (try? DatabaseURL(text)).map(\.description) ?? "(not a database URL)"
   }
 }
-
-/// What is wrong with the options of a service, all of it.
-enum ServiceConfiguration {
-  static func failures(_ arguments: Arguments, _ keys: ConfigurationKeys, options: [Option]) -> [CommandFailure] {
-    var failures = arguments.file.map { keys.failures(in: $0, arguments, options: options) } ?? []
-    for option in options {
-      if case .file = arguments.setting(option.name)?.source { continue }
-      if let failure = arguments.failure(of: option.name) { failures.append(failure) }
-    }
-    // Checks of several options have no other cause if one of them is wrong already.
-    guard failures.isEmpty else { return failures }
-    do throws(CommandFailure) { _ = try DatabaseAddress(arguments) } catch { failures.append(error) }
-    do throws(CommandFailure) { _ = try APIKey.read(arguments) } catch { failures.append(error) }
-    do throws(CommandFailure) { _ = try IdentityOptions(arguments) } catch { failures.append(error) }
-    return failures
-  }
-}

@@ -28,7 +28,8 @@ extension DoctorCheck {
   private static func keys(_ subject: DoctorSubject) async throws -> KnownKeys? {
     var known = KnownKeys(
       hasOperatorKey: try APIKey.read(subject.arguments) != nil,
-      hasUsers: try IdentityOptions(subject.arguments) != nil || Option.hasAccounts(subject.arguments))
+      hasUsers: try IdentityOptions(subject.arguments) != nil
+        || ServiceConfiguration([.accounts], subject.arguments).hasAccounts)
     switch subject.database {
     case .success(let access):
       let keys = try await access.pool.run { session -> [StoredKey]? in

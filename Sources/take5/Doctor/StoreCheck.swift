@@ -1,4 +1,5 @@
 import Blobs
+import ControlAPI
 import ObjectStore
 import Platform
 import Postgres
@@ -8,7 +9,7 @@ extension DoctorCheck {
   /// Checks the folder of blobs: that it is that of the database, can be written, and has room.
   static func store(_ subject: DoctorSubject) async throws -> [CheckResult] {
     if let denial = StoreOwner.denial(of: subject.data) { return [.error("store", "folder", denial)] }
-    let minFree = try Subcommand.minFree(subject.arguments)
+    let minFree = try ServiceConfiguration([.minFree], subject.arguments).api.minFree
     let place = try BlobOptions.place(subject.arguments.value(BlobOptions.blobs.name), subject.arguments)
     if let bucket = place.bucket {
       let parent = existing(subject.data)

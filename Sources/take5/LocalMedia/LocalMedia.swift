@@ -5,6 +5,7 @@ import ISOBaseMedia
 import MediaProcess
 import Model
 import Platform
+import Worker
 
 /// Processes clips in local files without a service, with the same media process and the same planner.
 struct LocalMedia {
@@ -165,16 +166,17 @@ struct LocalMedia {
 extension MediaProcess.Configuration {
   /// Reads the options of the media process, and opens its program before any work starts.
   init(_ arguments: Arguments) throws(CommandFailure) {
-    self.init()
+    self = try ServiceConfiguration([.mediaMemory, .sandbox], arguments).worker.media
+    isPortable = arguments.has(Option.portable.name)
+    try Self.openProgram()
+  }
+
+  /// Opens the program of media processes before any work starts.
+  static func openProgram() throws(CommandFailure) {
     do throws(SystemError) { try MediaProcess.openProgram() } catch {
       throw CommandFailure(
         .io, "the program of media processes cannot be opened: \(error)",
         remedy: "install take5-media in the folder of take5, from the same build")
     }
-    if let megabytes = try arguments.number(Option.mediaMemory.name) {
-      memoryLimit = UInt64(megabytes) << 20
-    }
-    sandbox = try arguments.choice(Option.sandbox.name, of: SandboxMode.self) ?? sandbox
-    isPortable = arguments.has(Option.portable.name)
   }
 }

@@ -16,7 +16,7 @@ enum BlobOptions {
     "--blobs-next", "URL", variable: "TAKE5_BLOBS_NEXT",
     help: "store that the blobs move to, which is written to as well; see 'take5 blobs move'")
   static let cache = Option(
-    "--blob-cache", "MIB", .integer(64...1 << 24), variable: "TAKE5_BLOB_CACHE", default: "4096",
+    \.blobCache, "--blob-cache", "MIB", .integer(64...1 << 24),
     help: "limit of the copies of a bucket's blobs in the data folder")
   static let certificates = Option(
     "--blob-cacert", "FILE", variable: "TAKE5_BLOB_CACERT",
@@ -99,7 +99,7 @@ enum BlobOptions {
     let client = S3Client(
       location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name),
       onExchange: onExchange)
-    let limit = Int64(try arguments.number(cache.name) ?? 4096) << 20
+    let limit = try ServiceConfiguration([cache], arguments).blobCache
     return Place(
       name: "\(location)", place: .bucket(client, folder: "\(data)/blob-cache", limit: limit), bucket: client,
       remedy: "check the URL, that the bucket exists, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")

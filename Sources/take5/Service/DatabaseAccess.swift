@@ -17,7 +17,7 @@ struct DatabaseAccess: Sendable {
   private(set) var isNew = false
 
   /// The statement timeout of a service, none of whose statements scans the entire store.
-  static let statementLimit = Duration.seconds(120)
+  private static let statementLimit = Duration.seconds(120)
   /// The time for which a reading request of a service waits for a lock: the client gets 503, and others the connection.
   private static let readLockLimit = Duration.seconds(1)
   /// The number of connections of a service that reading requests leave to others.
@@ -53,41 +53,37 @@ struct DatabaseAccess: Sendable {
   ///
   /// - Parameters:
   ///   - connections: the maximum number of open connections.
-  ///   - timeout: the time to wait for a database that is not reachable.
-  ///   - idleTransactionLimit: the time for which an idle transaction may hold its locks.
-  ///   - statementLimit: the statement timeout; nil for a command that scans the entire store.
   ///   - schema: what the command requires of the schema.
   ///   - isCreating: whether a missing server or schema is created. Without it, a wrong folder or URL is an error.
-  ///   - isService: whether the command runs until it is stopped. As long as a service runs, no other command owns the
-  ///     embedded server.
+  ///   - lease: the time for which an idle transaction of a service may hold its locks; nil: the command does not run until it
+  ///     is stopped. As long as a service runs, no other command owns the embedded server.
   static func open(
-    _ arguments: Arguments, connections: Int, timeout: Duration = .seconds(5),
-    idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, schema: SchemaUse = .migrated,
-    isCreating: Bool = false, isService: Bool = false, log: Logger
+    _ arguments: Arguments, connections: Int, schema: SchemaUse = .migrated, isCreating: Bool = false,
+    lease: Duration? = nil, log: Logger
   ) async throws -> DatabaseAccess {
-    let readLockLimit = isService ? Self.readLockLimit : nil
-    let reserved = isService ? reservedConnections : 0
+    let isService = lease != nil
     let noteConflict = { @Sendable (error: PostgresError) in
       log.info("concurrent transactions have ended one, which is repeated", ["conflict": "\(error)"])
     }
-    var access: DatabaseAccess
-    if let address = try DatabaseAddress(arguments)?.with(
-      idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit, readLockLimit: readLockLimit)
-    {
-      let pool = Pool(address.url, size: connections, reserved: reserved, onConflict: noteConflict)
-      access = DatabaseAccess(address: address, pool: pool, embedded: nil)
+    var (address, embedded): (DatabaseAddress, EmbeddedPostgres?)
+    if let named = try DatabaseAddress(arguments) {
+      (address, embedded) = (named, nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
-      let embedded = try await start(in: folder, isCreating: isCreating, isService: isService, log: log)
-      let address = DatabaseAddress(embedded.url).with(
-        idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit, readLockLimit: readLockLimit)
-      let pool = Pool(address.url, size: connections, reserved: reserved, onConflict: noteConflict)
-      access = DatabaseAccess(address: address, pool: pool, embedded: embedded)
+      let server = try await start(in: folder, isCreating: isCreating, isService: isService, log: log)
+      (address, embedded) = (DatabaseAddress(server.url), server)
     }
+    address = address.with(
+      idleTransactionLimit: lease ?? .seconds(30), statementLimit: isService ? statementLimit : nil,
+      readLockLimit: isService ? readLockLimit : nil)
+    let pool = Pool(
+      address.url, size: connections, reserved: isService ? reservedConnections : 0, onConflict: noteConflict)
+    var access = DatabaseAccess(address: address, pool: pool, embedded: embedded)
     let waitingNote = isService ? nil : Task { await noteWaiting() }
     defer { waitingNote?.cancel() }
     do {
-      let applied = try await access.pool.run(timeout: timeout) { [access] session -> [Migration] in
+      let applied = try await access.pool.run(timeout: .seconds(isService ? 30 : 5)) {
+        [access] session -> [Migration] in
         try access.address.check(session)
         guard schema != .any else { return [] }
         guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }

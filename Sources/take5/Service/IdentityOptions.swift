@@ -19,16 +19,9 @@ extension Option {
     "--jwt-audience", "TEXT", variable: "TAKE5_JWT_AUDIENCE",
     help: "audience (aud) that tokens of the identity provider must have")
 
-  private enum Switch: String, CaseIterable { case off, on }
-
   static let accounts = Option(
-    "--accounts", "off|on", .choice(of: Switch.self), variable: "TAKE5_ACCOUNTS", default: "off",
+    \.hasAccounts, "--accounts", "off|on",
     help: "whether users can register and sign in with a password, for an app without a back-end")
-
-  /// Whether a service has accounts.
-  static func hasAccounts(_ arguments: Arguments) throws(CommandFailure) -> Bool {
-    try arguments.choice(accounts.name, of: Switch.self) == .on
-  }
 }
 
 /// The identity provider whose tokens a service accepts.

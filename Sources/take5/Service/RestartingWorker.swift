@@ -61,8 +61,8 @@ extension RestartingWorker {
     slots: Int, media: MediaProcess.Configuration, pool: Pool, blobs: any InspectableBlobStore,
     while body: () async throws -> Result
   ) async throws -> Result {
-    var configuration = WorkerConfiguration(slots: 0, media: media)
-    configuration.backgroundSlots = slots
+    var configuration = WorkerConfiguration()
+    (configuration.slots, configuration.backgroundSlots, configuration.media) = (0, slots, media)
     let worker = RestartingWorker(
       configuration: configuration, pool: pool, store: Store(blobs: blobs), blobs: blobs, log: Logger(lowest: .error),
       metrics: Metrics(), tracer: nil)

@@ -1,3 +1,4 @@
+import HTTPServer
 import Logging
 import Metrics
 import Platform
@@ -37,6 +38,19 @@ struct ServiceProcess: Sendable {
       let failure = CommandFailure(error)
       for line in failure.lines { output.add(line + "\n") }
       return failure.status
+    }
+  }
+
+  /// Runs a server and a worker until a signal arrives.
+  func run(_ server: Server?, _ worker: RestartingWorker?, stopWithin timeout: Duration) async {
+    await withTaskGroup { group in
+      if let server { group.addTask { await server.run() } }
+      if let worker { group.addTask { await worker.run() } }
+      await signals.wait()
+      log.info("stopping")
+      ServiceManager.notify(.stopping, log)
+      worker?.stop()
+      await server?.stop(within: timeout)
     }
   }
 }

@@ -1,0 +1,100 @@
+import ControlAPI
+import HTTPServer
+import MediaProcess
+import QueueWorker
+import Store
+import Worker
+
+/// What the options of a service or a worker say, before anything is opened. Most options name the property that they set.
+struct ServiceConfiguration: Sendable {
+  var worker = WorkerConfiguration()
+  var server = ServerConfiguration()
+  var api = ControlAPI.Configuration()
+  var limits = RateLimits.Configuration()
+  var authorConcurrency: Int?
+  var keepRejected = Store.keepRejected
+  /// The limit of the copies of a bucket's blobs, in bytes.
+  var blobCache: Int64 = 4096 << 20
+  var hasAccounts = false
+  /// The operator's API key.
+  private(set) var key: String?
+  private(set) var identity: IdentityOptions?
+
+  static let standard = ServiceConfiguration()
+
+  private init() {}
+
+  /// Sets the properties of some of a command's options.
+  init(_ options: [Option], _ arguments: Arguments) throws(CommandFailure) {
+    for option in options {
+      guard let property = option.property, let text = try arguments.checked(option.name) else { continue }
+      set(property, option.values, to: text)
+    }
+    worker.queue.reapInterval = min(worker.queue.reapInterval, worker.queue.lease / 3)
+  }
+
+  /// Reads the options of `serve`.
+  init(serving arguments: Arguments, at exposure: ServiceExposure) throws(CommandFailure) {
+    try self.init(arguments.command.options, arguments)
+    (server.host, server.port) = (exposure.address.host, exposure.address.port)
+    server.trustedProxies = exposure.proxies
+    do throws(AllowedOrigins.InvalidOrigin) {
+      server.allowedOrigins = try AllowedOrigins((arguments.value("--allow-origin") ?? "").split(separator: ","))
+    } catch {
+      throw CommandFailure(
+        .usage, "'\(error.text)' is not an origin",
+        remedy: "write it as https://app.example.org: in lower case, without a path and without the default port")
+    }
+    key = try APIKey.read(arguments)
+    identity = try IdentityOptions(arguments)
+  }
+}
+
+/// The texts of properties: bytes in MiB, times in seconds, and the second of two choices for true.
+extension ServiceConfiguration {
+  private mutating func set(_ property: PartialKeyPath<Self>, _ values: OptionValues, to text: String) {
+    switch property {
+    case let path as WritableKeyPath<Self, Int>: self[keyPath: path] = Int(text) ?? self[keyPath: path]
+    case let path as WritableKeyPath<Self, Int?>: self[keyPath: path] = Int(text)
+    case let path as WritableKeyPath<Self, Int64>: self[keyPath: path] = (Int64(text) ?? 0) << 20
+    case let path as WritableKeyPath<Self, Int64?>: self[keyPath: path] = Int64(text).map { $0 << 20 }
+    case let path as WritableKeyPath<Self, UInt64>: self[keyPath: path] = (UInt64(text) ?? 0) << 20
+    case let path as WritableKeyPath<Self, Duration>: self[keyPath: path] = .seconds(Double(text) ?? 0)
+    case let path as WritableKeyPath<Self, Double>: self[keyPath: path] = Double(text) ?? 0
+    case let path as WritableKeyPath<Self, Bool>: self[keyPath: path] = text == values.choices.last
+    case \.worker.media.sandbox: worker.media.sandbox = SandboxMode(rawValue: text) ?? worker.media.sandbox
+    default: break
+    }
+  }
+
+  /// The text of a property; nil if it is nil.
+  func text(of property: PartialKeyPath<Self>, _ values: OptionValues) -> String? {
+    switch self[keyPath: property] {
+    case let number as Int: "\(number)"
+    case let bytes as Int64: "\(bytes >> 20)"
+    case let bytes as UInt64: "\(bytes >> 20)"
+    case let time as Duration: "\(time.components.seconds)"
+    case let seconds as Double: "\(Duration.seconds(seconds).components.seconds)"
+    case let flag as Bool: flag ? values.choices.last : values.choices.first
+    case let mode as SandboxMode: mode.rawValue
+    default: nil
+    }
+  }
+}
+
+extension ServiceConfiguration {
+  /// What is wrong with the options of a service, all of it.
+  static func failures(_ arguments: Arguments, _ keys: ConfigurationKeys, options: [Option]) -> [CommandFailure] {
+    var failures = arguments.file.map { keys.failures(in: $0, arguments, options: options) } ?? []
+    for option in options {
+      if case .file = arguments.setting(option.name)?.source { continue }
+      if let failure = arguments.failure(of: option.name) { failures.append(failure) }
+    }
+    // Checks of several options have no other cause if one of them is wrong already.
+    guard failures.isEmpty else { return failures }
+    do throws(CommandFailure) { _ = try DatabaseAddress(arguments) } catch { failures.append(error) }
+    do throws(CommandFailure) { _ = try APIKey.read(arguments) } catch { failures.append(error) }
+    do throws(CommandFailure) { _ = try IdentityOptions(arguments) } catch { failures.append(error) }
+    return failures
+  }
+}
