@@ -147,35 +147,54 @@ struct OpenAPITests {
     }
   }
 
-  /// The types and statuses of all problems: those of the API, and those of the server.
+  /// A kind of problem, of the API or of the server.
+  private struct Kind {
+    let status: Status
+    let title: String
+    /// Nil for a kind of the server, whose remedies depend on the occurrence.
+    let remedy: String?
+  }
+
+  /// All kinds by their types.
   private static let kinds = Dictionary(
-    ProblemKind.allCases.map { ($0.type, $0.status) } + ServerProblem.allCases.map { ($0.type, $0.status) },
+    ProblemKind.allCases.map { kind in
+      let problem = kind.problem("")
+      return (kind.type, Kind(status: problem.status, title: problem.title, remedy: problem.remedy))
+    } + ServerProblem.allCases.map { ($0.type, Kind(status: $0.status, title: $0.title, remedy: nil)) },
     uniquingKeysWith: { own, _ in own })
 
-  private static func page(of type: String) -> String { "\(type.split(separator: ":").last ?? "").md" }
+  /// The cells of each row of docs/problems.md, by the type.
+  private static let rows = Result {
+    let rows = try text(of: "docs/problems.md").split(separator: "\n").filter { $0.hasPrefix("| <a id=") }.map { row in
+      row.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init)
+    }
+    return Dictionary(rows.map { (ServerProblem.namespace + $0[0].split(separator: "`")[1], $0) }) { _, _ in [] }
+  }
 
-  @Test("every kind of problem has its type and status in the document, and a page", arguments: kinds.keys.sorted())
+  @Test("every kind of problem has its type and status in the document, and a row", arguments: kinds.keys.sorted())
   func problems(type: String) throws {
     let document = try Self.read()
     let types = document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
     #expect(types.contains(.string(type)))
     let paths = document["paths"]
     let statuses = paths.names.flatMap { path in paths[path].names.flatMap { paths[path][$0]["responses"].names } }
-    let status = try #require(Self.kinds[type])
+    let kind = try #require(Self.kinds[type])
     // The server refuses some requests before it knows their operation.
-    #expect(statuses.contains("\(status.code)") || [417, 431, 505].contains(status.code))
-    let page = try Self.text(of: "docs/problems/\(Self.page(of: type))")
-    #expect(page.contains(type))
-    #expect(page.contains("\(status.code)"))
-    #expect(try Self.text(of: "docs/problems.md").contains("(problems/\(Self.page(of: type)))"))
+    #expect(statuses.contains("\(kind.status.code)") || [417, 431, 505].contains(kind.status.code))
+    let row = try #require(Self.rows.get()[type])
+    try #require(row.count == 5, "cells, or two rows")
+    let name = type.dropFirst(ServerProblem.namespace.count)
+    #expect(row[0] == "<a id=\"\(name)\"></a>`\(name)`")
+    #expect(row[1] == "\(kind.status.code)" && row[2] == kind.title && !row[3].isEmpty && !row[4].isEmpty)
+    // Further sentences may follow.
+    if let remedy = kind.remedy { #expect(row[4] == remedy || row[4].hasPrefix("\(remedy) ")) }
   }
 
   @Test("every documented problem type exists")
   func unknownProblems() throws {
     let types = try Self.read()["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
     #expect(Set(types.compactMap(\.text)) == Set(Self.kinds.keys))
-    let pages = try Folder.names(in: "\(Self.root)/docs/problems")
-    #expect(Set(pages) == Set(Self.kinds.keys.map(Self.page)))
+    #expect(try Set(Self.rows.get().keys) == Set(Self.kinds.keys))
   }
 
   @Test("the document is served without a key, with an entity tag")

@@ -2,7 +2,7 @@ package import HTTPServer
 
 /// The kinds of problems (RFC 9457) that the API returns, besides those of the server. The raw values are part of the API and do not change.
 ///
-/// docs/problems.md lists them, and docs/problems has a page for each.
+/// docs/problems.md lists them.
 package enum ProblemKind: String, Sendable, CaseIterable {
   case unauthorized
   case forbidden

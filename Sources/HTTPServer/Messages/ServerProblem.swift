@@ -1,7 +1,7 @@
 /// The kinds of problems that the server itself reports, independent of the routes. The raw values are part of the API and do not
 /// change.
 ///
-/// docs/problems.md lists them, and docs/problems has a page for each.
+/// docs/problems.md lists them.
 package enum ServerProblem: String, Sendable, CaseIterable {
   case malformedRequest = "malformed_request"
   case resourceNotFound = "resource_not_found"
