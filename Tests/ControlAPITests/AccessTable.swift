@@ -12,10 +12,10 @@ struct AccessTable {
     case friend, formerFriend, blockedByAda, hasBlockedAda
     case stranger
 
-    /// The columns of both tables.
-    static let tables: [[Client]] = [
-      [.key, .keyAsAda, .tokenOfAda, .jwtOfAda, .keyAsBob, .tokenOfBob, .jwtOfBob, .grant],
-      [.friend, .formerFriend, .blockedByAda, .hasBlockedAda, .stranger],
+    /// The columns of both tables. Clients of one column get the same, unless its cell has a value for each.
+    static let tables: [[[Client]]] = [
+      [[.key], [.keyAsAda, .tokenOfAda, .jwtOfAda], [.keyAsBob, .tokenOfBob, .jwtOfBob], [.grant], [.stranger]],
+      [[.friend], [.formerFriend], [.blockedByAda], [.hasBlockedAda]],
     ]
 
     /// The user that the client acts as.
@@ -50,7 +50,7 @@ struct AccessTable {
   init() throws {
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     let text = try String(contentsOfFile: "\(root)/docs/access.md", encoding: .utf8)
-    // The second table has the same rows with other columns.
+    // The second table has other columns of those rows in which they are not as Bob's.
     var rows: [Row] = []
     var table = -1
     for line in text.split(separator: "\n") {
@@ -68,9 +68,12 @@ struct AccessTable {
             Set(cells[1].split(separator: ", ").compactMap { Scope(rawValue: $0.filter { $0 != "`" }) }))
         }
       var responses: [Client: [String]] = [:]
-      for (client, cell) in zip(Client.tables[table], cells.dropFirst(2)) {
-        let values = cell.split(separator: ", ").map(String.init)
-        responses[client] = values.count == 1 ? [String](repeating: values[0], count: 3) : values
+      for (clients, cell) in zip(Client.tables[table], cells.dropFirst(2)) {
+        let own = cell.split(separator: " / ").map { $0.drop { !$0.isNumber } }
+        for (index, client) in clients.enumerated() {
+          let values = (own.count == 1 ? cell[...] : own[index]).split(separator: ", ").map(String.init)
+          responses[client] = values.count == 1 ? [String](repeating: values[0], count: 3) : values
+        }
       }
       let row = Row(
         method: operation[0], template: operation[1],
@@ -84,6 +87,9 @@ struct AccessTable {
       } else {
         rows.append(row)
       }
+    }
+    for index in rows.indices where rows[index].responses[.friend] == nil {
+      for client in Client.tables[1].joined() { rows[index].responses[client] = rows[index].responses[.tokenOfBob] }
     }
     self.rows = rows
   }

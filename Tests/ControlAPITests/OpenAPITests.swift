@@ -159,7 +159,9 @@ struct OpenAPITests {
   private static let kinds = Dictionary(
     ProblemKind.allCases.map { kind in
       let problem = kind.problem("")
-      return (kind.type, Kind(status: problem.status, title: problem.title, remedy: problem.remedy))
+      let remedy = problem.members.first { $0.name == "remedy" }?.value ?? .string("")
+      guard case .string(let remedy) = remedy else { preconditionFailure("a remedy is a text") }
+      return (kind.type, Kind(status: problem.status, title: problem.title, remedy: remedy))
     } + ServerProblem.allCases.map { ($0.type, Kind(status: $0.status, title: $0.title, remedy: nil)) },
     uniquingKeysWith: { own, _ in own })
 
@@ -187,7 +189,9 @@ struct OpenAPITests {
     #expect(row[0] == "<a id=\"\(name)\"></a>`\(name)`")
     #expect(row[1] == "\(kind.status.code)" && row[2] == kind.title && !row[3].isEmpty && !row[4].isEmpty)
     // Further sentences may follow.
-    if let remedy = kind.remedy { #expect(row[4] == remedy || row[4].hasPrefix("\(remedy) ")) }
+    if let remedy = kind.remedy {
+      #expect(!remedy.isEmpty && (row[4] == remedy || row[4].hasPrefix("\(remedy) ")))
+    }
   }
 
   @Test("every documented problem type exists")

@@ -125,6 +125,31 @@ struct DocumentationTests {
     }
   }
 
+  @Test("all files and headings that the documents name exist")
+  func files() throws {
+    let folders = ["", "docs/", "docs/decisions/", "docs/benchmarks/"]
+    let paths = try folders.flatMap { folder in
+      try FileManager.default.contentsOfDirectory(atPath: "\(Document.root)/\(folder)")
+        .filter { $0.hasSuffix(".md") }.map { folder + $0 }
+    }
+    #expect(paths.contains("docs/tour.md"))
+    for path in paths {
+      let text = try Document(path).prose
+      // Names of files stand in backticks; `NAME` and `NN` are for the reader to replace.
+      for match in text.matches(of: /`((?:Sources|Tests|Benchmarks|jobs|docs|samples)\/[\w+@.\/-]*)`/)
+      where match.1.firstMatch(of: /NAME|NN/) == nil {
+        #expect(access("\(Document.root)/\(match.1)", F_OK) == 0, "\(path): \(match.1)")
+      }
+      let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+      for match in text.matches(of: /\]\(([^):#]*)(?:#([^)]+))?\)/) {
+        let target = match.1.isEmpty ? path : "\(folder)/\(match.1)"
+        #expect(access("\(Document.root)/\(target)", F_OK) == 0, "\(path): \(match.0)")
+        guard let anchor = match.2 else { continue }
+        #expect(try Document(target).anchors.contains(String(anchor)), "\(path): \(match.0)")
+      }
+    }
+  }
+
   /// An option of one command, with the environment variable that can replace it.
   private struct DocumentedOption: Hashable {
     let command: String
@@ -170,12 +195,18 @@ struct DocumentationTests {
   /// The options in the tables: with the columns option, variable, default, commands and description, or without the
   /// variable.
   private static func documentedOptions(of commands: [String]) throws -> [DocumentedOption] {
-    let rows = try Document("docs/configuration.md").text.split(separator: "\n").filter { $0.hasPrefix("| `--") }
+    let text = try Document("docs/configuration.md").text
+    // Names in capitals stand for several commands.
+    let names = Dictionary(
+      uniqueKeysWithValues: text.matches(of: /\n- `([A-Z]+)`: ([^\n]+)/).map { (String($0.1), String($0.2)) })
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `--") }
     return rows.flatMap { row -> [DocumentedOption] in
       let cells = row.split(separator: "|").map { $0.trimmed.filter { $0 != "`" } }
       let name = String(cells[0].prefix { $0 != " " && $0 != "," })
       let variable = cells.count == 5 ? cells[1] : nil
-      return cells[cells.count - 2].split(separator: ",").map { $0.trimmed }.flatMap { text -> [DocumentedOption] in
+      let named = cells[cells.count - 2].split(separator: ",").map { $0.trimmed }
+      let texts = named.flatMap { names[$0]?.split(separator: ",").map { $0.trimmed } ?? [$0] }
+      return texts.flatMap { text -> [DocumentedOption] in
         let group = text.hasSuffix(" …") ? String(text.dropLast(2)) : nil
         let named = commands.filter { command in
           guard let group else { return command == text }

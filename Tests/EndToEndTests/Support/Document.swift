@@ -27,6 +27,25 @@ struct Document {
   /// The lines of the code blocks in a language.
   func lines(of language: String) -> [String] { blocks(of: language).flatMap(\.lines) }
 
+  /// The lines outside of code blocks.
+  var prose: String {
+    var isFenced = false
+    return text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+      if line.hasPrefix("```") { isFenced.toggle() }
+      return !isFenced
+    }.joined(separator: "\n")
+  }
+
+  /// What a link can name: the headings, as GitHub writes them, and anchors of rows.
+  var anchors: Set<String> {
+    let headings = prose.matches(of: /(?:^|\n)#+ ([^\n]+)/).map { match in
+      String(
+        match.1.lowercased().compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : nil }
+      )
+    }
+    return Set(headings + prose.matches(of: /<a id="(\w+)"/).map { String($0.1) })
+  }
+
   /// The code blocks in a language.
   func blocks(of language: String) -> [Block] {
     var blocks: [Block] = []
