@@ -57,8 +57,6 @@ struct AccessTable {
       if line.hasPrefix("| request |") { table += 1 }
       guard line.hasPrefix("| `") else { continue }
       let cells = line.split(separator: "|").map { cell in cell.split(separator: " ").joined(separator: " ") }
-      let parts = cells[0].split(separator: "`").map(String.init)
-      let operation = parts[0].split(separator: " ").map(String.init)
       let access: Access =
         switch cells[1] {
         case "open": .open
@@ -75,17 +73,21 @@ struct AccessTable {
           responses[client] = values.count == 1 ? [String](repeating: values[0], count: 3) : values
         }
       }
-      let row = Row(
-        method: operation[0], template: operation[1],
-        note: parts.count > 1 ? parts[1].split(separator: " ").joined(separator: " ") : "", access: access,
-        responses: responses)
-      let known = rows.firstIndex {
-        ($0.method, $0.template, $0.note) == (row.method, row.template, row.note) && $0.access == row.access
-      }
-      if let known {
-        rows[known].responses.merge(responses) { first, _ in first }
-      } else {
-        rows.append(row)
+      for name in cells[0].split(separator: "<br>") {
+        let parts = name.split(separator: "`").map(String.init)
+        let operation = parts[0].split(separator: " ").map(String.init)
+        let row = Row(
+          method: operation[0], template: operation[1],
+          note: parts.count > 1 ? parts[1].split(separator: " ").joined(separator: " ") : "", access: access,
+          responses: responses)
+        let known = rows.firstIndex {
+          ($0.method, $0.template, $0.note) == (row.method, row.template, row.note) && $0.access == row.access
+        }
+        if let known {
+          rows[known].responses.merge(responses) { first, _ in first }
+        } else {
+          rows.append(row)
+        }
       }
     }
     for index in rows.indices where rows[index].responses[.friend] == nil {

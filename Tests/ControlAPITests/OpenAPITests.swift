@@ -165,15 +165,15 @@ struct OpenAPITests {
     } + ServerProblem.allCases.map { ($0.type, Kind(status: $0.status, title: $0.title, remedy: nil)) },
     uniquingKeysWith: { own, _ in own })
 
-  /// The cells of each row of docs/problems.md, by the type.
-  private static let rows = Result {
-    let rows = try text(of: "docs/problems.md").split(separator: "\n").filter { $0.hasPrefix("| <a id=") }.map { row in
-      row.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init)
-    }
-    return Dictionary(rows.map { (ServerProblem.namespace + $0[0].split(separator: "`")[1], $0) }) { _, _ in [] }
+  /// The paragraph of each problem in docs/problems.md, by the type.
+  private static let paragraphs = Result {
+    let found = try text(of: "docs/problems.md").matches(of: /\n### (\w+)\n\n([^\n]+)\n/)
+    return Dictionary(grouping: found.map { (ServerProblem.namespace + $0.1, String($0.2)) }, by: \.0)
+      .mapValues { $0.map(\.1) }
   }
 
-  @Test("every kind of problem has its type and status in the document, and a row", arguments: kinds.keys.sorted())
+  @Test(
+    "every kind of problem has its type and status in the document, and a paragraph", arguments: kinds.keys.sorted())
   func problems(type: String) throws {
     let document = try Self.read()
     let types = document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
@@ -183,22 +183,18 @@ struct OpenAPITests {
     let kind = try #require(Self.kinds[type])
     // The server refuses some requests before it knows their operation.
     #expect(statuses.contains("\(kind.status.code)") || [417, 431, 505].contains(kind.status.code))
-    let row = try #require(Self.rows.get()[type])
-    try #require(row.count == 5, "cells, or two rows")
-    let name = type.dropFirst(ServerProblem.namespace.count)
-    #expect(row[0] == "<a id=\"\(name)\"></a>`\(name)`")
-    #expect(row[1] == "\(kind.status.code)" && row[2] == kind.title && !row[3].isEmpty && !row[4].isEmpty)
-    // Further sentences may follow.
-    if let remedy = kind.remedy {
-      #expect(!remedy.isEmpty && (row[4] == remedy || row[4].hasPrefix("\(remedy) ")))
-    }
+    let paragraphs = try #require(Self.paragraphs.get()[type])
+    #expect(paragraphs.count == 1)
+    let parts = try #require(paragraphs[0].wholeMatch(of: /(.+?): (.+)\. \*\*(.+)\*\*.*/))
+    #expect(parts.1 == "\(kind.status.code) \(kind.title)")
+    if let remedy = kind.remedy { #expect(parts.3 == remedy) }
   }
 
   @Test("every documented problem type exists")
   func unknownProblems() throws {
     let types = try Self.read()["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
     #expect(Set(types.compactMap(\.text)) == Set(Self.kinds.keys))
-    #expect(try Set(Self.rows.get().keys) == Set(Self.kinds.keys))
+    #expect(try Set(Self.paragraphs.get().keys) == Set(Self.kinds.keys))
   }
 
   @Test("the document is served without a key, with an entity tag")

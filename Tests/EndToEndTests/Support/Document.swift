@@ -36,14 +36,12 @@ struct Document {
     }.joined(separator: "\n")
   }
 
-  /// What a link can name: the headings, as GitHub writes them, and anchors of rows.
+  /// What a link can name: the headings, as GitHub writes them.
   var anchors: Set<String> {
     let headings = prose.matches(of: /(?:^|\n)#+ ([^\n]+)/).map { match in
-      String(
-        match.1.lowercased().compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : nil }
-      )
+      match.1.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
     }
-    return Set(headings + prose.matches(of: /<a id="(\w+)"/).map { String($0.1) })
+    return Set(headings)
   }
 
   /// The code blocks in a language.
