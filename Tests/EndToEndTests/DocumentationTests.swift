@@ -192,29 +192,28 @@ struct DocumentationTests {
     }
   }
 
-  /// The options in the tables: with the columns option, variable, default, commands and description, or without the
-  /// variable.
+  /// The options in the lists, each with its variable, the commands that take it, and its default.
   private static func documentedOptions(of commands: [String]) throws -> [DocumentedOption] {
     let text = try Document("docs/configuration.md").text
     // Names in capitals stand for several commands.
     let names = Dictionary(
-      uniqueKeysWithValues: text.matches(of: /\n- `([A-Z]+)`: ([^\n]+)/).map { (String($0.1), String($0.2)) })
-    let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `--") }
-    return rows.flatMap { row -> [DocumentedOption] in
-      let cells = row.split(separator: "|").map { $0.trimmed.filter { $0 != "`" } }
-      let name = String(cells[0].prefix { $0 != " " && $0 != "," })
-      let variable = cells.count == 5 ? cells[1] : nil
-      let named = cells[cells.count - 2].split(separator: ",").map { $0.trimmed }
-      let texts = named.flatMap { names[$0]?.split(separator: ",").map { $0.trimmed } ?? [$0] }
-      return texts.flatMap { text -> [DocumentedOption] in
-        let group = text.hasSuffix(" …") ? String(text.dropLast(2)) : nil
-        let named = commands.filter { command in
-          guard let group else { return command == text }
-          return command == group || command.hasPrefix(group + " ")
+      uniqueKeysWithValues: text.matches(of: /\n- `([A-Z]+)`: ([^\n]+)/).map { ($0.1, $0.2) })
+    let items = text.matches(of: /\n- `(--[a-z-]+)[^`]*`(?:, `-o`)?(?:, `(\w+)`)? \(([^;)]+)/)
+    #expect(items.count == text.matches(of: /\n- `--/).count)
+    return items.flatMap { item -> [DocumentedOption] in
+      let named = item.3.split(separator: ",").map { $0.trimmed }
+      return named.flatMap { names[$0[...]]?.split(separator: ",").map { $0.trimmed } ?? [$0] }
+        .flatMap { text -> [DocumentedOption] in
+          let group = text.hasSuffix(" …") ? String(text.dropLast(2)) : nil
+          let named = commands.filter { command in
+            guard let group else { return command == text }
+            return command == group || command.hasPrefix(group + " ")
+          }
+          if named.isEmpty { Issue.record("unknown command '\(text)' of \(item.1)") }
+          return named.map {
+            DocumentedOption(command: $0, name: String(item.1), variable: item.2.map { String($0) })
+          }
         }
-        if named.isEmpty { Issue.record("unknown command '\(text)' in the row of \(name)") }
-        return named.map { DocumentedOption(command: $0, name: name, variable: variable) }
-      }
     }
   }
 

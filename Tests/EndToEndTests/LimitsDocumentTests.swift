@@ -5,17 +5,27 @@ import Testing
 /// Compares docs/limits.md with the code.
 @Suite("The document of limits")
 struct LimitsDocumentTests {
-  /// A row of a table: its cells without the outer bars.
+  /// A line about a limit.
   struct Row: CustomStringConvertible {
-    let cells: [String]
-
-    var description: String { cells[0] }
-    var value: String { cells[1] }
+    let description: String
+    let value: String
     /// The name of the constant or key, and the file that has it.
-    var name: String { String(cells[2].split(separator: "`")[1]) }
-    var path: String { String(cells[2].split(separator: "(../")[1].dropLast()) }
-    var ending: String { cells[3] }
-    var tests: [String] { Self.quoted(cells[4]) }
+    let name: String
+    let path: String
+    let ending: String
+    let tests: [String]
+
+    init?(_ line: Substring) {
+      guard let parts = line.wholeMatch(of: /- ([^:]+): (.+?); \[`([^`]+)`\]\(\.\.\/([^)]+)\); (.+?); (`[^;]+)/) else {
+        return nil
+      }
+      description = String(parts.1)
+      value = String(parts.2)
+      name = String(parts.3)
+      path = String(parts.4)
+      ending = String(parts.5)
+      tests = Self.quoted(String(parts.6))
+    }
 
     /// The texts in backticks.
     static func quoted(_ cell: String) -> [String] {
@@ -24,46 +34,34 @@ struct LimitsDocumentTests {
     }
   }
 
-  static let rows: [Row] = {
-    rows { $0 != Self.shareSection }
-  }()
+  private static let text = (try? Document("docs/limits.md").text) ?? ""
 
-  /// The rows of what one client can occupy, whose columns are others.
-  static let shares: [Row] = rows { $0 == Self.shareSection }
+  private static let lines = text.split(separator: "\n").filter { $0.hasPrefix("- ") }
+  private static let rows = lines.compactMap(Row.init)
 
-  private static let shareSection = "## What one client can occupy"
+  /// The cells of the table of what one client can occupy.
+  private static let shares = text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| resource |") }
+    .map { $0.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init) }
 
   /// The kinds of problems, which OpenAPITests compares with the code.
   private static let problems = Set(
     ((try? Document("docs/problems.md").text) ?? "").matches(of: /\n### (\w+)\n/).map { String($0.1) })
 
-  private static func rows(in isSection: (String) -> Bool) -> [Row] {
-    var section = ""
-    var rows: [Row] = []
-    for line in (try? Document("docs/limits.md").text.split(separator: "\n")) ?? [] {
-      if line.hasPrefix("## ") { section = String(line) }
-      guard isSection(section), line.hasPrefix("| "), !["| limit |", "| resource |"].contains(where: line.hasPrefix)
-      else { continue }
-      rows.append(Row(cells: line.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init)))
-    }
-    return rows
-  }
-
-  @Test("every row has five cells, and no two rows are the same limit")
+  @Test("every line about a limit has its value, what sets it, where it ends and its tests")
   func complete() {
-    #expect(Self.rows.count > 60)
-    for row in Self.rows { #expect(row.cells.count == 5, "\(row)") }
+    #expect(Self.rows.count > 60 && Self.rows.count == Self.lines.count)
   }
 
   @Test("what one client can occupy is that of the constants, and ends in codes that exist, with tests that exist")
   func shareRows() throws {
     #expect(Self.shares.count >= 8)
-    for row in Self.shares {
-      #expect(row.cells.count == 9, "\(row)")
+    for cells in Self.shares {
+      let row = cells[0]
+      #expect(cells.count == 9, "\(row)")
       // The numbers of all, of a user, and of an API key or an address.
-      let numbers = Set(row.cells[1...3].flatMap(Self.numbers(inCell:)))
+      let numbers = Set(cells[1...3].flatMap(Self.numbers(inCell:)))
       var constants: Set<Double> = []
-      for link in row.cells[7].matches(of: /\[`(\w+)`\]\(\.\.\/([^)]+)\)/) {
+      for link in cells[7].matches(of: /\[`(\w+)`\]\(\.\.\/([^)]+)\)/) {
         let text = try Document(String(link.2)).text
         #expect(text.contains(link.1), "\(row): \(link.2) has no \(link.1)")
         let values = Self.values(of: String(link.1), in: text)
@@ -71,11 +69,11 @@ struct LimitsDocumentTests {
         constants.formUnion(values)
       }
       #expect(numbers.isSubset(of: constants), "\(row): \(numbers), and the code has \(constants)")
-      for code in Row.quoted(row.cells[4]) {
+      for code in Row.quoted(cells[4]) {
         #expect(Self.problems.contains(code), "\(row): \(code)")
       }
     }
-    try Self.expectTests(of: Self.shares) { Row.quoted($0.cells[8]) }
+    try Self.expectTests(of: Self.shares) { Row.quoted($0[8]) }
   }
 
   @Test("the values are those of the constants and of the built-in definitions")
@@ -107,7 +105,7 @@ struct LimitsDocumentTests {
   @Test("the tests exist")
   func tests() throws { try Self.expectTests(of: Self.rows, \.tests) }
 
-  private static func expectTests(of rows: [Row], _ tests: (Row) -> [String]) throws {
+  private static func expectTests<Limit>(of rows: [Limit], _ tests: (Limit) -> [String]) throws {
     let files = try FileManager.default.subpathsOfDirectory(atPath: "\(Document.root)/Tests")
       .filter { $0.hasSuffix("Tests.swift") }.map { try Document("Tests/\($0)").text }
     for row in rows {

@@ -44,7 +44,7 @@ struct SchemaDocumentTests {
     let columns = try session.execute(
       """
       SELECT relation.relname AS relation, attribute.attname AS name,
-        format_type(attribute.atttypid, NULL) AS type,
+        replace(format_type(attribute.atttypid, NULL), 'timestamp with time zone', 'timestamptz') AS type,
         EXISTS (
           SELECT FROM pg_constraint
           WHERE conrelid = relation.oid AND contype = 'p' AND attribute.attnum = ANY (conkey)) AS is_key
