@@ -261,9 +261,9 @@ struct AttackerTests {
   @Test("each row of the document names an attack here, but those that tests without a process have")
   func rows() {
     let withoutProcess = ["connections that stay open when", "threads of handlers", "submissions that wait for"]
-    for row in LimitsDocumentTests.shares {
-      let hasAttack = row.cells[8].contains("`AttackerTests.")
-      #expect(hasAttack != withoutProcess.contains { "\(row)".hasPrefix($0) }, "\(row)")
+    for cells in LimitsDocumentTests.shares {
+      let hasAttack = cells[8].contains("`AttackerTests.")
+      #expect(hasAttack != withoutProcess.contains { cells[0].hasPrefix($0) }, "\(cells[0])")
     }
   }
 }

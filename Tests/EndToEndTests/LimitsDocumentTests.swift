@@ -40,7 +40,7 @@ struct LimitsDocumentTests {
   private static let rows = lines.compactMap(Row.init)
 
   /// The cells of the table of what one client can occupy.
-  private static let shares = text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| resource |") }
+  static let shares = text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| resource |") }
     .map { $0.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init) }
 
   /// The kinds of problems, which OpenAPITests compares with the code.
