@@ -118,7 +118,7 @@ struct PoolerServiceTests {
       #expect(response.status == 200, "\(worker.log)\n\(service.process.log)")
       #expect(response["status"]?.text == "ready")
       let job = try #require(response["job", "id"]?.text)
-      #expect(try await Take5Command.run(["jobs", "watch", job] + access).status == 0)
+      #expect(try await Take5Command.run(["jobs", "show", job] + access).status == 0)
     }
     await worker.send(signal: 15)
     #expect(await worker.wait() == 0)

@@ -15,20 +15,19 @@ struct PostgresOwnerTests {
   func commandBefore() async throws {
     let folder = try TemporaryFolder(prefix: "take5-owner")
     let (front, back) = try Self.clips(in: folder)
-    // A job to watch: the first line shows that the command has its database.
     let first = try await Service(workers: 0, in: folder)
-    _ = try await first.submitted(front: front, back: back)
     #expect(try await first.stop() == 0)
-    let watch = try RunningTake5()
-    let line = try await watch.start(["jobs", "watch", "--data", first.data])
-    #expect(!line.isEmpty)
-    #expect(await Self.owns(watch))
+    // The first line shows that the command has its database.
+    let command = try RunningTake5()
+    let line = try await command.start(["database", "--data", first.data, "--", "sh", "-c", "echo started; sleep 3600"])
+    #expect(line == "started")
+    #expect(await Self.owns(command))
 
     let service = try await Service(workers: 1, in: folder)
     #expect(await !Self.owns(service.process))
     #expect(try await service.submit(front: front, back: back).status == 202)
-    await watch.send(signal: SIGINT)
-    #expect(await watch.wait() == 0)
+    await command.send(signal: SIGINT)
+    _ = await command.wait()
 
     let response = try await Self.submit(front, back, to: service)
     #expect(response.status == 202, "\(String(decoding: response.body, as: UTF8.self))")

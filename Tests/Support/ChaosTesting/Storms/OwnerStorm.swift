@@ -60,6 +60,9 @@ package actor OwnerStorm {
 
   private var data: String { "\(folder)/data" }
 
+  /// A command that has its database until it is stopped.
+  private static let command = ["database", "sleep", "3600"]
+
   /// Runs the storm and checks the result.
   package func run() async throws -> PostReport {
     let startTime = ContinuousClock.now
@@ -68,7 +71,7 @@ package actor OwnerStorm {
       environment = try clocks[0].environmentOfOwners(in: "\(folder)/postgres-bin")
     }
     // A short command is the first owner, from which the service takes over.
-    try start(["jobs", "watch", "--json"], isService: false)
+    try start(Self.command, isService: false)
     try start(["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--lease", "2"], isService: true)
     for _ in 0..<Self.workers { try start(["worker", "--lease", "2"], isService: true) }
     let monitoring = Task { try await monitor() }
@@ -182,7 +185,7 @@ package actor OwnerStorm {
     victim.process.kill(isKill ? SIGKILL : victim.isService ? SIGTERM : SIGINT)
     faults.add(victim.process.process == owner ? .owner : isKill ? .kill : .drain)
     if slots.count(where: { !$0.isService && $0.process.ending == nil }) < 2 {
-      try start(Bool.random(using: &random) ? ["jobs", "watch", "--json"] : ["jobs", "stats"], isService: false)
+      try start(Bool.random(using: &random) ? Self.command : ["jobs", "stats"], isService: false)
     }
   }
 
