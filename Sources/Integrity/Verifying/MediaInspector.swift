@@ -50,8 +50,7 @@ package struct MediaInspector: Sendable {
     guard let facts = report.facts else { return .undecodable("no image was found") }
     return .decoded(
       MediaProperties(
-        type: "image/\(facts.format == .heif ? "heic" : facts.format.rawValue)", width: facts.display.width,
-        height: facts.display.height))
+        type: facts.format.mediaType, width: facts.display.width, height: facts.display.height))
   }
 
   private func clip(_ file: OpenFile, isSource: Bool) async throws -> Result {
@@ -98,17 +97,6 @@ package struct MediaInspector: Sendable {
     streams: 64, containers: [.mov, .mp4, .threeGP], videoCodecs: AllowedCodecs.video, differenceSeconds: 24 * 3600)
   private static let photoLimits = PhotoLimits(
     bytes: .max, pixels: 1 << 28, progressivePixels: 1 << 28, formats: PhotoFormat.allCases)
-}
-
-extension ContainerName {
-  /// The media type (RFC 6838, RFC 6381).
-  fileprivate var mediaType: String {
-    switch self {
-    case .mov: "video/quicktime"
-    case .mp4: "video/mp4"
-    case .threeGP: "video/3gpp"
-    }
-  }
 }
 
 /// The properties of a media file, from the row of its asset or from decoding.

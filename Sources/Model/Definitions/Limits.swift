@@ -73,6 +73,15 @@ package enum ContainerName: String, NamedCases, Sendable {
   case mov
   case mp4
   case threeGP = "3gp"
+
+  /// The media type (RFC 6838, RFC 6381).
+  package var mediaType: String {
+    switch self {
+    case .mov: "video/quicktime"
+    case .mp4: "video/mp4"
+    case .threeGP: "video/3gpp"
+    }
+  }
 }
 
 /// A closed range of durations in seconds; `[4.5, 5.5]` in JSON.

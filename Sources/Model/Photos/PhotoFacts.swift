@@ -73,6 +73,9 @@ package enum PhotoFormat: String, NamedCases, Sendable {
   /// The name of the format in messages.
   package var name: String { self == .webp ? "WebP" : rawValue.uppercased() }
 
+  /// The media type (RFC 6838).
+  package var mediaType: String { "image/\(self == .heif ? "heic" : rawValue)" }
+
   // ISO/IEC 23008-12, annex B, and the structural brands that some files have as their major brand.
   private static let brands = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs", "mif1", "msf1", "mif2"]
 }
