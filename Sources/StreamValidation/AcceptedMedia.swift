@@ -25,6 +25,9 @@ package struct AcceptedMedia: Sendable, Hashable {
     clipName = .clip
     photo = photos.dropFirst().reduce(photos.first) { $0?.loosest(with: $1) }
   }
+
+  /// The length of the longest file.
+  package var maxBytes: Int64 { max(clip?.bytes ?? 0, photo?.bytes ?? 0) }
 }
 
 extension Limits {

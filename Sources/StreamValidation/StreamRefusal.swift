@@ -1,11 +1,11 @@
 package import Model
 
-/// The reason for which a file is refused before all of it has arrived.
+/// The reason for which a file is refused, while it arrives or at its end.
 package struct StreamRefusal: Error, Sendable, Hashable {
   /// The reason with which the whole file would be rejected, unless its rest has an error that is found before this one. It
   /// has a position in the file.
   package let reason: Reason
-  /// The start of the box, the marker or the chunk that shows it, in bytes.
+  /// The start of the box that shows it, in bytes.
   package let offset: Int64
 
   init(_ reason: Reason, at offset: Int64) {
@@ -14,18 +14,4 @@ package struct StreamRefusal: Error, Sendable, Hashable {
       byteOffset: reason.byteOffset ?? offset)
     self.offset = offset
   }
-}
-
-/// A parser of one format that takes the bytes of a file as they arrive.
-///
-/// What it finds depends on the bytes alone, not on how they are divided.
-protocol FormatWalk: Sendable {
-  /// The offset of the next byte that it reads.
-  var nextOffset: Int64 { get }
-
-  /// Takes the bytes at an offset, which follow those before, or begin at `nextOffset` at the latest.
-  mutating func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StreamRefusal)
-
-  /// Ends a file of this many bytes.
-  mutating func finish(at size: Int64) throws(StreamRefusal)
 }

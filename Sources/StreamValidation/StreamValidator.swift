@@ -1,7 +1,7 @@
 internal import ISOBaseMedia
 internal import Model
 
-/// Judges a file by its bytes as they arrive, in pieces of any size.
+/// Judges a file by its bytes as they arrive, in pieces of any size: a clip by its boxes, a photo by its type and its size.
 ///
 /// It refuses a file only if the whole file would be rejected, and passes over media data without reading them. It is a
 /// value. For an upload that began in another process, a new one takes the bytes that have arrived; `nextOffset` says which of
@@ -11,12 +11,15 @@ package struct StreamValidator: Sendable {
   private let length: Int64?
   private var received: Int64 = 0
   private var start: [UInt8] = []
-  private var walk: (any FormatWalk)?
+  /// The parser of a clip.
+  private var walk: ClipWalk?
+  /// The format of a photo.
+  private var format: PhotoFormat?
   /// The maximum number of bytes of the file, by its kind.
   private var maxBytes: Int64 = .max
   private var tooManyBytes: Reason?
-  /// Why the file is refused; nil as long as it may be accepted.
-  package private(set) var refusal: StreamRefusal?
+  /// Why the file is refused other than by its tracks.
+  private var fault: StreamRefusal?
 
   /// - Parameters:
   ///   - accepted: what the file may be.
@@ -26,16 +29,20 @@ package struct StreamValidator: Sendable {
     self.length = length
   }
 
+  /// Why the file is refused; nil as long as it may be accepted.
+  package var refusal: StreamRefusal? { walk?.refusal ?? fault }
+
   /// The offset of the next byte that it reads; the bytes before may be skipped.
   package var nextOffset: Int64 {
-    if refusal != nil { return .max }
+    if fault != nil || format != nil { return .max }
     return max(received, walk?.nextOffset ?? received)
   }
 
   /// Takes the next bytes of the file. Once it is refused, it stays so, with the same refusal.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) -> StreamRefusal? {
-    guard refusal == nil else { return refusal }
-    do throws(StreamRefusal) { try take(bytes) } catch { refusal = error }
+    if fault == nil {
+      do throws(StreamRefusal) { try take(bytes) } catch { fault = error }
+    }
     received += Int64(bytes.count)
     return refusal
   }
@@ -46,22 +53,20 @@ package struct StreamValidator: Sendable {
     received = offset
   }
 
-  /// Ends the file.
-  package mutating func finish() -> StreamRefusal? {
-    guard refusal == nil else { return refusal }
-    do throws(StreamRefusal) {
-      if walk == nil { try recognize() }
-      // The bytes behind the limit may have been passed over.
-      if received > maxBytes, let tooManyBytes { throw StreamRefusal(tooManyBytes, at: maxBytes) }
-      try walk?.finish(at: received)
-    } catch {
-      refusal = error
-    }
-    return refusal
+  /// Ends the file; returns its media type. The tracks of a clip are no reason here: a probe of the whole file judges them, and
+  /// may find others.
+  package consuming func finish() throws(StreamRefusal) -> String {
+    if let fault { throw fault }
+    if walk == nil, format == nil { try recognize() }
+    // The bytes behind the limit may have been passed over.
+    if received > maxBytes, let tooManyBytes { throw StreamRefusal(tooManyBytes, at: maxBytes) }
+    if let format { return format.mediaType }
+    guard var walk else { preconditionFailure("a file is a clip or a photo, or it is refused") }
+    return try walk.finish(at: received).mediaType
   }
 
   private mutating func take(_ bytes: UnsafeRawBufferPointer) throws(StreamRefusal) {
-    guard walk == nil else { return try walkOver(bytes, at: received) }
+    guard walk == nil, format == nil else { return try walkOver(bytes, at: received) }
     let needed = Int(min(Int64(FileSignature.length), length ?? .max))
     start += bytes.prefix(max(0, needed - start.count))
     guard start.count == needed else { return }
@@ -73,7 +78,7 @@ package struct StreamValidator: Sendable {
     }
   }
 
-  /// Selects the parser by the start of the file, and passes it the start.
+  /// Finds the format by the start of the file, and passes the start to the parser.
   private mutating func recognize() throws(StreamRefusal) {
     try select()
     let start = start
@@ -89,7 +94,7 @@ package struct StreamValidator: Sendable {
     if let limits = accepted.photo {
       if let format, limits.formats.contains(format) {
         try limit(to: limits.bytes, as: .photo)
-        walk = photoWalk(format, limits)
+        self.format = format
         return
       }
       if start.isEmpty, accepted.clip == nil {
@@ -106,15 +111,6 @@ package struct StreamValidator: Sendable {
       unsupported: accepted.photo == nil ? nil : Reason(unsupportedMedium: start))
     try limit(to: limits.bytes, as: accepted.clipName)
     self.walk = walk
-  }
-
-  private func photoWalk(_ format: PhotoFormat, _ limits: PhotoLimits) -> any FormatWalk {
-    switch format {
-    case .jpeg: JPEGWalk(limits)
-    case .png: PNGWalk(limits, length: length)
-    case .webp: WebPWalk(limits, length: length)
-    case .heif, .avif: HEIFWalk(limits, length: length)
-    }
   }
 
   /// Limits the bytes of the file, and refuses a length beyond the limit.

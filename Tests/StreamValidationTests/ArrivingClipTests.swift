@@ -68,7 +68,13 @@ struct ArrivingClipTests {
     #expect(found.reason.code == Reason(whole, input: .front).code)
     #expect(found.reason.detail == Reason(whole, input: .front).detail)
     if let offset { #expect(found.offset == offset) }
-    #expect(refusal(of: file, accepted, length: nil)?.reason.code == found.reason.code)
+    #expect(Judgement(file, accepted, length: Int64(file.count)).verdict == .failure(found))
+    // The same if the length shows only at the end.
+    guard case .failure(let last) = Judgement(file, accepted, length: nil).verdict else {
+      Issue.record("the file is accepted at its end")
+      return
+    }
+    #expect(last.reason.code == found.reason.code && last.reason.detail == found.reason.detail)
   }
 
   @Test("a container that is not accepted is refused at its brand")
@@ -104,6 +110,8 @@ struct ArrivingClipTests {
     #expect(found.reason.code == code)
     #expect(found.offset == 20)
     #expect(found.reason.byteOffset == 20)
+    // At the end they are no reason: a probe of the whole file may find others.
+    #expect(Judgement(clip(tracks), accepted, length: nil).verdict == .success("video/mp4"))
   }
 
   @Test("a duration of billions of years, in a file whose length is not known yet, is refused as any other")
@@ -111,6 +119,14 @@ struct ArrivingClipTests {
     let track = TrackFixture(samples: (1 << 32) - 1, sampleDuration: (1 << 28) - 1, timescale: 1, sampleBytes: 1)
     let found = try #require(refusal(of: clip([track]), accepted, length: nil))
     #expect(found.reason.code == .durationOutOfRange)
+    // At the end it shows that the file is too short for so many samples.
+    guard case .failure(let whole) = examine(clip([track])),
+      case .failure(let last) = Judgement(clip([track]), accepted, length: nil).verdict
+    else {
+      Issue.record("the file is accepted at its end")
+      return
+    }
+    #expect(last.reason == Reason(whole, input: .front))
   }
 
   private static let mpeg4 = full("esds", [3, 0x80, 0x80, 0x20, 0, 0, 0, 4, 0x11, 0x20])
@@ -186,7 +202,7 @@ struct ArrivingClipTests {
     #expect(refusal(of: fileType("isom") + large + mediaData, accepted) == nil)
     // A million small boxes.
     let small = fileType("isom") + (0..<1_000_000).flatMap { _ in [0, 0, 0, 8] + Array("free".utf8) }
-    let found = try #require(StreamValidator.refusal(of: small, accepted, in: .whole, length: Int64(small.count)))
+    let found = try #require(Judgement(small, accepted, in: .whole, length: Int64(small.count)).refusal)
     #expect(found.offset < 100_000)
   }
 }

@@ -10,14 +10,19 @@ enum Division: CaseIterable {
   case whole, chance
 }
 
-extension StreamValidator {
-  /// The refusal of a file that arrives in pieces; nil if it may be accepted.
-  static func refusal(
-    of file: [UInt8], _ accepted: AcceptedMedia, in division: Division, length: Int64?, seed: UInt64 = 1
-  ) -> StreamRefusal? {
+/// What is said about a file.
+struct Judgement: Hashable {
+  /// While it arrives; nil if it may be accepted.
+  let refusal: StreamRefusal?
+  /// At its end: the media type, or the refusal.
+  let verdict: Result<String, StreamRefusal>
+
+  /// Judges a file that arrives in pieces.
+  init(_ file: [UInt8], _ accepted: AcceptedMedia, in division: Division, length: Int64?, seed: UInt64 = 1) {
     var validator = StreamValidator(accepting: accepted, length: length)
     var random = SplitMix64(seed: seed)
     var rest = file[...]
+    var first: StreamRefusal?
     while !rest.isEmpty {
       let count =
         switch division {
@@ -25,18 +30,27 @@ extension StreamValidator {
         case .bytes: rest.startIndex < 1 << 17 ? 1 : 4096
         case .chance: Int.random(in: 1...(1 << Int.random(in: 0...16, using: &random)), using: &random)
         }
-      if let refusal = rest.prefix(count).withUnsafeBytes({ validator.append($0) }) { return refusal }
+      let refusal = rest.prefix(count).withUnsafeBytes { validator.append($0) }
+      first = first ?? refusal
       rest = rest.dropFirst(count)
     }
-    return validator.finish()
+    refusal = first
+    verdict = Result { [validator] () throws(StreamRefusal) in try validator.finish() }
+  }
+
+  /// Judges a file; the judgement must not depend on how the bytes are divided.
+  init(_ file: [UInt8], _ accepted: AcceptedMedia, length: Int64?) {
+    let found = Division.allCases.map { Judgement(file, accepted, in: $0, length: length) }
+    precondition(Set(found).count == 1, "the judgement depends on the division: \(found)")
+    self = found[0]
   }
 }
 
-/// The refusal of a file of a known length; it must not depend on how the bytes are divided.
+/// The refusal of a file while it arrives or at its end; nil if it is accepted.
 func refusal(of file: [UInt8], _ accepted: AcceptedMedia, length: Int64?) -> StreamRefusal? {
-  let found = Division.allCases.map { StreamValidator.refusal(of: file, accepted, in: $0, length: length) }
-  precondition(Set(found).count == 1, "the refusal depends on the division: \(found)")
-  return found[0]
+  let judgement = Judgement(file, accepted, length: length)
+  guard judgement.refusal == nil, case .failure(let refusal) = judgement.verdict else { return judgement.refusal }
+  return refusal
 }
 
 /// The refusal of a file whose length is declared.

@@ -86,8 +86,25 @@ struct StreamValidatorTests {
     let first = try #require(text.withUnsafeBytes { validator.append($0) })
     let second = boxedClip().withUnsafeBytes { validator.append($0) }
     #expect(second == first)
-    #expect(validator.finish() == first)
     #expect(validator.nextOffset == .max)
+    #expect(throws: first) { try validator.finish() }
+  }
+
+  @Test(
+    "a photo is judged by its type and its size, and its media type is that of its format",
+    arguments: [
+      ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg"), ([0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10], "image/png"),
+      (Array("RIFF0000WEBP".utf8), "image/webp"), (fileType("heic"), "image/heic"), (fileType("avif"), "image/avif"),
+    ] as [([UInt8], String)])
+  func photo(start: [UInt8], type: String) throws {
+    let file = start + [UInt8](repeating: 7, count: 1000)
+    #expect(Judgement(file, AcceptedMedia(photo: builtIn.photo), length: nil).verdict == .success(type))
+    var limits = builtIn.photo
+    limits.bytes = 999
+    #expect(refusal(of: file, AcceptedMedia(photo: limits), length: nil)?.reason.code == .tooLarge)
+    limits = builtIn.photo
+    limits.formats = limits.formats.filter { $0 != PhotoFormat(start: start) }
+    #expect(refusal(of: file, AcceptedMedia(photo: limits))?.reason.code == .unsupportedContainer)
   }
 
   @Test("a new validator passes over the media data that have arrived")

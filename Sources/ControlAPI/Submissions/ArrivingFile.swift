@@ -34,7 +34,37 @@ struct ArrivingFile: ~Copyable {
     try staged.append(bytes)
   }
 
-  consuming func seal() throws(BlobError) -> SealedBlob { try staged.seal() }
+  consuming func seal() throws(BlobError) -> JudgedFile {
+    let type = Result { [validator] () throws(StreamRefusal) in try validator.finish() }
+    return JudgedFile(content: try staged.seal(), type: type)
+  }
+}
+
+/// A file of a submission that is whole, and what it is by its bytes. What they do not show is found by a worker, which decodes it.
+struct JudgedFile: Sendable {
+  let content: SealedBlob
+  /// The media type, or why the file is refused.
+  let type: Result<String, StreamRefusal>
+}
+
+extension JudgedFile {
+  // More than the headers of the boxes in front of the media data.
+  private static let pieceBytes: Int64 = 1 << 16
+
+  /// Judges an upload, whose use was not known as it arrived. Only the bytes that are needed are read.
+  init(_ upload: SealedBlob, accepting accepted: AcceptedMedia) throws(BlobError) {
+    var validator = StreamValidator(accepting: accepted, length: upload.bytes)
+    var offset: Int64 = 0
+    while offset < upload.bytes {
+      let bytes = try upload.bytes(count: Int(min(Self.pieceBytes, upload.bytes - offset)), at: offset)
+      // A file that has lost its end is truncated.
+      if bytes.isEmpty { break }
+      _ = bytes.withUnsafeBytes { validator.append($0) }
+      offset = min(validator.nextOffset, upload.bytes)
+      validator.skip(to: offset)
+    }
+    self.init(content: upload, type: Result { [validator] () throws(StreamRefusal) in try validator.finish() })
+  }
 }
 
 /// What the files of submissions and uploads may be.

@@ -5,6 +5,7 @@ internal import Metrics
 internal import Model
 internal import Queue
 internal import Store
+internal import StreamValidation
 internal import Tracing
 
 /// The life of a submission with media, step by step.
@@ -92,7 +93,7 @@ extension ControlAPI {
       return try await .form(of: request, space: mediaSpace, limits: limits, definitions: definitions)
     }
     return try await .json(of: request, limits: limits) { references in
-      try content(of: references, for: request.caller, limit: limits.bytes)
+      try content(of: references, for: request.caller, accepting: definitions.accepted)
     }
   }
 
@@ -102,16 +103,18 @@ extension ControlAPI {
     if kind == .profile, !request.caller.viewer.owns(owner) {
       throw Caller.notYours("The profile image is that of another user.")
     }
-    let definition = try photoDefinition(kind.definition)
+    let definition = photoDefinition(kind.definition)
     let upload = try await image(of: request, limits: definition.limits)
     let author = try request.caller.author(upload.author)
     if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
     try access.countSubmission(of: author ?? owner, request)
     let source: NewAsset?
-    do {
-      source = try upload.image.map { try Self.checkedPhotos([$0], limits: definition.limits)[0] }
-    } catch let refusal as MediaRefusal {
-      throw refusal.problem
+    do throws(MediaRefusal) {
+      source = try upload.image.map { (image) throws(MediaRefusal) in
+        try SubmissionForm.Media.photos([image]).sources()[0]
+      }
+    } catch {
+      throw error.problem
     }
     try await prepare(source.map { [$0] } ?? [])
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
@@ -140,7 +143,7 @@ extension ControlAPI {
   private func image(of request: Request, limits: PhotoLimits) async throws -> ImageUpload {
     guard JSONBody.isPlain(request) else { return try await ImageUpload(request, space: mediaSpace, limits: limits) }
     return try await ImageUpload(naming: request) { references in
-      try content(of: references, for: request.caller) { _ in limits.bytes }
+      try content(of: references, for: request.caller) { _ in AcceptedMedia(photo: limits) }
     }
   }
 
@@ -152,33 +155,28 @@ extension ControlAPI {
   }
 
   /// Returns a definition of photos or images by its name.
-  private func photoDefinition(_ name: String) throws -> PhotoDefinition {
+  private func photoDefinition(_ name: String) -> PhotoDefinition {
     guard let definition = definitions.photos[name] else { preconditionFailure("unknown definition '\(name)'") }
     return definition
   }
 
-  /// Checks the media of a post; returns them as assets, with the definition that they are processed with. What is still to
-  /// come is checked once it is there.
+  /// Returns the media of a post as assets, with the definition that they are processed with; throws a problem if they are refused.
+  /// What is still to come is judged once it is there.
   private func checked(_ form: SubmissionForm) throws -> ([NewAsset], MediaDefinition) {
     guard case .files(let media) = form.content else { return ([], .clips(definitions.moment)) }
-    do {
-      return try checked(media)
-    } catch let refusal as MediaRefusal {
-      throw refusal.problem
+    do throws(MediaRefusal) {
+      return (try media.sources(), definition(of: media))
+    } catch {
+      throw error.problem
     }
   }
 
-  /// Checks the media of a post; returns them as assets, with the definition that they are processed with. Throws
-  /// `MediaRefusal`.
-  func checked(_ media: SubmissionForm.Media<SealedBlob>) throws -> ([NewAsset], MediaDefinition) {
+  /// The definition that the media of a post are processed with.
+  func definition(of media: SubmissionForm.Media<JudgedFile>) -> MediaDefinition {
     switch media {
-    case .moment(let clips):
-      return (try Self.checkedMoment(clips, limits: definitions.moment.limits), .clips(definitions.moment))
-    case .clip(let clip):
-      return (try Self.checkedClip(clip, limits: definitions.clip.limits), .clips(definitions.clip))
-    case .photos(let photos):
-      let definition = try photoDefinition(SubmissionDefinitions.photoPost)
-      return (try Self.checkedPhotos(photos, limits: definition.limits), .photos(definition))
+    case .moment: .clips(definitions.moment)
+    case .clip: .clips(definitions.clip)
+    case .photos: .photos(photoDefinition(SubmissionDefinitions.photoPost))
     }
   }
 

@@ -29,7 +29,7 @@ struct FormReader: ~Copyable {
   private let definitions: SubmissionDefinitions
   private let length: Int64?
   private let user: String?
-  private var media: [SubmissionPart: [SealedBlob]] = [:]
+  private var media: [SubmissionPart: [JudgedFile]] = [:]
   private var fields: [PostField: [UInt8]] = [:]
   private var post: [UInt8]?
   private var current = Part.post
@@ -112,7 +112,7 @@ struct FormReader: ~Copyable {
     // A noncopyable value cannot be moved out of an optional property; it can be swapped out.
     var ended: ArrivingFile?
     swap(&ended, &file)
-    if let blob = try ended.take()?.seal() { media[part, default: []].append(blob) }
+    if let file = try ended.take()?.seal() { media[part, default: []].append(file) }
   }
 
   consuming func finish() throws -> SubmissionForm {

@@ -1,4 +1,3 @@
-internal import Blobs
 internal import HTTPServer
 internal import Model
 internal import StreamValidation
@@ -7,7 +6,7 @@ internal import StreamValidation
 /// names.
 struct ImageUpload: Sendable {
   /// Nil if it cannot be had, for the reason `refusal`.
-  let image: SealedBlob?
+  let image: JudgedFile?
   /// The text of the part `author`.
   let author: String?
   /// The text of the part `alternative_text`.
@@ -54,7 +53,7 @@ struct ImageUpload: Sendable {
     }
   }
 
-  private static func body(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws -> SealedBlob {
+  private static func body(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws -> JudgedFile {
     var file = try ArrivingFile(in: space, accepting: AcceptedMedia(photo: limits))
     for try await chunk in request.body {
       let received = file.count + Int64(chunk.count)
@@ -72,8 +71,8 @@ struct ImageUpload: Sendable {
 
   private static func form(
     _ request: Request, space: MediaSpace, limits: PhotoLimits
-  ) async throws -> (SealedBlob, [TextPart: String]) {
-    var image: SealedBlob?
+  ) async throws -> (JudgedFile, [TextPart: String]) {
+    var image: JudgedFile?
     var texts: [TextPart: String] = [:]
     do {
       var reader = try MultipartReader(
@@ -113,7 +112,7 @@ struct ImageUpload: Sendable {
 
   private static func file(
     of reader: inout MultipartReader, _ request: Request, space: MediaSpace, limits: PhotoLimits
-  ) async throws -> SealedBlob {
+  ) async throws -> JudgedFile {
     var file = try ArrivingFile(in: space, accepting: AcceptedMedia(photo: limits))
     while case .bytes(let bytes)? = try await reader.next() {
       let rest = request.head.contentLength.map { $0 - file.count - Int64(bytes.count) }

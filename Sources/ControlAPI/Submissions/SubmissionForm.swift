@@ -1,9 +1,8 @@
-internal import Blobs
 internal import HTTPServer
 internal import Model
 internal import Store
 
-/// A parsed submission: the post and its media, which are staged and hashed but not checked.
+/// A parsed submission: the post and its media, which are staged, hashed and judged.
 struct SubmissionForm: Sendable {
   /// The media of a submission, each a file or the upload that will be one.
   enum Media<File: Sendable>: Sendable {
@@ -17,7 +16,7 @@ struct SubmissionForm: Sendable {
 
   /// Where the media are.
   enum Content: Sendable {
-    case files(Media<SealedBlob>)
+    case files(Media<JudgedFile>)
     /// Bytes of some of the uploads are still to come.
     case awaited([AwaitedUpload])
     /// An upload does not exist. An earlier request with the same idempotency key may have used it.

@@ -168,7 +168,7 @@ extension ControlAPI {
   private func sources(
     of draft: PostDraft, _ awaited: [AwaitedUpload], _ mayBeElsewhere: Bool
   ) throws -> ([NewAsset], MediaDefinition)? {
-    var content: [SubmissionPart: [SealedBlob]] = [:]
+    var content: [SubmissionPart: [JudgedFile]] = [:]
     var isWhole = true
     for awaited in awaited {
       guard let part = SubmissionPart(rawValue: awaited.part), let record = try uploadFolder().record(awaited.upload),
@@ -183,9 +183,11 @@ extension ControlAPI {
         isWhole = false
         continue
       }
-      content[part, default: []].append(try file.sealed(hash: contents.hash(of: awaited.upload)))
+      content[part, default: []].append(
+        try JudgedFile(file.sealed(hash: contents.hash(of: awaited.upload)), accepting: definitions.accepted(part)))
     }
     guard isWhole else { return nil }
-    return try checked(SubmissionForm.Media(content, of: draft, textField: "caption"))
+    let media = try SubmissionForm.Media(content, of: draft, textField: "caption")
+    return (try media.sources(), definition(of: media))
   }
 }

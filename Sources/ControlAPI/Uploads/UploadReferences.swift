@@ -4,6 +4,7 @@ internal import HTTPServer
 internal import Logging
 internal import Model
 internal import Store
+internal import StreamValidation
 
 /// The uploads that a submission in JSON names instead of sending files: a field of a file is `{"upload": "ID"}`, and that of
 /// several is a list of these.
@@ -47,7 +48,7 @@ struct UploadReferences: Sendable {
 
 /// The uploads that a submission names, as they are now.
 enum ReferredContent: Sendable {
-  case whole([SubmissionPart: [SealedBlob]])
+  case whole([SubmissionPart: [JudgedFile]])
   /// Bytes of some are still to come.
   case awaited([AwaitedUpload], unready: [FieldError])
   /// One of them does not exist. An earlier request with the same idempotency key may have used it.
@@ -55,11 +56,13 @@ enum ReferredContent: Sendable {
 }
 
 extension ControlAPI {
-  /// Looks up the uploads that a submission names; throws a problem if one is too large or refused.
+  /// Looks up the uploads that a submission names; throws a problem if one is too large or was refused as it arrived.
+  ///
+  /// - Parameter accepting: what the file of a part may be.
   func content(
-    of references: UploadReferences, for caller: Caller, limit: (SubmissionPart) -> Int64
+    of references: UploadReferences, for caller: Caller, accepting: (SubmissionPart) -> AcceptedMedia
   ) throws -> ReferredContent {
-    var content: [SubmissionPart: [SealedBlob]] = [:]
+    var content: [SubmissionPart: [JudgedFile]] = [:]
     var unready: [FieldError] = []
     for part in SubmissionPart.allCases {
       for id in references.ids[part] ?? [] {
@@ -71,16 +74,17 @@ extension ControlAPI {
               "The upload \(id) does not exist.", errors: [FieldError(part.rawValue, "the upload does not exist")]))
         }
         if let reason = record.refusal { throw reason.problem }
-        let state = try file.synchronizedState()
-        guard max(state.offset, record.length ?? 0) <= limit(part) else {
-          throw MultipartError.partTooLarge(name: part.rawValue, limit: limit(part)).problem
+        let (state, accepted) = (try file.synchronizedState(), accepting(part))
+        guard max(state.offset, record.length ?? 0) <= accepted.maxBytes else {
+          throw MultipartError.partTooLarge(name: part.rawValue, limit: accepted.maxBytes).problem
         }
         guard state.isWhole else {
           let rest = record.length.map { "of \($0) " } ?? ""
           unready.append(FieldError(part.rawValue, "\(state.offset) \(rest)bytes of the upload \(id) have arrived"))
           continue
         }
-        content[part, default: []].append(try file.sealed(hash: contents.hash(of: id)))
+        content[part, default: []].append(
+          try JudgedFile(file.sealed(hash: contents.hash(of: id)), accepting: accepted))
       }
     }
     return unready.isEmpty ? .whole(content) : .awaited(references.all, unready: unready)

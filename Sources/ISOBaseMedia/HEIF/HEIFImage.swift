@@ -22,7 +22,7 @@ package struct HEIFImage: Sendable {
     let boxes = Box.list(in: file[...])
     hasSequence = boxes.contains { $0.type == "moov" }
     let items = try Self.items(boxes).joiningAlphaOfTiles()
-    let data = HEIFData(file: file[...], fileBytes: file.count, items: items)
+    let data = HEIFData(file: file[...], items: items)
     let trees = try Self.trees(in: data, pixels: pixels)
     properties = trees.image.items.first.flatMap(items.properties).map(HEIFProperties.init) ?? HEIFProperties([])
     exif = data.exif(of: trees.primary)
@@ -38,17 +38,6 @@ package struct HEIFImage: Sendable {
     bytes = writer.file(primary: trees.primary, alpha: trees.alpha)
   }
 
-  /// Checks an image by its `meta` box, before its data have arrived: it throws what the whole file is refused for, as far as
-  /// the box says it.
-  ///
-  /// - Parameter fileBytes: the length of the file; nil if it is not known.
-  static func check(description meta: Box, fileBytes: Int64?, pixels: Int) throws(HEIFRefusal) {
-    guard let items = HEIFItems(meta: meta)?.joiningAlphaOfTiles() else { throw noItems }
-    let data = HEIFData(file: [], fileBytes: fileBytes.map { Int($0) } ?? .max, items: items)
-    let trees = try trees(in: data, pixels: pixels)
-    for item in trees.image.items + (trees.transparency?.items ?? []) { _ = try data.extents(of: item) }
-  }
-
   /// The items of the primary image and of its alpha channel.
   private static func trees(
     in data: HEIFData, pixels: Int
@@ -61,25 +50,18 @@ package struct HEIFImage: Sendable {
     return (primary, image, alpha, transparency)
   }
 
-  private static let noItems = HEIFRefusal.damaged("it has no list of items")
-
-  static func isCut(inside type: BoxType) -> HEIFRefusal { .truncated("it ends inside its box '\(type)'") }
-
-  /// - Parameter other: the box that describes another kind of image, if there is one.
-  static func hasNoDescription(_ other: BoxType?) -> HEIFRefusal {
-    if let other { return .unsupported("it has no 'meta' box, only '\(other)'") }
-    return .truncated("it has no 'meta' box, which describes its image")
-  }
-
   private static func items(_ boxes: [Box]) throws(HEIFRefusal) -> HEIFItems {
     guard let meta = boxes.first(where: { $0.type == "meta" }) else {
-      throw hasNoDescription(boxes.first { $0.type == "moov" || $0.type == "mini" }?.type)
+      if let other = boxes.first(where: { $0.type == "moov" || $0.type == "mini" }) {
+        throw .unsupported("it has no 'meta' box, only '\(other.type)'")
+      }
+      throw .truncated("it has no 'meta' box, which describes its image")
     }
     // A truncated video or truncated vendor data after the image are no obstacle: they are not needed.
     if let cut = boxes.first(where: { $0.isCut && ($0.type == "meta" || $0.type == "mdat") }) {
-      throw isCut(inside: cut.type)
+      throw .truncated("it ends inside its box '\(cut.type)'")
     }
-    guard let items = HEIFItems(meta: meta) else { throw noItems }
+    guard let items = HEIFItems(meta: meta) else { throw .damaged("it has no list of items") }
     return items
   }
 }

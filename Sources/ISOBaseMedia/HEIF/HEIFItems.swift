@@ -121,13 +121,10 @@ extension HEIFItems {
 
 /// Reads the data of the items of a HEIF or AVIF.
 struct HEIFData {
-  /// The file, or as much of its beginning as has arrived.
   let file: ArraySlice<UInt8>
-  /// The length of the whole file.
-  let fileBytes: Int
   let items: HEIFItems
 
-  /// The data of an item, one slice for each extent; without the bytes that have not arrived.
+  /// The data of an item, one slice for each extent.
   func extents(of item: HEIFItem) throws(HEIFRefusal) -> [ArraySlice<UInt8>] {
     // An identity has no data (ISO/IEC 23008-12, 6.6.2.1).
     if item.type == "iden" { return [] }
@@ -136,11 +133,10 @@ struct HEIFData {
     }
     guard let extents = item.extents else { throw .damaged("its item \(item.id) has no valid location") }
     let container = item.constructionMethod == 0 ? file : items.data
-    let length = item.constructionMethod == 0 ? fileBytes : container.count
     var slices: [ArraySlice<UInt8>] = []
     for extent in extents {
       let (end, overflow) = extent.offset.addingReportingOverflow(extent.count)
-      guard !overflow, end <= UInt64(length) else {
+      guard !overflow, end <= UInt64(container.count) else {
         throw item.constructionMethod == 0
           ? .truncated("its item \(item.id) lies after the end of the file")
           : .damaged("its item \(item.id) lies after the end of its box")

@@ -49,6 +49,8 @@ package struct ContainerWalk: Sendable {
   private var isFragmented = false
   private var outermost: [BoxType] = []
   private var identifying: [IdentifyingMetadata] = []
+  /// The first table, with its first bytes, that is possible only in a file of some length, which is not known yet.
+  private var unjudgedTable: (box: BoxHeader, start: [UInt8])?
 
   /// - Parameters:
   ///   - size: the length of the file in bytes; nil if it is not known yet.
@@ -89,6 +91,7 @@ package struct ContainerWalk: Sendable {
   package mutating func end(at size: Int64) throws(ContainerRefusal) {
     guard self.size == nil else { return }
     self.size = size
+    if let table = unjudgedTable { try judge(table.box, table.start[...], fileBytes: size) }
     // A box that extends to the end of the file ends here.
     if let box = lastOutermost, box.end < .max, box.end > size, !isTrailer(box.type) {
       throw exceeding(box, limit: size)
@@ -240,10 +243,9 @@ package struct ContainerWalk: Sendable {
 
   /// Reads the content of a box, or its beginning.
   private mutating func read(_ content: ArraySlice<UInt8>, of box: BoxHeader) throws(ContainerRefusal) {
-    let size = box.end - box.content
     switch box.type {
     case "ftyp" where limits.count == 1:
-      guard size >= 8, content.count == 4 else {
+      guard box.end - box.content >= 8, content.count == 4 else {
         throw .damaged(finding: "the box 'ftyp' has no brand", offset: box.offset)
       }
       let major = BoxType(code: content.reduce(0) { $0 << 8 | UInt32($1) })
@@ -256,14 +258,26 @@ package struct ContainerWalk: Sendable {
         hidesNoMovie = false
       }
     case "hdlr" where limits.count == 4:
-      guard size >= 12, content.count == 12 else {
+      guard box.end - box.content >= 12, content.count == 12 else {
         throw .damaged(finding: "the box 'hdlr' has no handler type", offset: box.offset)
       }
       handlers.append(BoxType(code: content.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }))
     default:
-      let finding = TrackTable.finding(in: box.type, start: content, size: size, fileBytes: self.size ?? .max)
-      if let finding { throw .damaged(finding: finding, offset: box.offset) }
+      try judge(box, content, fileBytes: self.size ?? .max)
+      guard self.size == nil, unjudgedTable == nil else { return }
+      do throws(ContainerRefusal) { try judge(box, content, fileBytes: 0) } catch {
+        unjudgedTable = (box, Array(content))
+      }
     }
+  }
+
+  /// Judges a table by its first bytes.
+  private func judge(
+    _ table: BoxHeader, _ start: ArraySlice<UInt8>, fileBytes: Int64
+  ) throws(ContainerRefusal) {
+    let size = table.end - table.content
+    let finding = TrackTable.finding(in: table.type, start: start, size: size, fileBytes: fileBytes)
+    if let finding { throw .damaged(finding: finding, offset: table.offset) }
   }
 
   /// Whether trailing bytes, too few for a box, are allowed: phones write some at the end of complete files, and

@@ -2,7 +2,7 @@ internal import ISOBaseMedia
 internal import Model
 
 /// Judges a clip: the boxes as the whole file is judged, and the tracks by the `moov` box once it has arrived.
-struct ClipWalk: FormatWalk {
+struct ClipWalk: Sendable {
   // The `moov` box of a moment has some ten kilobytes; that of half a minute at 240 frames per second has 200.
   private static let maxMovieBytes: Int64 = 512 << 10
 
@@ -15,6 +15,8 @@ struct ClipWalk: FormatWalk {
   private var requested = RequestedBytes()
   private var movie = Movie.unknown
   private var isFamilyChecked = false
+  /// Why the file is refused by its tracks. Its boxes are walked on.
+  private(set) var refusal: StreamRefusal?
 
   /// The `moov` box.
   private enum Movie {
@@ -34,12 +36,15 @@ struct ClipWalk: FormatWalk {
     walk = ContainerWalk(size: length, readsMetadata: false)
   }
 
+  /// The offset of the next byte that it reads.
   var nextOffset: Int64 {
     let requested = walk.request?.offset ?? .max
     guard case .arriving(let bytes, let range) = movie else { return requested }
     return min(requested, range.lowerBound + Int64(bytes.count))
   }
 
+  /// Takes the bytes at an offset, which follow those before, or begin at `nextOffset` at the latest. What it finds does not depend
+  /// on how the bytes are divided.
   mutating func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StreamRefusal) {
     collectMovie(bytes, at: offset)
     while true {
@@ -49,7 +54,7 @@ struct ClipWalk: FormatWalk {
       // The boxes of the movie are visited before its tracks are judged, and those behind it after that.
       if case .arriving(let content, let range) = movie, walk.hasVisitedMovie {
         guard content.count == range.count else { return }
-        try judge(content)
+        judge(content)
       } else {
         guard let found else { return }
         try visit(found)
@@ -58,14 +63,18 @@ struct ClipWalk: FormatWalk {
     }
   }
 
-  mutating func finish(at size: Int64) throws(StreamRefusal) {
-    do throws(ContainerRefusal) { try walk.end(at: size) } catch { throw refusal(error) }
+  /// Ends a file of this many bytes, whose boxes it judges.
+  mutating func finish(at size: Int64) throws(StreamRefusal) -> ContainerName {
+    do throws(ContainerRefusal) { try walk.end(at: size) } catch { throw refusal(for: error) }
     while let request = walk.request { try visit(requested.rest(request.count, at: request.offset)) }
-    if let structure = walk.structure { try check(structure.family) }
+    // Old QuickTime files have no brand.
+    let family = walk.family ?? .mov
+    try check(family)
+    return family
   }
 
   private mutating func visit(_ bytes: ArraySlice<UInt8>) throws(StreamRefusal) {
-    do throws(ContainerRefusal) { try walk.take(bytes) } catch { throw refusal(error) }
+    do throws(ContainerRefusal) { try walk.take(bytes) } catch { throw refusal(for: error) }
     if !isFamilyChecked, let family = walk.family { try check(family) }
   }
 
@@ -75,7 +84,7 @@ struct ClipWalk: FormatWalk {
     throw StreamRefusal(.unsupported(family, accepted: limits.containers, input: input), at: walk.position)
   }
 
-  private func refusal(_ refusal: ContainerRefusal) -> StreamRefusal {
+  private func refusal(for refusal: ContainerRefusal) -> StreamRefusal {
     switch refusal {
     case .empty, .unsupported: StreamRefusal(unsupported ?? Reason(refusal, input: input), at: walk.position)
     case .noVideoTrack: StreamRefusal(Reason(refusal, input: input), at: walk.movieOffset ?? walk.position)
@@ -102,11 +111,11 @@ struct ClipWalk: FormatWalk {
   }
 
   /// Judges the tracks of the movie, which is then released.
-  private mutating func judge(_ content: [UInt8]) throws(StreamRefusal) {
+  private mutating func judge(_ content: [UInt8]) {
     movie = .passed
     guard walk.hidesNoMovie, let offset = walk.movieOffset,
       let reason = MovieJudgement(limits, input: input, length: length).reason(content, handlers: walk.handlers)
     else { return }
-    throw StreamRefusal(reason, at: offset)
+    refusal = StreamRefusal(reason, at: offset)
   }
 }

@@ -3,8 +3,10 @@ import StreamValidation
 
 /// The judgement of a file as it arrives, which must refuse only what the whole file is refused for.
 struct Arrival {
-  /// The refusal; nil if the file may be accepted.
+  /// The refusal, by the boxes or the tracks; nil if the file may be accepted.
   let refusal: StreamRefusal?
+  /// The refusal of the whole file, by the boxes.
+  private(set) var refusalAtEnd: StreamRefusal?
 
   /// Passes a file to a validator in two parts, divided by its bytes.
   init(_ file: [UInt8], _ accepted: AcceptedMedia) {
@@ -13,7 +15,9 @@ struct Arrival {
     for part in [file.prefix(Int(end)), file.dropFirst(Int(end))] {
       _ = part.withUnsafeBytes { validator.append($0) }
     }
-    refusal = validator.finish()
+    let refusal = validator.refusal
+    do throws(StreamRefusal) { _ = try validator.finish() } catch { refusalAtEnd = error }
+    self.refusal = refusal ?? refusalAtEnd
   }
 
   /// What does not hold if the whole file is accepted; nil if it holds.
