@@ -53,24 +53,25 @@ package actor MediaProcess: MediaRunner {
   deinit { executor.stop() }
 
   package func probe(
-    _ inputs: [InputName: Int32], limits: Limits, deadline: Duration, cancellation: CancellationFlag
+    _ inputs: [InputName: OpenFile], limits: Limits, deadline: Duration, cancellation: CancellationFlag
   ) throws(MediaFailure) -> ProbeReport {
     let names = inputs.keys.sorted { $0.rawValue < $1.rawValue }
     let reply = try connection.exchange(
-      .probe(inputs: names, limits: limits), needing: .clips, descriptors: names.compactMap { inputs[$0] },
-      deadline: deadline,
-      cancellation: cancellation, progress: { _ in })
+      .probe(inputs: names, limits: limits), needing: .clips,
+      descriptors: names.compactMap { inputs[$0]?.descriptor.number }, deadline: deadline, cancellation: cancellation,
+      progress: { _ in })
     guard case .probed(let report) = reply else { throw Self.unexpectedReply }
-    return try ProbeCheck(limits: limits, inputs: RequestFile.all(inputs).mapValues(\.count)).checked(report)
+    let bytes = try RequestFile.all(inputs.mapValues { $0.descriptor.number }).mapValues(\.count)
+    return try ProbeCheck(limits: limits, inputs: bytes).checked(report)
   }
 
   package func run(
-    _ plan: Plan, mode: ExecutionMode = .throughput, inputs: [InputName: Int32], outputs: [Role: Int32],
+    _ plan: Plan, mode: ExecutionMode = .throughput, inputs: [InputName: OpenFile], outputs: [Role: Int32],
     deadline: Duration, cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
   ) throws(MediaFailure) -> RunReport {
     let inputNames = inputs.keys.sorted { $0.rawValue < $1.rawValue }
     let roles = outputs.keys.sorted { $0.rawValue < $1.rawValue }
-    let descriptors = inputNames.compactMap { inputs[$0] } + roles.compactMap { outputs[$0] }
+    let descriptors = inputNames.compactMap { inputs[$0]?.descriptor.number } + roles.compactMap { outputs[$0] }
     let reply = try connection.exchange(
       .run(plan: plan, mode: mode, inputs: inputNames, outputs: roles), needing: .clips, descriptors: descriptors,
       deadline: deadline, cancellation: cancellation, progress: progress)
@@ -79,16 +80,16 @@ package actor MediaProcess: MediaRunner {
   }
 
   package func photo(
-    _ plan: PhotoPlan, photo: Int32, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
   ) throws(MediaFailure) -> PhotoReport {
     let roles = outputs.keys.sorted { $0.rawValue < $1.rawValue }
     let reply = try connection.exchange(
       .photo(plan: plan, outputs: roles), needing: plan.libraries(for: photo),
-      descriptors: [photo] + roles.compactMap { outputs[$0] }, deadline: deadline,
+      descriptors: [photo.descriptor.number] + roles.compactMap { outputs[$0] }, deadline: deadline,
       cancellation: cancellation, progress: { _ in })
     guard case .photo(let report) = reply else { throw Self.unexpectedReply }
     return try PhotoCheck(
-      plan: plan, bytes: RequestFile(photo).count, outputs: RequestFile.all(outputs)
+      plan: plan, bytes: RequestFile(photo.descriptor.number).count, outputs: RequestFile.all(outputs)
     ).checked(report)
   }
 
@@ -126,9 +127,9 @@ package actor MediaProcess: MediaRunner {
 
 extension PhotoPlan {
   /// The libraries for this photo: HEIF and AVIF begin with a file type box (ISO/IEC 14496-12, 4.3).
-  fileprivate func libraries(for photo: Int32) -> LibraryGroup {
+  fileprivate func libraries(for photo: OpenFile) -> LibraryGroup {
     var head = [UInt8](repeating: 0, count: 8)
-    let count = pread(photo, &head, head.count, 0)
+    let count = pread(photo.descriptor.number, &head, head.count, 0)
     let isBoxed = count == head.count && head[4...].elementsEqual("ftyp".utf8)
     return isBoxed || variants.values.contains { $0.format == .avif } ? .heif : .linked
   }

@@ -30,16 +30,15 @@ struct ExternalReferenceTests {
 
     /// A plan that composes two valid clips.
     func plan() async throws -> Plan {
-      let inputs = [InputName.front: front.descriptor.number, .back: back.descriptor.number]
       let report = try await slot.probe(
-        inputs, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
+        [.front: front, .back: back], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
       let (front, back) = (try #require(report.facts[.front]), try #require(report.facts[.back]))
       return Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
     }
 
     func probe(_ file: OpenFile) async throws {
       _ = try await slot.probe(
-        [.clip: file.descriptor.number], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
+        [.clip: file], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
     }
 
     /// Runs a plan whose front clip is another file: the demuxer opens it without the checks of a probe.
@@ -47,15 +46,15 @@ struct ExternalReferenceTests {
       let output = OpenFile(try Descriptor(unnamedIn: "/tmp"))
       defer { withExtendedLifetime(output) {} }
       _ = try await slot.run(
-        plan, inputs: [.front: file.descriptor.number, .back: back.descriptor.number],
-        outputs: [.composed: output.descriptor.number], deadline: .seconds(60), cancellation: cancellation
+        plan, inputs: [.front: file, .back: back], outputs: [.composed: output.descriptor.number],
+        deadline: .seconds(60), cancellation: cancellation
       ) { _ in }
     }
 
     func photo(_ file: OpenFile) async throws {
       let limits = try #require(try Definitions.photo("reaction")).limits
       _ = try await slot.photo(
-        PhotoPlan(limits: limits, variants: [:]), photo: file.descriptor.number, outputs: [:], deadline: .seconds(60),
+        PhotoPlan(limits: limits, variants: [:]), photo: file, outputs: [:], deadline: .seconds(60),
         cancellation: cancellation)
     }
   }

@@ -19,15 +19,13 @@ struct LyingChildTests {
       let slot = try MediaProcess(name: "honest", configuration: .init())
       let definition = try Definitions.markerVideo()
       let clip = try MarkedClip(.red, seconds: 2, tone: .init(440)).write()
-      let inputs = [InputName.clip: clip.descriptor.number]
       let cancellation = CancellationFlag()
       let probed = try await slot.probe(
-        inputs, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
+        [.clip: clip], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
       let plan = Planner(definition).plan(clip: try #require(probed.facts[.clip]))
       let files = try LyingChildTests.files(of: plan)
-      defer { withExtendedLifetime(clip) {} }
       let report = try await slot.run(
-        plan, inputs: inputs, outputs: files.mapValues { $0.descriptor.number }, deadline: .seconds(60),
+        plan, inputs: [.clip: clip], outputs: files.mapValues { $0.descriptor.number }, deadline: .seconds(60),
         cancellation: cancellation
       ) { _ in }
       await slot.stop()
@@ -47,10 +45,10 @@ struct LyingChildTests {
     let script = try JSON.encode(["messages": messages, "outputs": outputs])
     let clip = try TemporaryFile.make(Array("replay\n".utf8) + script)
     let files = try Self.files(of: plan)
-    defer { withExtendedLifetime((clip, files)) {} }
+    defer { withExtendedLifetime(files) {} }
     let progress = Locked<[Double]>([])
     let report = try await slot.run(
-      plan, inputs: [.clip: clip.descriptor.number], outputs: files.mapValues { $0.descriptor.number },
+      plan, inputs: [.clip: clip], outputs: files.mapValues { $0.descriptor.number },
       deadline: .seconds(60), cancellation: CancellationFlag()
     ) { fraction in progress.withLock { $0.append(fraction) } }
     return (report, progress.withLock { $0 })

@@ -20,8 +20,6 @@ struct MediaProcessTests {
     files = [.front: try Self.front.write(), .back: try Self.back.write()]
   }
 
-  var inputs: [InputName: Int32] { files.mapValues { $0.descriptor.number } }
-
   static func slot(memory: UInt64 = 2 << 30) throws -> MediaProcess {
     try MediaProcess(
       name: "test-media",
@@ -30,7 +28,7 @@ struct MediaProcessTests {
 
   func plan(_ slot: MediaProcess) async throws -> Plan {
     let report = try await slot.probe(
-      inputs, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
+      files, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
     #expect(report.reasons.isEmpty)
     let (front, back) = (try #require(report.facts[.front]), try #require(report.facts[.back]))
     return Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
@@ -43,7 +41,7 @@ struct MediaProcessTests {
     let output = try Descriptor(unnamedIn: "/tmp")
     let seen = Locked<[Double]>([])
     let report = try await slot.run(
-      plan, inputs: inputs, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
+      plan, inputs: files, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
     ) { fraction in seen.withLock { $0.append(fraction) } }
     #expect(report.verdict.verdict == .accepted)
     #expect(report.outputs.map(\.role) == [.composed])
@@ -62,7 +60,8 @@ struct MediaProcessTests {
     let slot = try Self.slot()
     let failure = await #expect(throws: MediaFailure.self) {
       try await slot.probe(
-        [.front: -1], limits: definition.limits, deadline: .seconds(20), cancellation: cancellation)
+        [.front: OpenFile(Descriptor(owning: -1))], limits: definition.limits, deadline: .seconds(20),
+        cancellation: cancellation)
     }
     #expect(failure?.kind == .unavailable)
     _ = try await plan(slot)
@@ -78,9 +77,8 @@ struct MediaProcessTests {
     func show(_ bytes: [UInt8]) async throws -> PhotoReport {
       let photo = try OpenFile(Descriptor(unnamedIn: "/tmp"))
       try photo.descriptor.write(bytes)
-      defer { withExtendedLifetime(photo) {} }
       return try await slot.photo(
-        PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
+        PhotoPlan(limits: limits, variants: [:]), photo: photo, outputs: [:], deadline: .seconds(60),
         cancellation: cancellation)
     }
     #expect(try await slot.walls(loading: .linked).contains(where: \.isUp))
@@ -111,10 +109,10 @@ struct MediaProcessTests {
       let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
       try photo.descriptor.write(PhotoFixture.damaged(photos[number % photos.count], seed: UInt64(number)))
       let outputs = try definition.plan.outputs.map { (role: $0, file: OpenFile(try Descriptor(unnamedIn: "/tmp"))) }
-      defer { withExtendedLifetime((photo, outputs)) {} }
+      defer { withExtendedLifetime(outputs) {} }
       do {
         _ = try await slot.photo(
-          PhotoPlan(limits: limits, variants: definition.plan.variants), photo: photo.descriptor.number,
+          PhotoPlan(limits: limits, variants: definition.plan.variants), photo: photo,
           outputs: Dictionary(uniqueKeysWithValues: outputs.map { ($0.role, $0.file.descriptor.number) }),
           deadline: .seconds(60), cancellation: cancellation)
       } catch {
@@ -198,7 +196,7 @@ struct MediaProcessTests {
     let output = try Descriptor(unnamedIn: "/tmp")
     let failure = await #expect(throws: MediaFailure.self) {
       _ = try await slot.run(
-        plan, inputs: inputs, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
+        plan, inputs: files, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
       ) { _ in }
     }
     #expect(failure?.refusalCode != nil || failure?.kind == .internal, "\(String(describing: failure))")
@@ -228,7 +226,7 @@ struct MediaProcessTests {
     let isDone = CancellationFlag()
     return await #expect(throws: MediaFailure.self) {
       _ = try await slot.run(
-        plan, inputs: inputs, outputs: [.composed: output.number], deadline: deadline, cancellation: cancellation
+        plan, inputs: files, outputs: [.composed: output.number], deadline: deadline, cancellation: cancellation
       ) { _ in
         guard !isDone.isCancelled else { return }
         isDone.cancel()

@@ -24,13 +24,13 @@ struct SandboxTests {
     let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
     try photo.descriptor.write(Array(attack.utf8))
     let output = OpenFile(try Descriptor(unnamedIn: "/tmp"))
-    defer { withExtendedLifetime((photo, output)) {} }
+    defer { withExtendedLifetime(output) {} }
     let definition = try #require(try Definitions.photo("reaction"))
     let role = try #require(definition.plan.outputs.first)
     let plan = PhotoPlan(limits: definition.limits, variants: [role: try #require(definition.plan.variants[role])])
     return await #expect(throws: MediaFailure.self, "\(attack)") {
       _ = try await slot.photo(
-        plan, photo: photo.descriptor.number, outputs: [role: output.descriptor.number], deadline: deadline,
+        plan, photo: photo, outputs: [role: output.descriptor.number], deadline: deadline,
         cancellation: CancellationFlag())
     }
   }
@@ -126,11 +126,10 @@ struct SandboxTests {
     let limits = try #require(try Definitions.photo("reaction")).limits
     let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
     try photo.descriptor.write(PhotoFixture.jpeg(PhotoFixture.quarters(width: 64, height: 48)))
-    defer { withExtendedLifetime(photo) {} }
     var server: Int32?
     for attack in ["segfault", "kill-all", "thousand", "role"] {
       async let report = honest.photo(
-        PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
+        PhotoPlan(limits: limits, variants: [:]), photo: photo, outputs: [:], deadline: .seconds(60),
         cancellation: CancellationFlag())
       _ = try await failure(of: attack, in: hostile)
       #expect(try await report.facts?.display == Size(width: 64, height: 48))
@@ -154,11 +153,10 @@ struct WallTests {
     let server = try #require(await slot.processID)
     let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
     try photo.descriptor.write(Array("sleep".utf8))
-    defer { withExtendedLifetime(photo) {} }
     let cancellation = CancellationFlag()
     let limits = try #require(try Definitions.photo("reaction")).limits
     async let report = slot.photo(
-      PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
+      PhotoPlan(limits: limits, variants: [:]), photo: photo, outputs: [:], deadline: .seconds(60),
       cancellation: cancellation)
     var status: [String: String] = [:]
     var child: Int32 = 0

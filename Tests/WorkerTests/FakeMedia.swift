@@ -39,7 +39,7 @@ final class FakeMedia: MediaRunner {
   func libraryVersions() async throws(MediaFailure) -> [String: String] { ["libavcodec": "1.2.3"] }
 
   func probe(
-    _ inputs: [InputName: Int32], limits: Limits, deadline: Duration, cancellation: CancellationFlag
+    _ inputs: [InputName: OpenFile], limits: Limits, deadline: Duration, cancellation: CancellationFlag
   ) async throws(MediaFailure) -> ProbeReport {
     note("probe")
     if rejectsInProbe { try await body() }
@@ -50,7 +50,7 @@ final class FakeMedia: MediaRunner {
   }
 
   func run(
-    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: Int32], outputs: [Role: Int32], deadline: Duration,
+    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: Int32], deadline: Duration,
     cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
   ) async throws(MediaFailure) -> RunReport {
     note("run \(mode.rawValue)")
@@ -62,7 +62,7 @@ final class FakeMedia: MediaRunner {
   }
 
   func photo(
-    _ plan: PhotoPlan, photo: Int32, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
   ) async throws(MediaFailure) -> PhotoReport {
     note("photo")
     try await body()

@@ -30,13 +30,13 @@ private struct AttackedSlot: MediaRunner {
   func libraryVersions() async throws(MediaFailure) -> [String: String] { try await honest.libraryVersions() }
 
   func probe(
-    _ inputs: [InputName: Int32], limits: Limits, deadline: Duration, cancellation: CancellationFlag
+    _ inputs: [InputName: OpenFile], limits: Limits, deadline: Duration, cancellation: CancellationFlag
   ) async throws(MediaFailure) -> ProbeReport {
     try await honest.probe(inputs, limits: limits, deadline: deadline, cancellation: cancellation)
   }
 
   func run(
-    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: Int32], outputs: [Role: Int32], deadline: Duration,
+    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: Int32], deadline: Duration,
     cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
   ) async throws(MediaFailure) -> RunReport {
     try await honest.run(
@@ -45,10 +45,10 @@ private struct AttackedSlot: MediaRunner {
   }
 
   func photo(
-    _ plan: PhotoPlan, photo: Int32, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
   ) async throws(MediaFailure) -> PhotoReport {
     var start: [UInt8] = [0, 0]
-    pread(photo, &start, start.count, 0)
+    pread(photo.descriptor.number, &start, start.count, 0)
     return try await (start == [0xFF, 0xD8] ? honest : hostile).photo(
       plan, photo: photo, outputs: outputs, deadline: deadline, cancellation: cancellation)
   }

@@ -56,13 +56,13 @@ struct ForkComparison: Measurement {
 
   /// Starts a server, probes a clip, and ends the server.
   private func probe(_ clip: String, times: Int, _ programs: Programs, _ sandbox: SandboxMode) async throws {
-    let file = try Descriptor(reading: clip)
+    let file = OpenFile(try Descriptor(reading: clip))
     var configuration = MediaProcess.Configuration(executable: programs.media)
     configuration.sandbox = sandbox
     let media = try MediaProcess(name: "media", configuration: configuration)
     for _ in 0..<times {
       let report = try await media.probe(
-        [.front: file.number], limits: limits, deadline: .seconds(60), cancellation: CancellationFlag())
+        [.front: file], limits: limits, deadline: .seconds(60), cancellation: CancellationFlag())
       guard report.reasons.isEmpty else { throw BenchError("\(clip) is refused: \(report.reasons)") }
     }
     await media.stop()

@@ -43,9 +43,8 @@ package struct MediaInspector: Sendable {
 
   private func photo(_ file: OpenFile) async throws -> Result {
     let report = try await media.photo(
-      PhotoPlan(limits: Self.photoLimits, variants: [:]), photo: file.descriptor.number, outputs: [:],
-      deadline: deadline, cancellation: cancellation)
-    withExtendedLifetime(file) {}
+      PhotoPlan(limits: Self.photoLimits, variants: [:]), photo: file, outputs: [:], deadline: deadline,
+      cancellation: cancellation)
     if let reason = report.reason { return .undecodable(reason.detail) }
     guard let facts = report.facts else { return .undecodable("no image was found") }
     return .decoded(
@@ -55,23 +54,19 @@ package struct MediaInspector: Sendable {
 
   private func clip(_ file: OpenFile, isSource: Bool) async throws -> Result {
     if !isSource, let violation = try await formatViolation(of: file) { return .invalid(violation) }
-    let inputs: [InputName: Int32] = [.clip: file.descriptor.number]
-    defer { withExtendedLifetime(file) {} }
-    let probed = try await media.probe(
-      inputs, limits: Self.clipLimits, deadline: deadline, cancellation: cancellation)
-    guard probed.reasons.isEmpty, let facts = probed.facts[.clip] else {
-      return .undecodable(Self.text(probed.reasons))
+    var facts: ClipFacts?
+    let report = try await media.process(
+      [.clip: file], limits: Self.clipLimits, deadline: deadline, cancellation: cancellation
+    ) { found in
+      facts = found[.clip]
+      guard let facts, !isSource else { return nil }
+      let plan = Plan(
+        definition: "verify", version: 1, limits: Self.clipLimits,
+        inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)], decisions: [])
+      return (plan, [:])
     }
+    guard report.verdict.verdict == .accepted, let facts else { return .undecodable(Self.text(report.verdict.reasons)) }
     let size = facts.video.display
-    guard !isSource else {
-      return .decoded(MediaProperties(type: facts.container.mediaType, width: size.width, height: size.height))
-    }
-    let plan = Plan(
-      definition: "verify", version: 1, limits: Self.clipLimits,
-      inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)], decisions: [])
-    let report = try await media.run(
-      plan, inputs: inputs, outputs: [:], deadline: deadline, cancellation: cancellation, progress: { _ in })
-    guard report.verdict.verdict == .accepted else { return .undecodable(Self.text(report.verdict.reasons)) }
     return .decoded(
       MediaProperties(
         type: facts.container.mediaType, width: size.width, height: size.height,

@@ -78,34 +78,33 @@ struct Attempt: Sendable {
     let clock = ContinuousClock()
     let end = clock.now + work.deadline(definition.deadlineSeconds)
     control.begin(.fetch)
-    // The sources stay open here while the media process uses its copies of the descriptors.
     let files = try sources.mapValues { try open($0, of: work) }
-    let inputs = files.mapValues { $0.descriptor.number }
-    defer { withExtendedLifetime(files) {} }
-
     control.advance(.probe, 0.01)
-    let probed = try await media.probe(
-      inputs, limits: definition.limits, deadline: clock.now.duration(to: end), cancellation: control.cancellation)
-    guard probed.reasons.isEmpty, let plan = plan(probed.facts) else { return .rejected(work, probed.verdict) }
-    let libraries = try await media.libraryVersions()
-    let recipe = try Recipe(definition: work.definitionHash, plan: plan, libraries: libraries).hash
-    if try work.hasOutputs(of: recipe, in: blobs) { return .unchanged(work) }
-
-    let outputs = try Outputs(plan.outputs, in: blobs)
-    log.debug("composing", ["mode": mode.rawValue])
-    let report = try await media.run(
-      plan, mode: mode, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
+    var planned: (recipe: SHA256Digest, outputs: Outputs?)?
+    let report = try await media.process(
+      files, limits: definition.limits, mode: mode, deadline: clock.now.duration(to: end),
       cancellation: control.cancellation
-    ) { [control] fraction in
+    ) { facts in
+      guard let plan = plan(facts) else { return nil }
+      let libraries = try await media.libraryVersions()
+      let recipe = try Recipe(definition: work.definitionHash, plan: plan, libraries: libraries).hash
+      planned = (recipe, nil)
+      if try work.hasOutputs(of: recipe, in: blobs) { return nil }
+      let outputs = try Outputs(plan.outputs, in: blobs)
+      planned = (recipe, outputs)
+      log.debug("composing", ["mode": mode.rawValue])
+      return (plan, outputs.descriptors)
+    } progress: { [control] fraction in
       // The last 5 % are for hashing and publishing.
       control.advance(.compose, 0.02 + fraction * 0.93)
     }
-    guard report.verdict.verdict == .accepted else { return .rejected(work, report.verdict) }
+    guard let planned, report.verdict.verdict == .accepted else { return .rejected(work, report.verdict) }
+    guard let outputs = planned.outputs else { return .unchanged(work) }
 
     control.advance(.publish, 0.96)
     let assets = try outputs.seal(report.outputs)
     if let stop = control.stopReason { return .stopped(stop) }
-    return .accepted(work, report.verdict, outputs: assets, recipe: recipe)
+    return .accepted(work, report.verdict, outputs: assets, recipe: planned.recipe)
   }
 
   private func perform(_ photos: Work.Photos, of work: Work) async throws -> AttemptEnding {
@@ -122,13 +121,12 @@ struct Attempt: Sendable {
       control.begin(.fetch)
       let photo = try open(hash, of: work)
       control.advance(.photo, Double(index) / Double(photos.photos.count))
-      defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)
       let report: PhotoReport
       let start = clock.now
       do throws(MediaFailure) {
         report = try await media.photo(
-          plan, photo: photo.descriptor.number, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
+          plan, photo: photo, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
           cancellation: control.cancellation)
       } catch {
         throw PhotoFailure(error, times: times + [start.duration(to: clock.now)])

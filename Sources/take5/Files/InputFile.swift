@@ -3,17 +3,17 @@ import Model
 import Platform
 
 /// A regular file that a command reads.
-struct InputFile: ~Copyable {
+struct InputFile {
   let name: InputName
   let path: String
-  let descriptor: Descriptor
+  let file: OpenFile
   let identity: FileIdentity
 
   /// Opens the file; status 66 if it does not exist, cannot be read or is not seekable, such as a folder or a pipe.
   init(_ name: InputName, path: String) throws(CommandFailure) {
     let file = try Self.opened(path)
     do { identity = try FileIdentity(of: file) } catch { throw Self.unreadable(path, error) }
-    descriptor = file
+    self.file = OpenFile(file)
     self.name = name
     self.path = path
   }
@@ -38,7 +38,7 @@ struct InputFile: ~Copyable {
 
   /// Reads at most `count` bytes from the start.
   func prefix(_ count: Int) throws(CommandFailure) -> [UInt8] {
-    do { return try descriptor.bytes(count: count, at: 0) } catch { throw Self.unreadable(path, error) }
+    do { return try file.descriptor.bytes(count: count, at: 0) } catch { throw Self.unreadable(path, error) }
   }
 
   private static func unreadable(_ path: String, _ error: any Error) -> CommandFailure {

@@ -52,14 +52,13 @@ struct LocalMedia {
   ///   - progress: receives the progress as a fraction from 0 to 1.
   /// - Returns: the report, which rejects the clips or describes the outputs.
   func moment(
-    front: borrowing InputFile, back: borrowing InputFile, foreground: Camera,
-    outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void
+    front: InputFile, back: InputFile, foreground: Camera, outputs: [Role: Int32],
+    progress: @escaping @Sendable (Double) -> Void
   ) async throws(CommandFailure) -> RunReport {
     if try sameContent(front, back) {
       return RunReport(verdict: Verdict(reasons: [.sameFileTwice], inputs: [:], decisions: []), outputs: [])
     }
-    let inputs: [InputName: Int32] = [.front: front.descriptor.number, .back: back.descriptor.number]
-    return try await run(inputs, outputs: outputs, progress: progress) { facts in
+    return try await run([front, back], outputs: outputs, progress: progress) { facts in
       guard let front = facts[.front], let back = facts[.back] else { return nil }
       return Planner(definition).plan(front: front, back: back, foreground: foreground, roles: Set(outputs.keys))
     }
@@ -67,24 +66,23 @@ struct LocalMedia {
 
   /// Extracts one frame of a clip as an image.
   func still(
-    _ clip: borrowing InputFile, at seconds: Double, longEdge: Int?, quality: Int, output: Int32
+    _ clip: InputFile, at seconds: Double, longEdge: Int?, quality: Int, output: Int32
   ) async throws(CommandFailure) -> RunReport {
-    let path = clip.path
-    return try await run([.clip: clip.descriptor.number], outputs: [.image: output], progress: { _ in }) { facts in
-      guard let clip = facts[.clip] else { return nil }
-      if let duration = clip.duration, seconds >= duration {
+    return try await run([clip], outputs: [.image: output], progress: { _ in }) { facts in
+      guard let found = facts[.clip] else { return nil }
+      if let duration = found.duration, seconds >= duration {
         throw CommandFailure(
-          .usage, "\(path) has no frame at \(seconds) s: its duration is \(VerdictText.rounded(duration)) s",
+          .usage, "\(clip.path) has no frame at \(seconds) s: its duration is \(VerdictText.rounded(duration)) s",
           remedy: "use a time within the clip for --at")
       }
-      return Planner(definition).plan(stillOf: clip, at: seconds, longEdge: longEdge, quality: quality)
+      return Planner(definition).plan(stillOf: found, at: seconds, longEdge: longEdge, quality: quality)
     }
   }
 
   /// Decodes all of a clip, of any duration, and reports its facts.
   func inspect(_ path: String) async throws(CommandFailure) -> RunReport {
     let clip = try InputFile(.clip, path: path)
-    return try await run([.clip: clip.descriptor.number], outputs: [:], progress: { _ in }) { facts in
+    return try await run([clip], outputs: [:], progress: { _ in }) { facts in
       facts[.clip].map { Planner(definition).plan(inspecting: $0) }
     }
   }
@@ -103,7 +101,7 @@ struct LocalMedia {
     do {
       return try await withTaskCancellationHandler {
         try await media.photo(
-          PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
+          PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.file, outputs: [:],
           deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
       } onCancel: {
         cancellation.cancel()
@@ -118,18 +116,14 @@ struct LocalMedia {
   func stop() async { await media.stop() }
 
   private func run(
-    _ inputs: [InputName: Int32], outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void,
+    _ clips: [InputFile], outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void,
     plan: ([InputName: ClipFacts]) throws -> Plan?
   ) async throws(CommandFailure) -> RunReport {
     do {
       return try await withTaskCancellationHandler {
-        let probed = try await media.probe(
-          inputs, limits: definition.limits, deadline: deadline, cancellation: cancellation)
-        guard probed.reasons.isEmpty, let plan = try plan(probed.facts) else {
-          return RunReport(verdict: probed.verdict, outputs: [])
-        }
-        return try await media.run(
-          plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
+        try await media.process(
+          Dictionary(uniqueKeysWithValues: clips.map { ($0.name, $0.file) }), limits: definition.limits, mode: mode,
+          deadline: deadline, cancellation: cancellation, plan: { facts in try plan(facts).map { ($0, outputs) } },
           progress: progress)
       } onCancel: {
         cancellation.cancel()
@@ -149,12 +143,10 @@ struct LocalMedia {
     throw CommandFailure(failure, writing: destination)
   }
 
-  private func sameContent(
-    _ front: borrowing InputFile, _ back: borrowing InputFile
-  ) throws(CommandFailure) -> Bool {
+  private func sameContent(_ front: InputFile, _ back: InputFile) throws(CommandFailure) -> Bool {
     do {
-      guard try front.descriptor.size() == back.descriptor.size() else { return false }
-      return try SHA256.digest(of: front.descriptor) == SHA256.digest(of: back.descriptor)
+      guard try front.file.descriptor.size() == back.file.descriptor.size() else { return false }
+      return try SHA256.digest(of: front.file.descriptor) == SHA256.digest(of: back.file.descriptor)
     } catch {
       throw CommandFailure(
         .inputMissing, "\(front.path) or \(back.path) cannot be read: \(error)",

@@ -1,6 +1,5 @@
 import Blobs
 import Definitions
-import ISOBaseMedia
 package import MediaProcess
 package import Model
 import Platform
@@ -86,7 +85,7 @@ package struct Pipeline: Sendable {
       }.compared(with: arrivals(of: [.clip: bytes], settings.clip))
     case .photo(let bytes, let definition):
       let plan = settings.photos[definition].plan
-      return try await run(bytes, plan).compared(with: [.photo: Arrival(bytes, AcceptedMedia(photo: plan.limits))])
+      return try await run(bytes, plan)
     }
   }
 
@@ -104,18 +103,13 @@ package struct Pipeline: Sendable {
   private func run(
     _ clips: [InputName: [UInt8]], _ definition: Definition, plan: ([InputName: ClipFacts]) -> Plan?
   ) async throws -> Outcome {
-    // What the API walks before it stores a submission.
+    // What the API judges before it stores a submission.
     for (name, bytes) in clips.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let examined = ContainerWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
-        Array(bytes.dropFirst(Int(offset)).prefix(count))
-      }
-      if case .failure(let refusal) = examined {
-        return Outcome(depth: .submitted, ending: .refused(Reason(refusal, input: name).code))
+      if let refusal = Arrival(bytes, AcceptedMedia(clip: definition.limits, as: name)).refusalAtEnd {
+        return Outcome(depth: .submitted, ending: .refused(refusal.reason.code))
       }
     }
-    let files = try clips.mapValues(file)
-    defer { withExtendedLifetime(files) {} }
-    let inputs = files.mapValues { $0.descriptor.number }
+    let inputs = try clips.mapValues(file)
     var depth = Outcome.Depth.walked
     do throws(MediaFailure) {
       let probed = try await media.probe(
@@ -140,11 +134,10 @@ package struct Pipeline: Sendable {
 
   private func run(_ photo: [UInt8], _ plan: PhotoPlan) async throws -> Outcome {
     let file = try file(photo)
-    defer { withExtendedLifetime(file) {} }
     do throws(MediaFailure) {
       let outputs = try StagedOutputs(plan.outputs, in: blobs)
       let report = try await media.photo(
-        plan, photo: file.descriptor.number, outputs: outputs.descriptors, deadline: settings.deadline,
+        plan, photo: file, outputs: outputs.descriptors, deadline: settings.deadline,
         cancellation: cancellation)
       if let reason = report.reason { return Outcome(depth: depth(of: reason), ending: .refused(reason.code)) }
       return try outputs.publish(report.outputs)
