@@ -89,7 +89,7 @@ extension CommandFailure {
     case let error as OutdatedSchema:
       self.init(
         .rejected, "the schema has version \(error.version), and this program migrates version 146 and later ones",
-        remedy: "start take5 of commit 7f33f7b4 first: it migrates the schema of each version")
+        remedy: "start take5 of commit 30b8c67a first: it migrates the schema of each version")
     case let error as EmbeddedPostgresError: self.init(.unavailable, error.message, remedy: error.remedy)
     case let error as BlobError:
       self.init(.io, "\(error)", remedy: "'take5 verify' checks whether the store is consistent")
