@@ -15,7 +15,7 @@ struct PoolerServiceTests {
     try await withPooledDatabase { pooled, direct in
       let listen = ["--listen-database", direct.connectionString]
       // A worker that polls once an hour can only run the job because of a notification.
-      try await expectEnds(throughPooler(pooled) + listen, worker: ["--poll", "3600"]) { log in
+      try await expectEnds(throughPooler(pooled), listening: listen, worker: ["--poll", "3600"]) { log in
         #expect(!log.contains(Self.note))
       }
     }
@@ -101,10 +101,10 @@ struct PoolerServiceTests {
 
   /// Starts a service and a worker, and submits moments one after another, all of which must become ready.
   private func expectEnds(
-    _ access: [String], worker more: [String], _ check: (_ log: String) -> Void
+    _ access: [String], listening: [String] = [], worker more: [String], _ check: (_ log: String) -> Void
   ) async throws {
-    let service = try await Service(workers: 0, access)
-    let worker = try await service.worker(access + more)
+    let service = try await Service(workers: 0, access + listening)
+    let worker = try await service.worker(access + listening + more)
     #expect(await worker.waitForLog("worker started"), "\(worker.log)")
     let api = try service.api()
     for seed in 0..<3 {
