@@ -1,4 +1,5 @@
 import Blobs
+import BoxTesting
 import Crypto
 import Glibc
 import HTTPTesting
@@ -35,6 +36,20 @@ struct OutageTests {
       let ready = try await api.get("/readyz")
       #expect(ready.status == 200)
       #expect(ready.json["status"] == .string("ready"))
+    }
+  }
+
+  @Test("without workers, the API performs what a process that was killed began to remove, and accepts the same bytes then")
+  func interruptedRemoval() async throws {
+    try await RunningAPI.with { api in
+      let (front, back) = (boxedClip(seed: 1), boxedClip(seed: 2))
+      try await api.pool.run { session in
+        _ = try session.execute(
+          "INSERT INTO blob_removal (hash, bytes, begun_at) VALUES ($1, $2::bigint, now() - interval '2 minutes')",
+          .bytes(SHA256.digest(of: front).bytes), .integer(front.count))
+      }
+      await api.api.collectReleased()
+      #expect(try await api.submit(.moment(front: front, back: back)).status == 202)
     }
   }
 

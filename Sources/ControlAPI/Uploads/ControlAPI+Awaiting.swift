@@ -52,12 +52,21 @@ extension ControlAPI {
     await withDiscardingTaskGroup { group in
       group.addTask { await reconsiderChanged() }
       group.addTask {
-        repeat { await reconsiderAll() } while (try? await Task.sleep(for: Self.roundInterval)) != nil
+        repeat {
+          await reconsiderAll()
+          await collectReleased()
+        } while (try? await Task.sleep(for: Self.roundInterval)) != nil
       }
       group.addTask {
         repeat { await removeExpired() } while (try? await Task.sleep(for: Self.expiryInterval)) != nil
       }
     }
+  }
+
+  /// Removes what a killed process released, or began to remove: until the removal ends, the same bytes are refused, and there may be no
+  /// worker.
+  func collectReleased() async {
+    do { try await store.collectReleased(database) } catch { logFailure(error, [:]) }
   }
 
   /// Removes the uploads of this machine that have expired, or whose user was deleted: a worker with another folder does not have them.
