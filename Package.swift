@@ -132,9 +132,8 @@ let package = Package(
       "Queue", ["Metrics", "Model", "Platform", "Postgres"],
       resources: [
         .embedInCode("SQL/Fragments.sql"), .embedInCode("SQL/Enqueueing.sql"), .embedInCode("SQL/Attempts.sql"),
-        .embedInCode("SQL/Workers.sql"), .embedInCode("SQL/Operating.sql"), .embedInCode("SQL/Cron.sql"),
-        .embedInCode("SQL/History.sql"), .embedInCode("SQL/Observing.sql"),
-        .embedInCode("SQL/Queue_schema.sql"),
+        .embedInCode("SQL/Workers.sql"), .embedInCode("SQL/Operating.sql"), .embedInCode("SQL/History.sql"),
+        .embedInCode("SQL/Observing.sql"), .embedInCode("SQL/Queue_schema.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target("ObjectStore", ["Blobs", "Crypto", "HTTPClient", "Model", "Platform"]),

@@ -99,7 +99,7 @@ extension JobQueue {
     return queues
   }
 
-  /// The time until the next job or cron entry is due, at most an hour; nil: none is scheduled.
+  /// The time until the next job is due, at most an hour; nil: none is scheduled.
   package static func nextDue(_ session: Session) throws(PostgresError) -> Duration? {
     try session.execute(statements["next_due"]).single().get("seconds", as: Double?.self)
       .map { .seconds(min(max($0, 0), 3600)) }

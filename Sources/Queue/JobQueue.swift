@@ -13,8 +13,7 @@ package enum JobQueue {
   /// The statements that change jobs; a task-local value, so that a test can run with a broken statement.
   @TaskLocal static var statements = Statements(
     topic: "queue", PackageResources.Fragments_sql, PackageResources.Enqueueing_sql, PackageResources.Attempts_sql,
-    PackageResources.Workers_sql, PackageResources.Operating_sql, PackageResources.Cron_sql,
-    PackageResources.History_sql)
+    PackageResources.Workers_sql, PackageResources.Operating_sql, PackageResources.History_sql)
 
   /// The queries of operators and clients, which change nothing.
   static let observing = Statements(
@@ -51,7 +50,7 @@ package enum JobQueue {
 package enum QueueChannel {
   /// A job may be available; the payload is the name of the queue.
   package static let jobs = "take5_jobs"
-  /// A job or a cron entry is due at a later time.
+  /// A job is due at a later time.
   package static let schedule = "take5_schedule"
   /// The state or the progress of a job has changed; the payload is its public id.
   package static let changes = "take5_changes"

@@ -13,11 +13,13 @@ package struct Store: Sendable {
   static let statements = Statements(
     topic: "store", PackageResources.People_sql, PackageResources.Places_sql, PackageResources.Comments_sql,
     PackageResources.CommentColumns_sql, PackageResources.Collections_sql, PackageResources.Moderation_sql,
+    PackageResources.Window_sql,
     PostColumn.complete(PackageResources.Store_sql))
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
   let keepRejected: Duration
+  let windowSchedule: WindowSchedule?
   let timeZones = KnownTimeZones()
 
   /// The default time for which the sources of rejected media are kept.
@@ -26,12 +28,15 @@ package struct Store: Sendable {
   /// - Parameters:
   ///   - authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
   ///   - keepRejected: the time for which the sources of rejected media are kept; zero: they are removed with the rejection.
+  ///   - windowSchedule: when the daily window opens; nil: this process does not open it.
   package init(
-    blobs: any BlobStore, authorConcurrency: Int? = nil, keepRejected: Duration = Store.keepRejected
+    blobs: any BlobStore, authorConcurrency: Int? = nil, keepRejected: Duration = Store.keepRejected,
+    windowSchedule: WindowSchedule? = nil
   ) {
     self.blobs = blobs
     self.authorConcurrency = authorConcurrency
     self.keepRejected = keepRejected
+    self.windowSchedule = windowSchedule
   }
 
   /// Throws unless the database is reachable and accepts writes, and blobs that this process writes.
@@ -104,6 +109,7 @@ package enum StoreMigrations {
         PackageResources.Uploads_schema_sql, PackageResources.Forgetting_schema_sql),
       Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
       Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
+      Migration(version: 149, name: "window_schedule", PackageResources.v0149_window_schedule_sql),
     ]
 }
 

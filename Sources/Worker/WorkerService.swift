@@ -55,6 +55,12 @@ package final class WorkerService: Sendable {
         (JobKinds.taskQueue, 1, TaskHandler(pool: pool, store: store) as any JobHandler),
       ].filter { $0.1 > 0 }.map { ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2) },
       tasks: [
+        MaintenanceTask("window", every: .seconds(30), by: .eachWorker) { [queue] pool in
+          while let (isOpened, next) = try await store.openWindow(pool) {
+            if isOpened { log.info("the daily window has opened") }
+            try await queue.clock.sleep(for: max(min(next, .seconds(30)), queue.pollInterval))
+          }
+        },
         // Blobs that a worker released before it ended without collecting them.
         MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
           try await store.collectReleased(pool)

@@ -116,15 +116,6 @@ struct CheckTests {
     }
   }
 
-  @Test("a cron schedule that does not fire, or fires twice, is a violation")
-  func cron() {
-    expect(.cronSchedulesFireOnce) { $0.evidence.dueCronTimes = 1 }
-    expect(.cronSchedulesFireOnce) { run in
-      run.evidence.dueCronTimes = 1
-      for _ in 0..<2 { run.evidence.outcomes.append(JobOutcome(job: .now(), state: .rejected, isOfCron: true)) }
-    }
-  }
-
   @Test("a job that is dead before its attempts are used is a violation")
   func dead() {
     expect(.deadJobsUsedTheirAttempts) {

@@ -139,35 +139,20 @@ struct UserEventTests {
     try await RunningAPI.with { api in
       async let live = api.events(3, of: "ada")
       try await Self.untilStreams(1, api)
-      try await Self.openWindow(api)
+      try await api.openWindow()
       try await api.execute("UPDATE daily_window SET closes_at = clock_timestamp() WHERE id = 1")
       let events = try await live
       #expect(events.map(\.name) == ["start", "window_opened", "window_closed"])
       #expect(events.map(\.id) == ["0-0", "0-2", "0-3"])
       #expect(events[1].data["open"] == .boolean(true) && events[2].data["open"] == .boolean(false))
-      try await Self.openWindow(api)
+      try await api.openWindow()
       #expect(try await api.events(2, of: "bob", after: "0-2").map(\.id) == ["0-3", "0-4"])
       // A position that the database does not know, after a restoration.
       try await Self.untilStreams(0, api)
       async let unknown = api.events(1, of: "bob", after: "0-99")
       try await Self.untilStreams(1, api)
-      try await Self.openWindow(api)
+      try await api.openWindow()
       #expect(try await unknown.map(\.id) == ["0-6"])
-    }
-  }
-
-  private static func openWindow(_ api: RunningAPI) async throws {
-    try await api.pool.transaction { [store = api.store] session in
-      let id = PublicID.now()
-      let worker = try JobQueue.register(host: "test", process: 1, session)
-      try JobQueue.enqueue(
-        NewJob(
-          publicID: id, queue: JobKinds.taskQueue, kind: WindowJob.kind, deadlineSeconds: 60,
-          arguments: Array("{}".utf8)
-        ), session)
-      let job = try #require(try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first)
-      try store.perform(job, session)
-      try JobQueue.complete(job, .accepted, result: nil, session)
     }
   }
 

@@ -2,7 +2,6 @@ import FoundationEssentials
 import HTTPTesting
 import Model
 import Postgres
-import Queue
 import Store
 import Testing
 
@@ -19,20 +18,15 @@ struct WindowTests {
         String(decoding: none.body, as: UTF8.self)
           == #"{"closes_at":null,"next_at":null,"open":false,"opened_at":null}"#)
 
-      let next = try await api.pool.run { [store = api.store] session in
-        try JobQueue.set(
-          cron: CronEntry(
-            name: "daily", schedule: "0 18 * * *", zone: "Europe/Berlin", queue: JobKinds.taskQueue,
-            kind: WindowJob.kind), session)
-        _ = try JobQueue.run(cron: "daily", session)
-        let worker = try JobQueue.register(host: "here", process: 1, session)
-        let job = try #require(try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first)
-        try store.perform(job, session)
-        return try JobQueue.nextFiring(ofKind: WindowJob.kind, session)
-      }
+    }
+    var setting = RunningAPI.Setting()
+    setting.windowSchedule = WindowSchedule(RunningAPI.windowSchedule)
+    try await RunningAPI.with(setting) { api in
+      try await api.openWindow()
+      let next = try #require(try await api.pool.run { [store = api.store] session in try store.nextOpening(session) })
       let open = try await api.get("/v1/window")
       #expect(open.json["open"] == .boolean(true))
-      #expect(open.json["next_at"].text == next.map(JSON.text(of:)))
+      #expect(open.json["next_at"].text == JSON.text(of: next))
       let times = ["opened_at", "closes_at"].compactMap { open.json[$0].text.flatMap(JSON.date(from:)) }
       #expect(times.count == 2 && times[1].timeIntervalSince(times[0]) == 300)
       #expect(open.headers["cache-control"] == "no-store")
@@ -61,7 +55,7 @@ struct WindowTests {
     try await api.pool.run { session in
       _ = try session.execute(
         """
-        INSERT INTO daily_window (job, opened_at, closes_at) SELECT gen_random_uuid(), at, at + interval '300 seconds'
+        INSERT INTO daily_window (opened_at, closes_at) SELECT at, at + interval '300 seconds'
         FROM (SELECT clock_timestamp() - make_interval(secs => $1::int) AS at) AS time
         """, .integer(secondsAgo))
     }
@@ -131,5 +125,20 @@ struct WindowTests {
       let removed = try await UserClient.send("PATCH", path, [], #"{"alternative_text":null}"#, api)
       #expect(removed.json["alternative_text"] == .null)
     }
+  }
+}
+
+extension RunningAPI {
+  static let windowSchedule = "18:00-18:05 Europe/Berlin"
+
+  /// Opens the daily window, as a worker does when it is due.
+  func openWindow() async throws {
+    try await execute(
+      """
+      INSERT INTO window_schedule (schedule, next_at, seconds) VALUES ('18:00-18:05 Europe/Berlin', clock_timestamp(), 300)
+      ON CONFLICT (is_only) DO UPDATE SET next_at = excluded.next_at
+      """)
+    let worker = Store(blobs: blobs, windowSchedule: WindowSchedule(Self.windowSchedule))
+    #expect(try await worker.openWindow(pool)?.isOpened == true)
   }
 }

@@ -33,13 +33,7 @@ struct AppScreensTests {
       return try await api.submit(
         "/v1/posts", media.map { (name: $0.0, bytes: $0.1) } + [("post", Array(draft.utf8))], headers: [])
     }
-    for arguments in [["set", "daily", "--schedule", "0 18 * * *", "--kind", "window"], ["run", "daily"]] {
-      #expect(try await Take5Command.run(["cron"] + arguments + ["--data", service.data]).status == 0)
-    }
-    let worker = try await service.worker()
-    #expect(await worker.waitForLog("job started"))
-    await worker.send(signal: SIGTERM)
-    #expect(await worker.wait() == 0)
+    try await service.openWindow()
     let onTime = try await film(Self.now())
     #expect(onTime["window", "state"]?.text == "on_time" && onTime["alternative_text"]?.text == "Dusk")
     #expect(try await film(Self.now(secondsAgo: 7200))["window", "state"]?.text == "outside")

@@ -22,7 +22,8 @@ struct BrokenTableTests {
   )
   func page() async throws {
     #expect(try await take5("init").status == 0)
-    let set = try await take5("cron", "set", "daily", "--schedule", "@daily", "--kind", "window")
+    let row = "INSERT INTO window_schedule VALUES (true, '18:00-18:05 UTC', now(), 300)"
+    let set = try await Take5Command.run(["database", "--data", data, "--", "psql", "-c", row])
     #expect(set.status == 0, "\(set.errors)")
     let whole = try await take5("verify", "--deep", "--json")
     #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
@@ -30,7 +31,7 @@ struct BrokenTableTests {
     #expect(checked?["checksums"] == .boolean(true) && (checked?["tables"]?.number ?? 0) > 40)
 
     let path = try await Take5Command.run(
-      ["database", "--data", data, "--", "psql", "-Atc", "SELECT pg_relation_filepath('cron_entry')"])
+      ["database", "--data", data, "--", "psql", "-Atc", "SELECT pg_relation_filepath('window_schedule')"])
     let file = "\(data)/postgres/data/\(path.output.trimmingPrefix(" ").filter { !$0.isNewline })"
     let opened = open(file, O_WRONLY)
     try #require(opened >= 0, "\(file)")
@@ -43,7 +44,7 @@ struct BrokenTableTests {
     #expect(broken.status == 1, "\(broken.errors)")
     let findings = try JSONDecoder().decode(API.Value.self, from: Data(broken.output.utf8))["findings"]?.items ?? []
     #expect(findings.map { $0["code"]?.text } == ["table_broken"])
-    #expect(findings.first?["object"]?["id"]?.text == "cron_entry")
+    #expect(findings.first?["object"]?["id"]?.text == "window_schedule")
     #expect(findings.first?["detail"]?.text?.contains("invalid page") == true)
 
     // The server has counted the page.

@@ -52,7 +52,7 @@ struct HarmlessCommandTests {
   private static let storing =
     [
       ["jobs", "list"], ["jobs", "stats"], ["jobs", "show", "JOB"], ["keys", "list"], ["keys", "create", "lost"],
-      ["keys", "rotate-signing", "--keep"], ["users", "list"], ["cron", "list"], ["gc", "--dry-run"], ["gc", "hold"],
+      ["keys", "rotate-signing", "--keep"], ["users", "list"], ["gc", "--dry-run"], ["gc", "hold"],
       ["gc", "release"],
       ["verify", "--json"], ["verify", "--deep"], ["reprocess", "--dry-run"], ["reprocess", "status"],
       ["quarantine", "list"],

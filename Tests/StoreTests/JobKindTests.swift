@@ -11,7 +11,7 @@ struct JobKindTests {
   func registry() {
     let names = JobKinds.media.map { $0.kind } + JobKinds.tasks.map { $0.kind }
     #expect(Set(names).count == names.count)
-    #expect(Set(names).isSuperset(of: ["post", "image", "reprocess", "window", "forget"]))
+    #expect(Set(names).isSuperset(of: ["post", "image", "reprocess", "forget"]))
     #expect(Set(JobKinds.media.map { $0.queue }) == [PostJob.queue, ReprocessJob.queue])
   }
 

@@ -27,8 +27,8 @@ struct StatementPlanTests {
     }
   }
 
-  /// What each worker, and one worker for all, repeats: `QueueWorker`, `Maintenance`, `WorkerService`. The tables of workers and of cron
-  /// entries are small, and shares last for an hour.
+  /// What each worker, and one worker for all, repeats: `QueueWorker`, `Maintenance`, `WorkerService`. The table of workers is small, and
+  /// shares last for an hour.
   private static var repeatedByWorkers: [Probe] {
     let queue = JobQueue.statements
     let uuid = "'00000000-0000-0000-0000-000000000001'"
@@ -36,7 +36,7 @@ struct StatementPlanTests {
       Probe(queue["heartbeat"], "1, '{5, 6}', '{7, 8}', NULL"), Probe(queue["take_turn"], "1, 20"),
       Probe(queue["claim"], "1, 'other', 10, 7"), Probe(queue["claimed"], "1, '{7}'"),
       Probe(queue["has_throttled"], "'media'"), Probe(queue["lock_limits"]), Probe(queue["grant"], "'{author:user 1}'"),
-      Probe(queue["promote"], "1000"), Probe(queue["cron_due"]), Probe(queue["next_due"]), Probe(queue["next_expiry"]),
+      Probe(queue["promote"], "1000"), Probe(queue["next_due"]), Probe(queue["next_expiry"]),
       Probe(queue["reap"], "3, '{compose}', 600, 86400, 1, 60"), Probe(queue["sweep"]),
       Probe(queue["fold_dead_counts"]), Probe(queue["doubt_schedules"]), Probe(queue["doubt_deadlines"]),
       Probe(queue["doubt_beats"]),
@@ -52,6 +52,8 @@ struct StatementPlanTests {
       Probe(Store.damageStatements["claim_damage"], "10"),
       Probe(Store.statements["drop_expired_responses"], "86400"), Probe(Store.uploadStatements["drop_old_usage"]),
       Probe(Store.tokenStatements["drop_expired_user_tokens"], "86400"),
+      Probe(Store.statements["time_to_opening"], "'18:00-18:05 UTC'"),
+      Probe(Store.statements["open_window"], "'{64800}', '{300}', 'UTC', '18:00-18:05 UTC'"),
       Probe(Store.eventStatements["drop_expired_tickets"]), Probe(Store.forgetting["forgotten_users"], "'{}'"),
       Probe(Store.forgetting["drop_old_forgotten"]), Probe(Store.eventStatements["drop_old_events"], "86400"),
       Probe(Store.statements["drop_old_activity"], "86400"), Probe(Store.forgetting["user_of_forgetting"], uuid),

@@ -2,44 +2,137 @@ import FoundationEssentials
 import Model
 import Postgres
 import Queue
-import Store
 import Testing
+
+@testable import Store
 
 @Suite("The daily window", .tags(.database))
 struct WindowTests {
-  @Test(
-    "it opens once for each job, in the transaction that completes the job, for the given time", arguments: [nil, 60])
-  func opening(seconds: Int?) async throws {
+  private static let schedule = "18:00-18:05 Europe/Berlin"
+
+  private static func store(_ fixture: StoreFixture, _ schedule: String = schedule) throws -> Store {
+    Store(blobs: fixture.blobs, windowSchedule: try #require(WindowSchedule(schedule)))
+  }
+
+  /// Opens the window as long as there is something to do; returns how often it has opened.
+  private static func open(_ store: Store, _ pool: Pool) async throws -> Int {
+    var opened = 0
+    while true {
+      let (isOpened, next) = try #require(try await store.openWindow(pool))
+      if isOpened { opened += 1 }
+      if next > .zero { return opened }
+    }
+  }
+
+  private static func makeDue(_ pool: Pool, _ ago: String = "1 second") async throws {
+    try await pool.run { session in
+      _ = try session.execute("UPDATE window_schedule SET next_at = clock_timestamp() - $1::interval", .text(ago))
+    }
+  }
+
+  private static func count(_ pool: Pool) async throws -> Int {
+    try await pool.run { try $0.execute("SELECT count(*) FROM daily_window").single().get(0) }
+  }
+
+  @Test("it opens when it is due, for its time; of ten workers at once, one opens it, also after several missed times")
+  func opening() async throws {
     try await StoreFixture.with { fixture in
-      try await fixture.pool.run { [store = fixture.store] session in
-        #expect(try store.window(session) == nil)
-        let job = try Self.job(seconds.map { #"{"seconds": \#($0)}"# } ?? "{}", session)
-        // A transaction that rolls back opens no window.
-        #expect(throws: CancellationError.self) {
-          try session.transaction { session in
-            try store.perform(job, session)
-            throw CancellationError()
-          }
+      let (store, pool) = (try Self.store(fixture), fixture.pool)
+      #expect(try await Self.open(store, pool) == 0)
+      for (round, ago) in ["1 second", "3 days", "40 days"].enumerated() {
+        try await Self.makeDue(pool, ago)
+        let opened = try await withThrowingTaskGroup { group in
+          for _ in 0..<10 { group.addTask { try await Self.open(store, pool) } }
+          return try await group.reduce(0, +)
         }
-        #expect(try store.window(session) == nil)
-        try session.transaction { session in
-          try store.perform(job, session)
-          try JobQueue.complete(job, .accepted, result: nil, session)
-        }
-        let window = try #require(try store.window(session))
-        #expect(window.isOpen)
-        #expect(window.closesAt.timeIntervalSince(window.openedAt).rounded() == Double(seconds ?? 300))
-        let again = #expect(throws: PostgresError.self) { try store.perform(job, session) }
-        #expect(again?.sqlState == "23505")
+        #expect(opened == 1)
+        #expect(try await Self.count(pool) == round + 1)
+        let (window, next) = try await pool.run { (try #require(try store.window($0)), try store.nextOpening($0)) }
+        #expect(window.isOpen && window.closesAt.timeIntervalSince(window.openedAt) == 300)
+        let stored: Int64 = try await pool.run { try $0.execute("SELECT next_at FROM window_schedule").single().get(0) }
+        #expect(next == Date(microseconds: stored))
       }
+    }
+  }
+
+  @Test("each time of the day has its own length")
+  func lengths() async throws {
+    try await StoreFixture.with { fixture in
+      let store = try Self.store(fixture, "00:00-01:00,08:00-10:00,16:00-19:00 UTC")
+      #expect(try await Self.open(store, fixture.pool) == 0)
+      let hour: Int = try await fixture.pool.run { session in
+        try session.execute("SELECT extract(hour FROM next_at AT TIME ZONE 'UTC')::int FROM window_schedule").single()
+          .get(0)
+      }
+      try await Self.makeDue(fixture.pool)
+      #expect(try await Self.open(store, fixture.pool) == 1)
+      let window = try #require(try await fixture.pool.run { try store.window($0) })
+      let lengths: [Int: Double] = [0: 3600, 8: 7200, 16: 10_800]
+      #expect(window.closesAt.timeIntervalSince(window.openedAt) == lengths[hour])
+    }
+  }
+
+  @Test("it stays due if its opening fails")
+  func crash() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (try Self.store(fixture), fixture.pool)
+      #expect(try await Self.open(store, pool) == 0)
+      try await Self.makeDue(pool)
+      try await pool.run { session in
+        // The server closes the connection during the opening, as in a crash.
+        try session.executeScript(
+          """
+          CREATE FUNCTION crash() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+          CREATE TRIGGER crash AFTER INSERT ON daily_window FOR EACH ROW EXECUTE FUNCTION crash();
+          """, name: "crash")
+      }
+      await #expect(throws: PostgresError.self) { _ = try await Self.open(store, pool) }
+      #expect(try await Self.count(pool) == 0)
+      try await pool.run { try $0.executeScript("DROP TRIGGER crash ON daily_window", name: "crash") }
+      #expect(try await Self.open(store, pool) == 1)
+    }
+  }
+
+  @Test("a schedule that is set again keeps its time, and another one begins with its next time")
+  func otherSchedule() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (try Self.store(fixture), fixture.pool)
+      #expect(try await Self.open(store, pool) == 0)
+      try await Self.makeDue(pool)
+      #expect(try await Self.open(Self.store(fixture, "19:00-19:05 Europe/Berlin"), pool) == 0)
+      #expect(try await Self.open(store, pool) == 0)
+      try await Self.makeDue(pool)
+      #expect(try await Self.open(Self.store(fixture), pool) == 1)
+    }
+  }
+
+  @Test("a process without a schedule opens nothing, and knows the one that was in use within a week")
+  func noSchedule() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (fixture.store, fixture.pool)
+      #expect(try await store.openWindow(pool) == nil)
+      #expect(try await pool.run { try store.lastWindowSchedule($0) } == nil)
+      #expect(try await Self.open(Self.store(fixture), pool) == 0)
+      try await Self.makeDue(pool, "6 days")
+      #expect(try await store.openWindow(pool) == nil)
+      #expect(try await pool.run { try store.nextOpening($0) } == nil)
+      #expect(try await pool.run { try store.lastWindowSchedule($0) } == Self.schedule)
+      try await Self.makeDue(pool, "8 days")
+      #expect(try await pool.run { try store.lastWindowSchedule($0) } == nil)
     }
   }
 
   @Test("the latest window is current, and closes at its time")
   func latest() async throws {
     try await StoreFixture.with { fixture in
-      try await fixture.pool.run { [store = fixture.store] session in
-        for _ in 0..<2 { try store.perform(Self.job("{}", session), session) }
+      let (store, pool) = (try Self.store(fixture), fixture.pool)
+      for _ in 0..<3 {
+        _ = try await Self.open(store, pool)
+        try await Self.makeDue(pool)
+      }
+      #expect(try await Self.count(pool) == 2)
+      try await pool.run { session in
         let latest = try #require(try store.window(session))
         try session.execute(
           "UPDATE daily_window SET opened_at = opened_at - interval '1 day', closes_at = closes_at - interval '1 day' WHERE id = 1"
@@ -51,19 +144,94 @@ struct WindowTests {
     }
   }
 
-  @Test(
-    "invalid arguments are refused",
-    arguments: ["[]", "", #"{"seconds": 0}"#, #"{"seconds": 86401}"#, #"{"minutes": 5}"#, #"{"seconds": "5"}"#])
-  func arguments(text: String) {
-    #expect(throws: DecodingError.self) { try JSON.decode(WindowJob.self, from: Array(text.utf8)) }
+  struct Instants: Sendable, CustomTestStringConvertible {
+    let schedule: String
+    let after: String
+    let next: [String]
+
+    init(_ schedule: String, after: String, _ next: String...) {
+      (self.schedule, self.after, self.next) = (schedule, after, next)
+    }
+
+    var testDescription: String { "\(schedule) after \(after)" }
   }
 
-  private static func job(_ arguments: String, _ session: Session) throws -> ClaimedJob {
-    try JobQueue.enqueue(
-      NewJob(
-        publicID: .now(), queue: JobKinds.taskQueue, kind: WindowJob.kind, deadlineSeconds: 60,
-        arguments: Array(arguments.utf8)), session)
-    let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first)
+  @Test(
+    "around an offset change a skipped time is shifted, and a repeated time occurs once",
+    arguments: [
+      Instants("18:00-18:05 UTC", after: "2026-11-21T12:00Z", "2026-11-21T18:00Z", "2026-11-22T18:00Z"),
+      Instants(
+        "08:00-08:05,18:00-18:05 UTC", after: "2026-11-21T12:00Z", "2026-11-21T18:00Z", "2026-11-22T08:00Z",
+        "2026-11-22T18:00Z"),
+      Instants("18:00-18:05 Europe/Berlin", after: "2026-03-27T18:00Z", "2026-03-28T17:00Z", "2026-03-29T16:00Z"),
+      Instants("18:00-18:05 Europe/Berlin", after: "2026-10-24T12:00Z", "2026-10-24T16:00Z", "2026-10-25T17:00Z"),
+      // On 2026-03-29 the time in Berlin changes from 2:00 to 3:00, at 1:00 UTC.
+      Instants(
+        "02:30-02:35 Europe/Berlin", after: "2026-03-28T00:00Z", "2026-03-28T01:30Z", "2026-03-29T01:30Z",
+        "2026-03-30T00:30Z"),
+      Instants(
+        "02:00-02:05,02:30-02:35 Europe/Berlin", after: "2026-03-29T01:00Z", "2026-03-29T01:30Z",
+        "2026-03-30T00:00Z"),
+      // On 2026-10-25 it changes from 3:00 to 2:00, at 1:00 UTC.
+      Instants("02:30-02:35 Europe/Berlin", after: "2026-10-24T12:00Z", "2026-10-25T01:30Z", "2026-10-26T01:30Z"),
+      // From a time between the two, the second one follows.
+      Instants("02:10-02:15 Europe/Berlin", after: "2026-10-25T00:30Z", "2026-10-25T01:10Z", "2026-10-26T01:10Z"),
+      Instants("02:30-02:35 America/New_York", after: "2026-03-08T00:00Z", "2026-03-08T07:30Z", "2026-03-09T06:30Z"),
+      Instants("01:30-01:35 America/New_York", after: "2026-11-01T00:00Z", "2026-11-01T06:30Z", "2026-11-02T06:30Z"),
+      // A change by half an hour, and one at midnight.
+      Instants("02:15-02:20 Australia/Lord_Howe", after: "2026-10-03T14:00Z", "2026-10-03T15:45Z", "2026-10-04T15:15Z"),
+      Instants("00:00-00:05 Asia/Beirut", after: "2026-03-28T12:00Z", "2026-03-28T22:00Z", "2026-03-29T21:00Z"),
+    ])
+  func instants(_ expected: Instants) async throws {
+    try await StoreFixture.with { fixture in
+      let schedule = try #require(WindowSchedule(expected.schedule))
+      try await fixture.pool.run { session in
+        var now = try #require(JSON.date(from: expected.after.replacing("Z", with: ":00Z")))
+        for next in expected.next {
+          let text = Store.statements["next_opening"].text
+            .replacing("clock_timestamp()", with: "'\(JSON.text(of: now))'::timestamptz")
+          let row = try session.execute(Statement(name: "next", text: text), Store.parameters(of: schedule)).single()
+          now = Date(microseconds: try row.get("at"))
+          #expect(now == JSON.date(from: next.replacing("Z", with: ":00Z")))
+        }
+      }
+    }
+  }
+
+  @Test(
+    "the migration keeps the time of a cron schedule, and says what to write",
+    arguments: [
+      (["'0 18 * * *', 'Europe/Berlin', '{}', false"], "18:00-18:05 Europe/Berlin"),
+      (["' 59  23 * * * ', 'UTC', '{\"seconds\": 120}', false"], "23:59-00:01 UTC"),
+      (["'@daily', 'UTC', '{\"seconds\": 86400}', false"], "00:00-00:00 UTC"),
+      (["'0 9 * * mon-fri', 'UTC', '{}', false"], "cron schedule '0 9 * * mon-fri' in UTC for 300 seconds"),
+      (
+        ["'0 9 * * *', 'UTC', '{}', false", "'0 18 * * *', 'UTC', '{}', false"],
+        "09:00-09:05 UTC; 18:00-18:05 UTC"
+      ),
+      (["'0 18 * * *', 'UTC', '{}', true"], nil),
+    ] as [([String], String?)])
+  func migration(entries: [String], schedule: String?) async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.pool.transaction { [store = fixture.store] session in
+        try session.executeScript(
+          """
+          DROP TABLE window_schedule;
+          ALTER TABLE daily_window ADD COLUMN job uuid;
+          CREATE TABLE cron_entry (
+            kind text NOT NULL DEFAULT 'window', schedule text, zone text, arguments jsonb, is_paused boolean,
+            next_at timestamptz DEFAULT clock_timestamp());
+          """, name: "before")
+        for entry in entries {
+          try session.executeScript(
+            "INSERT INTO cron_entry (schedule, zone, arguments, is_paused) VALUES (\(entry))", name: "entry")
+        }
+        let migration = try #require(StoreMigrations.all.first { $0.name == "window_schedule" })
+        try session.executeScript(migration.script, name: migration.name)
+        #expect(try store.lastWindowSchedule(session) == schedule)
+        let kept = schedule.flatMap { WindowSchedule($0) }
+        #expect((kept != nil) == (schedule?.contains { $0 == "'" || $0 == ";" } == false))
+      }
+    }
   }
 }

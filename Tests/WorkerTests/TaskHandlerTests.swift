@@ -11,13 +11,19 @@ import Testing
 @Suite("Jobs without media", .tags(.database), .timeLimit(.minutes(15)))
 struct TaskHandlerTests {
   private func claim(
-    _ fixture: WorkerFixture, kind: String = WindowJob.kind, arguments: String = "{}", attempts: Int = 2
+    _ fixture: WorkerFixture, kind: String = ForgetJob.kind, attempts: Int = 2
   ) async throws -> HeldJob {
     try await fixture.pool.run { session in
+      let id = PublicID.now()
       _ = try JobQueue.enqueue(
         NewJob(
-          publicID: .now(), queue: JobKinds.taskQueue, kind: kind, maxAttempts: attempts, deadlineSeconds: 60,
-          arguments: Array(arguments.utf8)), session)
+          publicID: id, queue: JobKinds.taskQueue, kind: kind, maxAttempts: attempts, deadlineSeconds: 60,
+          arguments: Array("{}".utf8)), session)
+      _ = try session.execute(
+        """
+        INSERT INTO forgetting (job, user_id) VALUES ($1::uuid, 'ada')
+        ON CONFLICT (user_id) DO UPDATE SET job = excluded.job
+        """, .text(id.description))
     }
     return try await fixture.claim(from: JobKinds.taskQueue)
   }
@@ -27,8 +33,8 @@ struct TaskHandlerTests {
       .handle(held, isAlone: true, log: WorkerFixture.log)
   }
 
-  private func windows(_ fixture: WorkerFixture) async throws -> Int {
-    try await fixture.pool.run { try $0.execute("SELECT count(*) FROM daily_window").single().get(0) }
+  private func effects(_ fixture: WorkerFixture) async throws -> Int {
+    try await fixture.pool.run { try $0.execute("SELECT count(*) FROM forgotten_user").single().get(0) }
   }
 
   @Test("the effect and the completion of a job are one transaction, also if its cancellation is not known yet")
@@ -39,7 +45,7 @@ struct TaskHandlerTests {
         if isCancelled { try await fixture.pool.run { _ = try JobQueue.cancel([held.job.publicID], $0) } }
         #expect(await handle(held, fixture) == .unknown)
         #expect(try await fixture.job(held.job.publicID).state == .completed)
-        #expect(try await windows(fixture) == 1)
+        #expect(try await effects(fixture) == 1)
         #expect(fixture.outcomes == ["accepted": 1])
       }
     }
@@ -64,19 +70,22 @@ struct TaskHandlerTests {
       let job = try await fixture.job(held.job.publicID)
       #expect(job.state == .scheduled && job.attempt == 0)
       #expect(job.error?.contains("unknown kind 'newer'") == true)
-      #expect(try await windows(fixture) == 0)
+      #expect(try await effects(fixture) == 0)
     }
   }
 
-  @Test("a job whose arguments cannot be read is retried until it is dead")
-  func unreadable() async throws {
+  @Test("a job that fails is retried until it is dead")
+  func failing() async throws {
     try await WorkerFixture.with { fixture in
+      try await fixture.pool.run { session in
+        try session.executeScript("ALTER TABLE forgotten_user ADD CHECK (digest IS NULL)", name: "refuse")
+      }
       for (attempts, state) in [(2, JobState.scheduled), (1, .dead)] {
-        let held = try await claim(fixture, arguments: #"{"seconds": 0}"#, attempts: attempts)
+        let held = try await claim(fixture, attempts: attempts)
         #expect(await handle(held, fixture) == .unknown)
         #expect(try await fixture.job(held.job.publicID).state == state)
       }
-      #expect(try await windows(fixture) == 0)
+      #expect(try await effects(fixture) == 0)
     }
   }
 
@@ -92,7 +101,7 @@ struct TaskHandlerTests {
       #expect(await handling.value == .unknown)
       let job = try await fixture.job(held.job.publicID)
       #expect(job.state == .scheduled && job.attempt == 0)
-      #expect(try await windows(fixture) == 0)
+      #expect(try await effects(fixture) == 0)
     }
   }
 }

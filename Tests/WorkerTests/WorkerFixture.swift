@@ -188,7 +188,7 @@ struct WorkerFixture {
     try await pool.run { session in
       try [
         "job", "job_done", "job_dead", "post", "asset_set", "media_crash", "quarantined_input", "reprocess_item",
-        "daily_window",
+        "forgotten_user",
       ].flatMap { table in
         try session.execute(Statement(stringLiteral: "SELECT \(table)::text FROM \(table) ORDER BY 1"))
           .map { try $0.get(0, as: String.self) }

@@ -103,7 +103,6 @@ struct IdleProcessTests {
       },
       Periodic("schedule", .oneWorker, every: poll) { pool in
         _ = try await pool.transaction { session in try JobQueue.promote(session) }
-        try await JobQueue.fireCron(pool) { _ in }
         _ = try await pool.run { session in try JobQueue.nextDue(session) }
       },
     ]

@@ -136,8 +136,7 @@ extension ControlAPI {
   private func readWindow(_ request: Request) async throws -> Response {
     let store = store
     return try await database.read { session in
-      let next = try JobQueue.nextFiring(ofKind: WindowJob.kind, session)
-      return try .uncached(WindowResponse(try store.window(session), nextAt: next))
+      try .uncached(WindowResponse(try store.window(session), nextAt: try store.nextOpening(session)))
     }
   }
 }

@@ -174,10 +174,8 @@ WHERE id IN (
 RETURNING queue
 
 -- name: next_due
--- The seconds until a job or a cron entry is due; NULL: none is scheduled.
-SELECT (extract(epoch FROM least(
-    (SELECT min(run_at) FROM job WHERE state = 's'), (SELECT min(next_at) FROM cron_entry WHERE NOT is_paused)))
-  - extract(epoch FROM statement_timestamp()))::float8 AS seconds
+-- The seconds until a job is due; NULL: none is scheduled.
+SELECT (extract(epoch FROM min(run_at)) - extract(epoch FROM statement_timestamp()))::float8 AS seconds FROM job WHERE state = 's'
 
 -- name: has_throttled
 SELECT EXISTS (SELECT FROM job WHERE state = 'p' AND queue = $1) AS has_throttled

@@ -33,7 +33,7 @@ package struct MaintenanceTask: Sendable {
   }
 }
 
-/// Runs the maintenance tasks: lost workers, passed deadlines, scheduled jobs, cron schedules, history.
+/// Runs the maintenance tasks: lost workers, passed deadlines, scheduled jobs, history.
 ///
 /// One worker of all does so, whose turn it is. If it ends, another takes the turn within a lease. Nothing depends on there being one:
 /// each statement skips rows that another worker has locked.
@@ -103,7 +103,7 @@ struct Maintenance: Sendable {
     }
   }
 
-  /// Makes jobs available and fires cron entries when they are due.
+  /// Makes jobs available when they are due.
   private func followSchedule() async {
     let clock = configuration.clock
     await withTaskCancellationHandler {
@@ -128,13 +128,10 @@ struct Maintenance: Sendable {
     }
   }
 
-  /// Does what is due, and returns the time until something else is.
+  /// Makes available what is due, and returns the time until something else is.
   private func performDue() async throws -> Duration? {
     try await pool.transaction { session in
       for queue in Set(try JobQueue.promote(session)) { try JobQueue.notify(queue: queue, session) }
-    }
-    try await JobQueue.fireCron(pool) { firing in
-      log.info("a cron schedule fired", ["schedule": firing.name, "job": firing.job.description])
     }
     return try await pool.run { session in try JobQueue.nextDue(session) }
   }

@@ -12,12 +12,7 @@ package enum JobKinds {
   ]
 
   /// The kinds that need none.
-  static let tasks: [any TaskJob.Type] = scheduled + [ForgetJob.self]
-
-  /// Those among them that a cron schedule can enqueue.
-  package static let scheduled: [any ScheduledJob.Type] = [
-    WindowJob.self
-  ]
+  static let tasks: [any TaskJob.Type] = [ForgetJob.self]
 
   /// The queue of the jobs that need no media process.
   package static let taskQueue = "tasks"
@@ -58,16 +53,6 @@ package enum TaskStep: Sendable, Hashable {
   case batch
   /// The rest.
   case last
-}
-
-/// A kind of job that a cron schedule enqueues.
-package protocol ScheduledJob: TaskJob {
-  /// What the job does, for the help, such as `opens the daily window`.
-  static var abstract: String { get }
-  /// An example of the arguments, for the help.
-  static var example: String { get }
-  /// What to write instead of invalid arguments.
-  static var remedy: String { get }
 }
 
 extension JobKind {

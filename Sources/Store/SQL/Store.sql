@@ -251,37 +251,6 @@ UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_i
 -- name: drop_signing_keys
 DELETE FROM signing_key WHERE retires_at <= statement_timestamp()
 
--- name: lock_windows
--- The numbers of windows commit in their order.
-SELECT pg_advisory_xact_lock(hashtextextended('windows', 2))
-
--- name: open_window
--- Times have milliseconds, as in the notification and in the API.
-INSERT INTO daily_window (job, opened_at, closes_at)
-SELECT $1::uuid, at, at + make_interval(secs => $2::int)
-FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS at) AS time
-
--- name: window
-SELECT opened_at, closes_at, closes_at > clock_timestamp() AS is_open FROM daily_window ORDER BY opened_at DESC LIMIT 1
-
--- name: windows_at
--- The last windows that had opened at two times, of which the second is the present, and the present.
-SELECT present, recorded.opened_at AS recorded_opened, recorded.closes_at AS recorded_closes,
-  arrived.opened_at AS arrived_opened, arrived.closes_at AS arrived_closes
-FROM (SELECT clock_timestamp() AS present) AS time
-LEFT JOIN LATERAL (
-  SELECT opened_at, closes_at FROM daily_window WHERE opened_at <= least($1::timestamptz, present)
-  ORDER BY opened_at DESC LIMIT 1) AS recorded ON $1 IS NOT NULL
-LEFT JOIN LATERAL (
-  SELECT opened_at, closes_at FROM daily_window WHERE opened_at <= present ORDER BY opened_at DESC LIMIT 1) AS arrived ON true
-WHERE EXISTS (SELECT FROM daily_window)
-
--- name: notify_window
-SELECT pg_notify($1, json_build_object(
-  'opened_at', to_char(opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-  'closes_at', to_char(closes_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text)
-FROM daily_window WHERE job = $2::uuid
-
 -- name: asset
 SELECT asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
   asset.duration, asset.thumbhash, asset.color, blob.inline_content, asset_set.recipe,

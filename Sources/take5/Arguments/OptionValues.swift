@@ -1,4 +1,5 @@
 import HTTPClient
+import Model
 import Platform
 import Postgres
 
@@ -24,6 +25,8 @@ enum OptionValues: Sendable, Hashable {
   case database
   /// A file with a key set, or its URL.
   case keySet
+  /// When the daily window opens.
+  case windowSchedule
 
   /// Seconds without an upper limit of their own.
   static let anySeconds = OptionValues.seconds(0...1e9)
@@ -94,6 +97,10 @@ enum OptionValues: Sendable, Hashable {
     case .keySet:
       if KeySetLocation(text) == nil {
         return "must be a file, https://HOST/PATH, or http:// with an address of this machine, not '\(text)'"
+      }
+    case .windowSchedule:
+      if WindowSchedule(text) == nil {
+        return "must be times and a time zone such as '18:00-18:05 Europe/Berlin', not '\(text)'"
       }
     case .database:
       do throws(PostgresError) { _ = try DatabaseURL(text) } catch {

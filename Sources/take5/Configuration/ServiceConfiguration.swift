@@ -1,6 +1,7 @@
 import ControlAPI
 import HTTPServer
 import MediaProcess
+import Model
 import QueueWorker
 import Store
 import Worker
@@ -13,6 +14,7 @@ struct ServiceConfiguration: Sendable {
   var limits = RateLimits.Configuration()
   var authorConcurrency: Int?
   var keepRejected = Store.keepRejected
+  var windowSchedule: WindowSchedule?
   /// The limit of the copies of a bucket's blobs, in bytes.
   var blobCache: Int64 = 4096 << 20
   var hasAccounts = false
@@ -59,6 +61,7 @@ extension ServiceConfiguration {
     case let path as WritableKeyPath<Self, Int64>: self[keyPath: path] = (Int64(text) ?? 0) << 20
     case let path as WritableKeyPath<Self, Int64?>: self[keyPath: path] = Int64(text).map { $0 << 20 }
     case let path as WritableKeyPath<Self, UInt64>: self[keyPath: path] = (UInt64(text) ?? 0) << 20
+    case let path as WritableKeyPath<Self, WindowSchedule?>: self[keyPath: path] = WindowSchedule(text)
     case let path as WritableKeyPath<Self, Duration>: self[keyPath: path] = .seconds(Double(text) ?? 0)
     case let path as WritableKeyPath<Self, Double>: self[keyPath: path] = Double(text) ?? 0
     case let path as WritableKeyPath<Self, Bool>: self[keyPath: path] = text == values.choices.last
@@ -77,6 +80,7 @@ extension ServiceConfiguration {
     case let seconds as Double: "\(Duration.seconds(seconds).components.seconds)"
     case let flag as Bool: flag ? values.choices.last : values.choices.first
     case let mode as SandboxMode: mode.rawValue
+    case let schedule as WindowSchedule: schedule.description
     default: nil
     }
   }

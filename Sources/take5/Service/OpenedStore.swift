@@ -1,4 +1,6 @@
 import Blobs
+import Logging
+import Model
 import Platform
 import QueueWorker
 import Store
@@ -29,8 +31,29 @@ struct OpenedStore: Sendable {
       tracer?.record(exchange)
     }
     let store = Store(
-      blobs: blobs, authorConcurrency: configuration.authorConcurrency, keepRejected: configuration.keepRejected)
-    return OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store)
+      blobs: blobs, authorConcurrency: configuration.authorConcurrency, keepRejected: configuration.keepRejected,
+      windowSchedule: configuration.windowSchedule)
+    let opened = OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store)
+    do { try await opened.checkWindow(arguments, configuration.windowSchedule, log) } catch {
+      await opened.close()
+      throw error
+    }
+    return opened
+  }
+
+  /// Refuses a time zone that the database does not know, and reports that this process does not open a window that the store has a
+  /// schedule of.
+  private func checkWindow(_ arguments: Arguments, _ schedule: WindowSchedule?, _ log: Logger) async throws {
+    let (isKnown, last) = try await database.pool.run { [store] session in
+      (try schedule.map { try store.knowsZone(of: $0, session) }, try store.lastWindowSchedule(session))
+    }
+    if isKnown == nil, let last {
+      log.warning("without --window, this process does not open the daily window", ["schedule": last])
+    }
+    guard isKnown == false, let schedule, let setting = arguments.setting("--window") else { return }
+    throw CommandFailure(
+      setting.source.status, "--window: unknown time zone '\(schedule.zone)'",
+      remedy: "use a name such as Europe/Berlin")
   }
 
   func close() async {

@@ -14,6 +14,9 @@ extension Option {
       \.keepRejected, "--keep-rejected", "SECONDS", .anySeconds,
       help: "time for which the sources of rejected media are kept, to be judged again; 0 keeps none"),
     Option(
+      \.windowSchedule, "--window", "SCHEDULE", .windowSchedule,
+      help: "when the daily window opens and closes, and by which time zone, such as '18:00-18:05 Europe/Berlin'"),
+    Option(
       \.worker.queue.lease, "--lease", "SECONDS", .seconds(1...86_400),
       help: "age of the last heartbeat after which other workers take a worker's jobs"),
     Option(

@@ -121,6 +121,12 @@ struct Service {
     await pool.close()
   }
 
+  /// Opens the daily window for five minutes.
+  func openWindow() async throws {
+    try await execute(
+      "INSERT INTO daily_window (opened_at, closes_at) VALUES (clock_timestamp(), clock_timestamp() + interval '300 s')")
+  }
+
   /// Runs `body` while no other session can read or write a table.
   func locking(_ table: String, _ body: @escaping @Sendable () throws -> Void) async throws {
     let pool = Pool(try database(), size: 1)

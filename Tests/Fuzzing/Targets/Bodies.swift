@@ -6,7 +6,7 @@ import Store
 @testable import ControlAPI
 
 extension FuzzTarget {
-  static let bodies = [json, search, form, canonical, definition, cron]
+  static let bodies = [json, search, form, canonical, definition]
 
   private static func fields(_ bytes: [UInt8]) throws -> [String: JSONValue] {
     try JSONBody.fields(of: bytes, part: "body")
@@ -74,18 +74,6 @@ extension FuzzTarget {
           expect(made.width > 0 && made.height > 0, "a variant without pixels")
         }
       }
-    }
-  }
-
-  /// A cron schedule, and its next times.
-  private static let cron = FuzzTarget("cron") { bytes in
-    let schedule = try CronSchedule(bytes.text)
-    guard var time = LocalTime("2026-11-23 17:59") else { return }
-    for _ in 0..<3 {
-      let next = schedule.next(after: time)
-      expect(next > time, "a time that is not later")
-      expect(LocalTime("\(next)") == next, "a time that cannot be read again")
-      time = next
     }
   }
 }

@@ -8,7 +8,7 @@ struct Check: Sendable {
 
   /// All checks.
   static let all: [Check] = [
-    .noJobIsLost, .noJobIsDuplicated, .cronSchedulesFireOnce, .effectsMatch, .attemptsDoNotOverlap, .noJobStartsEarly,
+    .noJobIsLost, .noJobIsDuplicated, .effectsMatch, .attemptsDoNotOverlap, .noJobStartsEarly,
     .acknowledgementsHold, .deadJobsUsedTheirAttempts,
   ]
 
@@ -40,17 +40,9 @@ extension Check {
   /// No job exists twice, and every job was enqueued.
   static let noJobIsDuplicated = Check(name: "no job is duplicated") { evidence in
     let ordered = Set(evidence.orders.filter { !$0.isAbsorbed }.map(\.job))
-    let made = evidence.outcomes.filter { !$0.isOfCron }
-    let counts = made.reduce(into: [:]) { $0[$1.job, default: 0] += 1 }
+    let counts = evidence.outcomes.reduce(into: [:]) { $0[$1.job, default: 0] += 1 }
     return counts.filter { $0.value > 1 }.map { "job \($0.key) exists \($0.value) times" }.sorted()
       + counts.keys.filter { !ordered.contains($0) }.map { "job \($0) was not enqueued" }.sorted()
-  }
-
-  /// Every due time of a cron schedule enqueued one job.
-  static let cronSchedulesFireOnce = Check(name: "cron schedules fire once") { evidence in
-    let fired = evidence.outcomes.count { $0.isOfCron }
-    return fired == evidence.dueCronTimes
-      ? [] : ["\(fired) jobs were enqueued for \(evidence.dueCronTimes) due times of cron schedules"]
   }
 
   /// A completed job has exactly one effect, of the attempt that completed it; no other job has one.

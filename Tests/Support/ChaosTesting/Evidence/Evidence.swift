@@ -9,8 +9,6 @@ struct Evidence: Sendable {
   var outcomes: [JobOutcome] = []
   var effects: [JobEffect] = []
   var transitions: [Transition] = []
-  /// The number of times at which a cron schedule was due.
-  var dueCronTimes = 0
   /// The process of each worker, by the worker's id.
   var processes: [Int64: Int32] = [:]
 
@@ -30,7 +28,6 @@ extension Evidence {
         JobEffect(job: try row.publicID("job"), token: try row.get("token"))
       }
       transitions = try session.execute(statements["transitions"]).map(Transition.init)
-      dueCronTimes = try session.execute(statements["cron_entries"]).count
       for row in try session.execute(statements["workers"]) {
         processes[try row.get("worker")] = Int32(try row.get("process", as: Int.self))
       }
@@ -50,8 +47,7 @@ extension JobOutcome {
       }
     self.init(
       job: try row.publicID("public_id"), state: state, token: try row.get("token"), attempt: try row.get("attempt"),
-      maxAttempts: try row.get("max_attempts"), lost: try row.get("lost"),
-      isOfCron: try row.get("kind", as: String.self) == "cron")
+      maxAttempts: try row.get("max_attempts"), lost: try row.get("lost"))
   }
 }
 
@@ -96,6 +92,4 @@ struct JobOutcome: Sendable, Hashable {
   var attempt = 1
   var maxAttempts = 5
   var lost = 0
-  /// Whether a cron schedule enqueued the job, and not a producer.
-  var isOfCron = false
 }

@@ -138,7 +138,6 @@ package final class Producer {
   private func operate(on ids: [PublicID]) throws {
     _ = try? database.once { session in
       _ = try JobQueue.depths(session)
-      try changeCronSchedules(session)
       _ = try JobQueue.find(ids, session)
       if let running = try JobQueue.list(
         JobFilter(states: [.executing], author: ChaosJob.cancellable, limit: 1), session
@@ -150,17 +149,6 @@ package final class Producer {
         try session.transaction { session in _ = try JobQueue.retryNow(waiting.publicID, session) }
       }
     }
-  }
-
-  // The schedule is never due, and is removed again.
-  private func changeCronSchedules(_ session: Session) throws {
-    let entry = CronEntry(name: "passing", schedule: "0 0 1 1 *", queue: ChaosJob.longQueue, kind: "passing")
-    try JobQueue.set(cron: entry, session)
-    _ = try JobQueue.pause(cron: entry.name, session)
-    _ = try JobQueue.resume(cron: entry.name, session)
-    _ = try JobQueue.cron(session)
-    _ = try JobQueue.nextFiring(ofKind: entry.kind, session)
-    _ = try JobQueue.remove(cron: entry.name, session)
   }
 }
 

@@ -19,8 +19,7 @@ package enum Matrix {
       "doubt_beats", "promote",
       "take_turn", "next_due", "next_expiry", "has_throttled", "drop_dead",
       "lock_limits", "grant", "drop_shares", "lock_history", "missing_days", "add_partition", "expired_days",
-      "lock_timeout", "drop_partition", "drop_rest", "cron_due", "cron_time", "cron_instants", "cron_advance",
-      "enqueue",
+      "lock_timeout", "drop_partition", "drop_rest",
     ].map { "queue." + $0 }
 
   /// The failpoints that a producer and its operator pass.
@@ -32,8 +31,6 @@ package enum Matrix {
     + [
       "enqueue", "enqueue_many", "now", "notify", "lock_jobs", "cancel_waiting", "cancel_executing",
       "redrive", "retry_now",
-      "cron_has_zone", "cron_time", "cron_instants", "cron_set", "cron_pause", "cron_entry", "cron_resume",
-      "cron_entries", "cron_next_of_kind", "cron_remove",
     ].map { "queue." + $0 }
 
   /// The failpoints that must cause an error before another one is passed.
@@ -42,7 +39,7 @@ package enum Matrix {
   /// The failpoints that only the controller passes.
   static let controllerFailpoints = [
     "terminate", "orders", "outcomes", "effects", "transitions", "workers", "age_history", "ordered_jobs",
-    "make_cron_due", "cron_entries", "posts", "files", "unfinished_posts", "unfinished_media", "connections",
+    "posts", "files", "unfinished_posts", "unfinished_media", "connections",
     "latest_run", "reprocess_runs", "reprocess_attempts", "histories", "sets", "differing_assets", "orphan_blobs",
   ].map { "chaos." + $0 }
 

@@ -55,7 +55,7 @@ struct MatrixSetup {
   }
 
   // Adds long and short jobs of a lost worker, of which one each is being cancelled, another lost worker without jobs,
-  // an expired and a missing partition of the history, and a cron schedule that is due.
+  // and an expired and a missing partition of the history.
   private func addLostWorkers() async throws {
     try await run.enqueue(
       [ChaosJob](repeating: ChaosJob(ChaosJob.longQueue), count: 2)
@@ -69,11 +69,6 @@ struct MatrixSetup {
       }
       _ = try JobQueue.register(host: "lost", process: 0, leaseSeconds: 0.01, session)
       try session.execute(ChaosSchema.statements["age_history"])
-      try JobQueue.set(
-        cron: CronEntry(
-          name: "due", schedule: "0 0 1 1 *", queue: ChaosJob.shortQueue, kind: "cron",
-          arguments: JSON.encode(ChaosJob(ChaosJob.shortQueue))), session)
-      try session.execute(ChaosSchema.statements["make_cron_due"])
     }
   }
 }

@@ -21,15 +21,9 @@ WHERE application_name = $1 AND datname = current_database() AND pid <> pg_backe
 SELECT id, absorbed FROM chaos_order
 
 -- name: outcomes
-SELECT public_id, kind, state::text AS state, token, attempt, max_attempts, lost FROM job
-UNION ALL SELECT public_id, kind, 'done ' || outcome::text, token, attempt, max_attempts, lost FROM job_done
-UNION ALL SELECT public_id, kind, 'dead', NULL, attempt, max_attempts, lost FROM job_dead
-
--- name: make_cron_due
-UPDATE cron_entry SET next_at = clock_timestamp() - interval '1 second'
-
--- name: cron_entries
-SELECT name FROM cron_entry WHERE kind = 'cron'
+SELECT public_id, state::text AS state, token, attempt, max_attempts, lost FROM job
+UNION ALL SELECT public_id, 'done ' || outcome::text, token, attempt, max_attempts, lost FROM job_done
+UNION ALL SELECT public_id, 'dead', NULL, attempt, max_attempts, lost FROM job_dead
 
 -- name: effects
 SELECT job, token FROM chaos_effect
