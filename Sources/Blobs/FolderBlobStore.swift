@@ -130,7 +130,7 @@ package struct FolderBlobStore: BlobStore {
         // The blob was published before. A file that a failing disk has truncated or corrupted is replaced atomically.
         let isIntact = replacing ? false : try Self.length(of: path) == blob.bytes
         if !isIntact {
-          _ = try blob.file.lock(waiting: true)
+          _ = try blob.file.descriptor.lock(waiting: true)
           let replacement = StagingName(path: Self.newStagingPath(in: folder))
           try link(blob, at: replacement.path)
           try Failpoint.replace.around { () throws(SystemError) in
@@ -196,7 +196,7 @@ package struct FolderBlobStore: BlobStore {
       return
     }
     do throws(SystemError) {
-      try blob.file.link(at: path)
+      try blob.file.descriptor.link(at: path)
     } catch  where error.code == ENOENT {
       // linkat(2): an O_TMPFILE file that was linked before, in a transaction that failed, and unlinked by the
       // collector cannot be linked again.

@@ -4,25 +4,23 @@ package import Platform
 
 /// A blob that is being written, by this process or by another one that has the descriptor.
 package struct StagedBlob: ~Copyable, Sendable {
-  private let file: Descriptor
+  /// The file, for reading and writing, for a writer that seeks: another process, a muxer.
+  package let file: OpenFile
   private let name: StagingName?
   private var hasher = SHA256()
   private var appended: Int64 = 0
 
   init(_ file: consuming Descriptor, name: StagingName?) {
-    self.file = file
+    self.file = OpenFile(file)
     self.name = name
   }
-
-  /// The descriptor, for reading and writing, for a writer that seeks: another process, a muxer.
-  package var descriptor: Int32 { file.number }
 
   /// The number of bytes that were appended.
   package var count: Int64 { appended }
 
   /// Appends bytes, and hashes them.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
-    do throws(SystemError) { try file.write(bytes) } catch { throw .system(error) }
+    do throws(SystemError) { try file.descriptor.write(bytes) } catch { throw .system(error) }
     hasher.update(bytes)
     appended += Int64(bytes.count)
   }
@@ -33,9 +31,9 @@ package struct StagedBlob: ~Copyable, Sendable {
   ///   file.
   package consuming func seal(writtenElsewhere: Bool = false) throws(BlobError) -> SealedBlob {
     do throws(SystemError) {
-      let bytes = try file.size()
+      let bytes = try file.descriptor.size()
       let isHashed = !writtenElsewhere && bytes == appended
-      let hash = isHashed ? hasher.finalize() : try SHA256.digest(of: file)
+      let hash = isHashed ? hasher.finalize() : try SHA256.digest(of: file.descriptor)
       return SealedBlob(hash: hash, bytes: bytes, file: file, name: name)
     } catch {
       throw .system(error)
@@ -48,7 +46,7 @@ package final class SealedBlob: Sendable {
   package let hash: SHA256Digest
   /// The length.
   package let bytes: Int64
-  let file: Descriptor
+  let file: OpenFile
   let name: StagingName?
   private let isOnDisk = Locked(false)
   private let preparation = Locked(Preparation.none)
@@ -56,22 +54,19 @@ package final class SealedBlob: Sendable {
   private let published = Locked<Publication?>(nil)
   private let loaded = Locked<[UInt8]?>(nil)
 
-  init(hash: SHA256Digest, bytes: Int64, file: consuming Descriptor, name: StagingName?) {
+  init(hash: SHA256Digest, bytes: Int64, file: OpenFile, name: StagingName?) {
     self.hash = hash
     self.bytes = bytes
     self.file = file
     self.name = name
   }
 
-  /// The descriptor, for reading.
-  package var descriptor: Int32 { file.number }
-
   /// Waits until the content is on the disk. `publish` does this too.
   package func synchronize() throws(BlobError) {
     do throws(SystemError) {
       if isOnDisk.withLock({ $0 }) { return }
       CriticalSection.mayWait("the writing of the blob \(hash) to the disk")
-      try Failpoint.synchronize.around { () throws(SystemError) in try file.synchronize() }
+      try Failpoint.synchronize.around { () throws(SystemError) in try file.descriptor.synchronize() }
       isOnDisk.withLock { $0 = true }
     } catch {
       throw .system(error)
@@ -134,14 +129,14 @@ package final class SealedBlob: Sendable {
 
   /// Another descriptor of the file, for reading.
   package func duplicate() throws(BlobError) -> Descriptor {
-    do throws(SystemError) { return try file.duplicate() } catch { throw .system(error) }
+    do throws(SystemError) { return try file.descriptor.duplicate() } catch { throw .system(error) }
   }
 
   /// Reads the entire content, unless it was loaded.
   package func content() throws(BlobError) -> [UInt8] {
     if let content = loaded.withLock(\.self) { return content }
     CriticalSection.mayWait("the content of the blob \(hash)")
-    do throws(SystemError) { return try file.contents() } catch { throw .system(error) }
+    do throws(SystemError) { return try file.descriptor.contents() } catch { throw .system(error) }
   }
 
   /// Reads the entire content of a small blob into memory, before a transaction that stores it in the database.
@@ -155,7 +150,7 @@ extension SealedBlob {
   /// Reads `count` bytes at an offset, fewer only at the end.
   package func bytes(count: Int, at offset: Int64) throws(BlobError) -> [UInt8] {
     CriticalSection.mayWait("the content of the blob \(hash)")
-    do throws(SystemError) { return try file.bytes(count: count, at: offset) } catch { throw .system(error) }
+    do throws(SystemError) { return try file.descriptor.bytes(count: count, at: offset) } catch { throw .system(error) }
   }
 }
 

@@ -377,7 +377,7 @@ package final class UploadFile: Sendable {
     do throws(SystemError) {
       let hash = if let hash { hash } else { try SHA256.digest(of: file) }
       return SealedBlob(
-        hash: hash, bytes: try file.size(), file: try file.duplicate(),
+        hash: hash, bytes: try file.size(), file: OpenFile(try file.duplicate()),
         name: StagingName(path: path, isKept: true))
     } catch {
       throw .system(error)

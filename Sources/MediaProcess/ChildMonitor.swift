@@ -4,17 +4,23 @@ import Platform
 /// Observes a child during its job, to decide whether the media or another process caused its failure.
 struct ChildMonitor {
   private let process: Int32
-  private let stage: MediaCrash.Stage
+  private(set) var stage: MediaCrash.Stage
   private let limits: MediaCrash.Limits
   /// The cgroup that holds only the fork server and the child, and its count of OOM kills before the job.
   private let cgroup: (memory: MemoryCgroup, killsBefore: Int)?
-  private let activity: ProcessActivity?
+  private var activity: ProcessActivity?
 
   init(of process: Int32, in memory: MemoryCgroup?, stage: MediaCrash.Stage, limits: MediaCrash.Limits) {
     self.process = process
     self.stage = stage
     self.limits = limits
     cgroup = memory.map { ($0, $0.outOfMemoryKills ?? 0) }
+    activity = ProcessActivity(of: process)
+  }
+
+  /// Observes the next stage of the job.
+  mutating func begin(_ stage: MediaCrash.Stage) {
+    self.stage = stage
     activity = ProcessActivity(of: process)
   }
 

@@ -1,27 +1,35 @@
 import Glibc
 import Platform
 
-/// The replies of one child: it sends progress, one result or failure, and ends.
+/// A request with the files that are sent with it.
+struct JobRequest {
+  let message: MediaRequest
+  let files: [OpenFile]
+}
+
+/// The conversation with one child: it sends facts, which a plan can follow, progress, one result or failure, and ends.
 struct JobExchange {
-  let stage: MediaCrash.Stage
   let limits: MediaCrash.Limits
   let deadline: Duration
   let cancellation: CancellationFlag
 
-  /// The time in which a child ends after its reply.
+  /// The time in which a child ends after its last reply.
   private static let endTimeout = Duration.seconds(5)
 
-  /// Sends the request to a new child, receives its reply, and waits for its end; kills it at the deadline, if the job is
+  /// Sends the request to a new child, receives its replies, and waits for its end; kills it at the deadline, if the job is
   /// cancelled, or if it does not follow the protocol.
   func complete(
-    _ request: [UInt8], descriptors: [Int32], in server: MediaServer, progress: (Double) -> Void
+    _ request: JobRequest, in server: MediaServer, next: (ProbeReport) throws(MediaFailure) -> JobRequest?,
+    progress: (Double) -> Void
   ) throws -> MediaReply {
     let child = try server.fork(limits)
-    let monitor = ChildMonitor(of: child.process, in: server.memory, stage: stage, limits: limits)
+    var request = request
+    var monitor = ChildMonitor(
+      of: child.process, in: server.memory, stage: request.message.stage, limits: limits)
     let reply: MediaReply?
     do {
-      try send(request, descriptors, to: child)
-      reply = try receive(from: child, monitor, progress: progress)
+      _ = try send(request, to: child)
+      reply = try receive(from: child, asked: &request, &monitor, next: next, progress: progress)
     } catch {
       _ = try server.kill(child)
       throw error
@@ -32,32 +40,35 @@ struct JobExchange {
     }
     if let failure = monitor.failure(after: end) { throw failure }
     switch reply {
-    case .failure(let failure): throw failure.reported(by: stage, limits, descriptors)
+    case .failure(let failure): throw failure.reported(by: monitor.stage, limits, request.files)
     case let reply?: return reply
     case nil: throw MediaFailure(.protocolViolation, "the media process ended without a reply")
     }
   }
 
-  private func send(_ request: [UInt8], _ descriptors: [Int32], to child: borrowing JobChild) throws(MediaFailure) {
+  /// Sends a request; false if the child cannot receive it, because it has ended, which is seen by its end.
+  private func send(_ request: JobRequest, to child: borrowing JobChild) throws(MediaFailure) -> Bool {
+    let message = try Envelope.encode(request.message)
     do throws(SystemError) {
+      // A child that reads nothing does not block this: two requests, of which the first is short, fit into the socket.
       try Failpoint.request.around { () throws(SystemError) in
-        try child.socket.send(request, descriptors: descriptors)
+        try child.socket.send(message, descriptors: request.files.map { $0.descriptor.number })
       }
+      return true
     } catch {
-      // A child that cannot receive has ended, which is seen by its end. Anything else is not the media's doing, and a child
-      // without a request would wait until its deadline.
-      guard error.code == EPIPE || error.code == ECONNRESET else {
-        throw MediaFailure(.unavailable, "the request cannot be sent: \(error)")
-      }
+      if error.code == EPIPE || error.code == ECONNRESET { return false }
+      // Anything else is not the media's doing, and a child without a request would wait until its deadline.
+      throw MediaFailure(.unavailable, "the request cannot be sent: \(error)")
     }
   }
 
-  /// Receives until the child closes its socket. Returns its reply; nil if there was none.
+  /// Receives until the child closes its socket. Returns its last reply; nil if there was none.
   private func receive(
-    from child: borrowing JobChild, _ monitor: ChildMonitor, progress: (Double) -> Void
+    from child: borrowing JobChild, asked request: inout JobRequest, _ monitor: inout ChildMonitor,
+    next: (ProbeReport) throws(MediaFailure) -> JobRequest?, progress: (Double) -> Void
   ) throws -> MediaReply? {
     let clock = ContinuousClock()
-    let start = clock.now
+    var start = clock.now
     var end = start + deadline
     var reported = ProgressCheck()
     var reply: MediaReply?
@@ -69,7 +80,7 @@ struct JobExchange {
       guard try child.socket.waitReadable(milliseconds: slice) else {
         guard remaining <= .zero else { continue }
         throw reply == nil
-          ? monitor.failure(afterDeadline: deadline)
+          ? monitor.failure(afterDeadline: start.duration(to: end))
           : MediaFailure(.protocolViolation, "the media process kept running after its reply")
       }
       let message: MessageSocket.Message?
@@ -85,11 +96,21 @@ struct JobExchange {
       }
       switch try Envelope<MediaReply>.decode(message.bytes) {
       case .progress(let fraction):
-        guard stage == .run else { throw MediaFailure(.protocolViolation, "progress of a \(stage.rawValue)") }
+        guard monitor.stage == .run else {
+          throw MediaFailure(.protocolViolation, "progress of a \(monitor.stage.rawValue)")
+        }
         if let fraction = try reported.accept(fraction, after: start.duration(to: clock.now)) { progress(fraction) }
-      case let result:
-        reply = result
-        end = min(end, clock.now + Self.endTimeout)
+      case let received:
+        if case .probed(let report) = received, monitor.stage == .probe, let following = try next(report) {
+          guard try send(following, to: child) else { return nil }
+          request = following
+          monitor.begin(request.message.stage)
+          start = clock.now
+        } else {
+          reply = received
+          child.socket.endSending()
+          end = min(end, clock.now + Self.endTimeout)
+        }
       }
     }
   }

@@ -1,12 +1,12 @@
 import Glibc
 package import Platform
 
-/// The parent's side of the jobs of one slot: a fork server, and for each request a child of it.
+/// The parent's side of the jobs of one slot: a fork server, and for each job a child of it.
 struct MediaConnection {
   private let configuration: MediaProcess.Configuration
   private var server: MediaServer?
 
-  /// Starts no process before the first request.
+  /// Starts no process before the first job.
   init(_ configuration: MediaProcess.Configuration) { self.configuration = configuration }
 
   /// The id of the fork server; nil while there is none.
@@ -24,28 +24,25 @@ struct MediaConnection {
     return started
   }
 
-  /// Runs a request in a child of its own, and returns its reply once the child has ended: no living process can write
+  /// Does a job in a child of its own, and returns its last reply once the child has ended: no living process can write
   /// its outputs any more.
   ///
   /// - Parameters:
-  ///   - libraries: those that its job needs.
-  ///   - descriptors: sent with the request; the caller owns them.
+  ///   - libraries: those that the job needs.
   ///   - deadline: the maximum duration.
+  ///   - next: returns the request that follows the facts of a probe; nil: the job ends with them.
   ///   - progress: receives the completed fraction, as the child reports it.
   mutating func exchange(
-    _ request: MediaRequest, needing libraries: LibraryGroup, descriptors: [Int32], deadline: Duration,
-    cancellation: CancellationFlag,
-    progress: (Double) -> Void
+    _ request: JobRequest, needing libraries: LibraryGroup, deadline: Duration, cancellation: CancellationFlag,
+    next: (ProbeReport) throws(MediaFailure) -> JobRequest? = { _ in nil }, progress: (Double) -> Void = { _ in }
   ) throws(MediaFailure) -> MediaReply {
     let exchange = JobExchange(
-      stage: request.stage, limits: configuration.limits(deadline: deadline), deadline: deadline,
-      cancellation: cancellation)
+      limits: configuration.limits(deadline: deadline), deadline: deadline, cancellation: cancellation)
     let server = try start(libraries)
     do {
-      return try exchange.complete(
-        Envelope.encode(request), descriptors: descriptors, in: server, progress: progress)
+      return try exchange.complete(request, in: server, next: next, progress: progress)
     } catch let failure as MediaFailure {
-      // The fault may be the server's: the next request starts another one.
+      // The fault may be the server's: the next job starts another one.
       if failure.kind == .unavailable || failure.kind == .interrupted { close() }
       throw failure
     } catch {

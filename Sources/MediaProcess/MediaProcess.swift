@@ -5,8 +5,8 @@ package import Platform
 /// A slot for media jobs: a fork server that runs `take5-media`, and the permanent thread that starts it and waits for
 /// it.
 ///
-/// Each request has a child of the server to itself, which is confined, opens no files but receives descriptors, and ends
-/// with its reply. A crash, a hang or a limit of it fails only its request. The server starts with the first request; it
+/// Each job has a child of the server to itself, which is confined, opens no files but receives descriptors, and ends
+/// with its last reply. A crash, a hang or a limit of it fails only its job. The server starts with the first job; it
 /// receives a signal when the thread that started it ends.
 package actor MediaProcess: MediaRunner {
   /// The limits of a media process.
@@ -52,45 +52,45 @@ package actor MediaProcess: MediaRunner {
 
   deinit { executor.stop() }
 
-  package func probe(
-    _ inputs: [InputName: OpenFile], limits: Limits, deadline: Duration, cancellation: CancellationFlag
-  ) throws(MediaFailure) -> ProbeReport {
-    let names = inputs.keys.sorted { $0.rawValue < $1.rawValue }
+  package func process(
+    _ clips: [InputName: OpenFile], limits: Limits, mode: ExecutionMode = .throughput, deadline: Duration,
+    cancellation: CancellationFlag, plan: @Sendable ([InputName: ClipFacts]) throws -> (Plan, [Role: OpenFile])?,
+    progress: @Sendable (Double) -> Void = { _ in }
+  ) throws -> RunReport {
+    let inputs = clips.keys.sorted { $0.rawValue < $1.rawValue }
+    var probed = ProbeReport()
+    var planned: Result<(Plan, [Role: OpenFile])?, any Error> = .success(nil)
     let reply = try connection.exchange(
-      .probe(inputs: names, limits: limits), needing: .clips,
-      descriptors: names.compactMap { inputs[$0]?.descriptor.number }, deadline: deadline, cancellation: cancellation,
-      progress: { _ in })
-    guard case .probed(let report) = reply else { throw Self.unexpectedReply }
-    let bytes = try RequestFile.all(inputs.mapValues { $0.descriptor.number }).mapValues(\.count)
-    return try ProbeCheck(limits: limits, inputs: bytes).checked(report)
-  }
-
-  package func run(
-    _ plan: Plan, mode: ExecutionMode = .throughput, inputs: [InputName: OpenFile], outputs: [Role: Int32],
-    deadline: Duration, cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
-  ) throws(MediaFailure) -> RunReport {
-    let inputNames = inputs.keys.sorted { $0.rawValue < $1.rawValue }
-    let roles = outputs.keys.sorted { $0.rawValue < $1.rawValue }
-    let descriptors = inputNames.compactMap { inputs[$0]?.descriptor.number } + roles.compactMap { outputs[$0] }
-    let reply = try connection.exchange(
-      .run(plan: plan, mode: mode, inputs: inputNames, outputs: roles), needing: .clips, descriptors: descriptors,
-      deadline: deadline, cancellation: cancellation, progress: progress)
-    guard case .result(let report) = reply else { throw Self.unexpectedReply }
-    return try RunCheck(plan: plan, outputs: RequestFile.all(outputs)).checked(report)
+      JobRequest(message: .probe(inputs: inputs, limits: limits), files: inputs.compactMap { clips[$0] }),
+      needing: .clips, deadline: deadline, cancellation: cancellation,
+      next: { (report) throws(MediaFailure) in
+        let bytes = try RequestFile.all(clips).mapValues(\.count)
+        probed = try ProbeCheck(limits: limits, inputs: bytes).checked(report)
+        guard probed.reasons.isEmpty else { return nil }
+        planned = Result { try plan(probed.facts) }
+        guard case .success(let (plan, outputs)?) = planned else { return nil }
+        let roles = outputs.keys.sorted { $0.rawValue < $1.rawValue }
+        return JobRequest(
+          message: .run(plan: plan, mode: mode, outputs: roles), files: roles.compactMap { outputs[$0] })
+      }, progress: progress)
+    switch (reply, try planned.get()) {
+    case (.probed, nil): return RunReport(verdict: probed.verdict, outputs: [])
+    case (.result(let report), let (plan, outputs)?):
+      return try RunCheck(plan: plan, outputs: RequestFile.all(outputs)).checked(report)
+    default: throw Self.unexpectedReply
+    }
   }
 
   package func photo(
-    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: OpenFile], deadline: Duration, cancellation: CancellationFlag
   ) throws(MediaFailure) -> PhotoReport {
     let roles = outputs.keys.sorted { $0.rawValue < $1.rawValue }
     let reply = try connection.exchange(
-      .photo(plan: plan, outputs: roles), needing: plan.libraries(for: photo),
-      descriptors: [photo.descriptor.number] + roles.compactMap { outputs[$0] }, deadline: deadline,
-      cancellation: cancellation, progress: { _ in })
+      JobRequest(message: .photo(plan: plan, outputs: roles), files: [photo] + roles.compactMap { outputs[$0] }),
+      needing: plan.libraries(for: photo), deadline: deadline, cancellation: cancellation)
     guard case .photo(let report) = reply else { throw Self.unexpectedReply }
-    return try PhotoCheck(
-      plan: plan, bytes: RequestFile(photo.descriptor.number).count, outputs: RequestFile.all(outputs)
-    ).checked(report)
+    return try PhotoCheck(plan: plan, bytes: RequestFile(photo).count, outputs: RequestFile.all(outputs))
+      .checked(report)
   }
 
   private static let unexpectedReply = MediaFailure(.protocolViolation, "the media process sent an unexpected reply")

@@ -1,11 +1,12 @@
 package import Model
 
-/// A request to a child of the fork server; descriptors are sent with it (unix(7), SCM_RIGHTS).
+/// A request to a child of the fork server; descriptors are sent with it (unix(7), SCM_RIGHTS). A run follows the facts of
+/// a probe.
 package enum MediaRequest: Codable, Sendable, Hashable {
   /// Probes inputs. The descriptors are those of the inputs, in this order.
   case probe(inputs: [InputName], limits: Limits)
-  /// Runs a plan. The descriptors are those of the inputs and then of the outputs, in this order.
-  case run(plan: Plan, mode: ExecutionMode, inputs: [InputName], outputs: [Role])
+  /// Runs a plan for the inputs that the child has probed. The descriptors are those of the outputs, in this order.
+  case run(plan: Plan, mode: ExecutionMode, outputs: [Role])
   /// Runs a plan for one photo. The descriptors are that of the photo and then of the outputs, in this order.
   case photo(plan: PhotoPlan, outputs: [Role])
 
@@ -18,7 +19,7 @@ package enum MediaRequest: Codable, Sendable, Hashable {
   }
 }
 
-/// A reply of a child: the last message is a result or a failure, and the child ends after it.
+/// A reply of a child: its last message is a result or a failure, or facts that no plan follows, and it ends after it.
 package enum MediaReply: Codable, Sendable, Hashable {
   /// The facts of the inputs, and the reasons for which they are refused.
   case probed(ProbeReport)
@@ -53,7 +54,7 @@ package struct Envelope<Message: Codable & Sendable>: Codable, Sendable {
   let message: Message
 
   /// Incremented with every incompatible change.
-  static var currentVersion: Int { 8 }
+  static var currentVersion: Int { 9 }
 
   package static func encode(_ message: Message) throws(MediaFailure) -> [UInt8] {
     do {

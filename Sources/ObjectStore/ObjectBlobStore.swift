@@ -115,7 +115,7 @@ package struct ObjectBlobStore: BlobStore {
   private func download(_ hash: SHA256Digest) throws(BlobError) -> SealedBlob {
     let staged = try cache.store.stage()
     do {
-      try client.get(Self.key(hash, client), into: staged.descriptor)
+      try client.get(Self.key(hash, client), into: staged.file.descriptor.number)
     } catch let error as S3Error where error.isMissing {
       throw .missing(hash)
     } catch {

@@ -4,39 +4,41 @@ import MediaProcess
 import Model
 import Platform
 
-/// The job of one child of the fork server: it receives a request with its descriptors, and sends the reply.
+/// The job of one child of the fork server: it receives requests with their descriptors, and sends the replies.
 ///
-/// It opens no files: inputs and outputs are descriptors that come with the request.
+/// It opens no files: inputs and outputs are descriptors that come with the requests.
 struct MediaJob: ~Copyable {
   private let socket: MessageSocket
   private let clock = ContinuousClock()
+  /// The inputs that were probed, for a run.
+  private var inputs: [InputName: OpenFile] = [:]
 
-  /// Performs one job; the parent sees the end of the child if its request or the reply cannot be transferred.
+  /// Performs one job; the parent sees the end of the child if a request or a reply cannot be transferred.
   static func perform(for socket: consuming MessageSocket) {
-    let job = MediaJob(socket: socket)
-    guard let message = try? job.socket.receive() else { return }
-    let files = message.descriptors.map { OpenFile(Descriptor(owning: $0)) }
-    let reply: MediaReply
-    do {
-      reply = try job.perform(Envelope<MediaRequest>.decode(message.bytes), files: files)
-    } catch {
-      reply = .failure(error)
+    var job = MediaJob(socket: socket)
+    while let message = try? job.socket.receive() {
+      let files = message.descriptors.map { OpenFile(Descriptor(owning: $0)) }
+      let reply: MediaReply
+      do {
+        reply = try job.perform(Envelope<MediaRequest>.decode(message.bytes), files: files)
+      } catch {
+        reply = .failure(error)
+      }
+      guard (try? job.socket.send(Envelope.encode(reply))) != nil, case .probed = reply else { return }
     }
-    try? job.socket.send(Envelope.encode(reply))
   }
 
   private init(socket: consuming MessageSocket) { self.socket = socket }
 
-  private borrowing func perform(_ request: MediaRequest, files: [OpenFile]) throws(MediaFailure) -> MediaReply {
+  private mutating func perform(_ request: MediaRequest, files: [OpenFile]) throws(MediaFailure) -> MediaReply {
     switch request {
     case .probe(let inputs, let limits):
       guard files.count == inputs.count else { throw Self.descriptorMismatch }
+      self.inputs = Dictionary(uniqueKeysWithValues: zip(inputs, files))
       return .probed(try probe(zip(inputs, files).map { (input: $0, file: $1) }, limits: limits))
-    case .run(let plan, let mode, let inputs, let outputs):
-      guard files.count == inputs.count + outputs.count else { throw Self.descriptorMismatch }
-      return try run(
-        plan, mode: mode, inputs: Dictionary(uniqueKeysWithValues: zip(inputs, files)),
-        outputs: Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst(inputs.count))))
+    case .run(let plan, let mode, let outputs):
+      guard files.count == outputs.count else { throw Self.descriptorMismatch }
+      return try run(plan, mode: mode, outputs: Dictionary(uniqueKeysWithValues: zip(outputs, files)))
     case .photo(let plan, let outputs):
       guard let photo = files.first, files.count == 1 + outputs.count else { throw Self.descriptorMismatch }
       let files = Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst()))
@@ -81,7 +83,7 @@ struct MediaJob: ~Copyable {
   }
 
   private borrowing func run(
-    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: OpenFile]
+    _ plan: Plan, mode: ExecutionMode, outputs: [Role: OpenFile]
   ) throws(MediaFailure) -> MediaReply {
     let cancellation = CancellationFlag()
     var next = clock.now

@@ -50,7 +50,7 @@ struct FolderBlobStoreTests {
     #expect(truncate("\(path)/\(blob.hash.hex.prefix(2))/\(blob.hash.hex)", 1) == 0)
     let again = try store.stage()
     Array<UInt8>([1, 2, 3]).withUnsafeBytes { bytes in
-      #expect(pwrite(again.descriptor, bytes.baseAddress, 3, 0) == 3)
+      #expect(pwrite(again.file.descriptor.number, bytes.baseAddress, 3, 0) == 3)
     }
     let intact = try again.seal(writtenElsewhere: true)
     try store.publish(intact)
@@ -67,7 +67,7 @@ struct FolderBlobStoreTests {
     let other = try FolderBlobStore(folder: path)
     #expect(try Folder.names(in: "\(path)/.staging").count == 1)
     // A copy of the descriptor, as a media process has it, holds the lock too.
-    let copy = fcntl(staged.descriptor, F_DUPFD_CLOEXEC, 0)
+    let copy = fcntl(staged.file.descriptor.number, F_DUPFD_CLOEXEC, 0)
     let blob = try staged.seal()
     try other.removeStagedOrphans()
     try store.publish(blob)

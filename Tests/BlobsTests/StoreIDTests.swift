@@ -74,7 +74,7 @@ struct StoreIDTests {
       #expect(isUnavailable { _ = try store.contains(stored) })
       #expect(isUnavailable { _ = try store.remove(stored) })
       #expect(isUnavailable { _ = try store.damage(of: stored, bytes: 4) })
-      #expect(isUnavailable { _ = try store.stage().descriptor })
+      #expect(isUnavailable { _ = try store.stage().count })
       #expect(isUnavailable { try store.publish(late) })
       #expect(isUnavailable { try store.check() })
       #expect(isUnavailable { _ = try store.listing(ofShard: 0) })

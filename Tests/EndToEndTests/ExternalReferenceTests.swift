@@ -17,38 +17,37 @@ struct ExternalReferenceTests {
   private struct Requests {
     let slot: MediaProcess
     let definition: Definition
-    let front: OpenFile
     let back: OpenFile
     let cancellation = CancellationFlag()
 
     init(_ slot: MediaProcess) throws {
       self.slot = slot
       definition = try Definitions.take5Post()
-      front = try Clips.front.write()
       back = try Clips.back.write()
     }
 
-    /// A plan that composes two valid clips.
-    func plan() async throws -> Plan {
-      let report = try await slot.probe(
-        [.front: front, .back: back], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
-      let (front, back) = (try #require(report.facts[.front]), try #require(report.facts[.back]))
-      return Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
-    }
-
     func probe(_ file: OpenFile) async throws {
-      _ = try await slot.probe(
-        [.clip: file], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
+      _ = try await slot.process(
+        [.clip: file], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation
+      ) { _ in nil }
     }
 
-    /// Runs a plan whose front clip is another file: the demuxer opens it without the checks of a probe.
-    func run(_ plan: Plan, with file: OpenFile) async throws {
-      let output = OpenFile(try Descriptor(unnamedIn: "/tmp"))
-      defer { withExtendedLifetime(output) {} }
-      _ = try await slot.run(
-        plan, inputs: [.front: file, .back: back], outputs: [.composed: output.descriptor.number],
-        deadline: .seconds(60), cancellation: cancellation
-      ) { _ in }
+    /// Composes two valid clips, of which the front one has other content after the probe: the demuxer opens it without
+    /// the checks of one.
+    func run(_ content: [UInt8]) async throws {
+      let (front, output) = (try Clips.front.write(), try TemporaryFile.make())
+      let isPlanned = CancellationFlag()
+      _ = try await slot.process(
+        [.front: front, .back: back], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation
+      ) { [definition] facts in
+        guard let first = facts[.front], let second = facts[.back] else { return nil }
+        guard ftruncate(front.descriptor.number, 0) == 0 else { throw SystemError(call: "ftruncate") }
+        try front.descriptor.write(content, at: 0)
+        isPlanned.cancel()
+        let plan = Planner(definition).plan(front: first, back: second, foreground: .front, roles: [.composed])
+        return (plan, [.composed: output])
+      }
+      #expect(isPlanned.isCancelled)
     }
 
     func photo(_ file: OpenFile) async throws {
@@ -73,17 +72,16 @@ struct ExternalReferenceTests {
     let trace = try await SystemCallTrace.attach(to: [try #require(await slot.processID)], in: folder.path)
 
     let requests = try Requests(slot)
-    let plan = try await requests.plan()
     let media = try ReferencingMedia.all(referringTo: bait)
     for media in media {
       let file = try TemporaryFile.make(media.bytes)
       await #expect(throws: Never.self, "a probe of \(media.name)") { try await requests.probe(file) }
-      await #expect(throws: Never.self, "a run of \(media.name)") { try await requests.run(plan, with: file) }
+      await #expect(throws: Never.self, "a run of \(media.name)") { try await requests.run(media.bytes) }
       await #expect(throws: Never.self, "a photo: \(media.name)") { try await requests.photo(file) }
     }
     await slot.stop()
     let calls = try await trace.end()
-    #expect(calls.count { $0.isRequest } == 1 + 3 * media.count)
+    #expect(calls.count { $0.isRequest } == 4 * media.count)
     #expect(calls.filter { !$0.isOnOwnDescriptor } == [])
     #expect(!bait.wasReached)
   }

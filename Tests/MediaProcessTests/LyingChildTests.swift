@@ -19,15 +19,17 @@ struct LyingChildTests {
       let slot = try MediaProcess(name: "honest", configuration: .init())
       let definition = try Definitions.markerVideo()
       let clip = try MarkedClip(.red, seconds: 2, tone: .init(440)).write()
-      let cancellation = CancellationFlag()
-      let probed = try await slot.probe(
-        [.clip: clip], limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
-      let plan = Planner(definition).plan(clip: try #require(probed.facts[.clip]))
-      let files = try LyingChildTests.files(of: plan)
-      let report = try await slot.run(
-        plan, inputs: [.clip: clip], outputs: files.mapValues { $0.descriptor.number }, deadline: .seconds(60),
-        cancellation: cancellation
-      ) { _ in }
+      let made = Locked<(plan: Plan, files: [Role: OpenFile])?>(nil)
+      let report = try await slot.process(
+        [.clip: clip], limits: definition.limits, deadline: .seconds(60), cancellation: CancellationFlag()
+      ) { facts in
+        guard let clip = facts[.clip] else { return nil }
+        let plan = Planner(definition).plan(clip: clip)
+        let files = try LyingChildTests.files(of: plan)
+        made.withLock { $0 = (plan, files) }
+        return (plan, files)
+      }
+      let (plan, files) = try #require(made.withLock(\.self))
       await slot.stop()
       let outputs = try files.sorted { $0.key.rawValue < $1.key.rawValue }.map { try $0.value.descriptor.contents() }
       return HonestRun(plan: plan, report: report, outputs: outputs)
@@ -38,19 +40,31 @@ struct LyingChildTests {
     try Dictionary(uniqueKeysWithValues: plan.outputs.map { ($0, OpenFile(try Descriptor(unnamedIn: "/tmp"))) })
   }
 
-  /// Lets a child replay messages, and returns the report and the progress that the parent accepts.
+  /// Lets a child replay the facts of a run and then messages, and returns the report and the progress that the parent
+  /// accepts.
   private func replay(
-    _ messages: [[UInt8]], _ outputs: [[UInt8]], of plan: Plan, in slot: MediaProcess
+    _ messages: [[UInt8]], _ outputs: [[UInt8]], of run: HonestRun, in slot: MediaProcess,
+    facts change: (inout [MediaReply]) -> Void = { _ in }, planning: @Sendable () -> Void = {}
   ) async throws -> (report: RunReport, progress: [Double]) {
-    let script = try JSON.encode(["messages": messages, "outputs": outputs])
-    let clip = try TemporaryFile.make(Array("replay\n".utf8) + script)
-    let files = try Self.files(of: plan)
-    defer { withExtendedLifetime(files) {} }
+    // In the script, a byte has at most three digits and a comma. The facts say how long the file is.
+    let count = 4 * (messages + outputs).joined().count + (1 << 16)
+    var probed = ProbeReport()
+    probed.facts = run.plan.inputs.mapValues(\.facts)
+    probed.facts[.clip]?.bytes = Int64(count)
+    var facts = [MediaReply.probed(probed)]
+    change(&facts)
+    let script = try JSON.encode(["facts": facts.map(Self.message), "messages": messages, "outputs": outputs])
+    let content = Array("replay\n".utf8) + script
+    let clip = try TemporaryFile.make(content + [UInt8](repeating: 0x20, count: count - content.count))
     let progress = Locked<[Double]>([])
-    let report = try await slot.run(
-      plan, inputs: [.clip: clip], outputs: files.mapValues { $0.descriptor.number },
-      deadline: .seconds(60), cancellation: CancellationFlag()
-    ) { fraction in progress.withLock { $0.append(fraction) } }
+    let report = try await slot.process(
+      [.clip: clip], limits: run.plan.limits, deadline: .seconds(60), cancellation: CancellationFlag()
+    ) { [plan = run.plan] _ in
+      planning()
+      return (plan, try Self.files(of: plan))
+    } progress: { fraction in
+      progress.withLock { $0.append(fraction) }
+    }
     return (report, progress.withLock { $0 })
   }
 
@@ -84,14 +98,14 @@ struct LyingChildTests {
   func outputs() async throws {
     let (honest, slot) = (try await HonestRun.make(), try Self.slot())
     let repeated = try await replay(
-      [try Self.message(.result(honest.report))], honest.outputs, of: honest.plan, in: slot)
+      [try Self.message(.result(honest.report))], honest.outputs, of: honest, in: slot)
     #expect(repeated.report == honest.report)
     for lie in Self.lies {
       var report = honest.report
       let index = try #require(report.outputs.firstIndex { $0.type == lie.type })
       lie.change(&report, index)
       let failure = try await #require(throws: MediaFailure.self, "\(lie.field)") {
-        _ = try await replay([try Self.message(.result(report))], honest.outputs, of: honest.plan, in: slot)
+        _ = try await replay([try Self.message(.result(report))], honest.outputs, of: honest, in: slot)
       }
       #expect(failure.kind == .protocolViolation)
       #expect(failure.detail.contains("refused: ") && failure.detail.contains(lie.field), "\(failure)")
@@ -108,7 +122,7 @@ struct LyingChildTests {
       // As long as the output.
       outputs[index] = Array("<html>".utf8) + [UInt8](repeating: 0x20, count: outputs[index].count - 6)
       let failure = try await #require(throws: MediaFailure.self, "\(role.rawValue)") {
-        _ = try await replay([try Self.message(.result(honest.report))], outputs, of: honest.plan, in: slot)
+        _ = try await replay([try Self.message(.result(honest.report))], outputs, of: honest, in: slot)
       }
       #expect(failure.kind == .protocolViolation)
       #expect(failure.detail.contains("outputs.\(role.rawValue).file is not "), "\(failure)")
@@ -121,7 +135,7 @@ struct LyingChildTests {
     let (honest, slot) = (try await HonestRun.make(), try Self.slot())
     let result = try Self.message(.result(honest.report))
     let fractions = try [1e30, -1e30, 0.5, -1, 0.25, 1.5].map { try Self.message(.progress($0)) }
-    let accepted = try await replay(fractions + [result], honest.outputs, of: honest.plan, in: slot)
+    let accepted = try await replay(fractions + [result], honest.outputs, of: honest, in: slot)
     #expect(accepted.progress == [0.5])
     let nan = String(decoding: try Self.message(.progress(0.5)), as: UTF8.self).split(separator: "0.5")
     let flood = try (0..<1000).map { try Self.message(.progress(Double($0) / 1000)) }
@@ -129,10 +143,36 @@ struct LyingChildTests {
       ([Array(nan.joined(separator: "NaN").utf8)], "could not be decoded"), (flood, "refused: progress has "),
     ] {
       let failure = try await #require(throws: MediaFailure.self, "\(reason)") {
-        _ = try await replay(messages + [result], honest.outputs, of: honest.plan, in: slot)
+        _ = try await replay(messages + [result], honest.outputs, of: honest, in: slot)
       }
       #expect(failure.kind == .protocolViolation && failure.detail.contains(reason), "\(failure)")
     }
     await slot.stop()
+  }
+
+  @Test("false facts and progress end the job before it is planned, and second facts are no report")
+  func facts() async throws {
+    let (honest, slot) = (try await HonestRun.make(), try Self.slot())
+    let lies: [(reason: String, isPlanned: Bool, change: (inout [MediaReply]) -> Void)] = [
+      ("refused: facts.clip.bytes is ", false, { $0 = $0.map { Self.changed($0) { $0.facts[.clip]?.bytes = 1 } } }),
+      ("refused: facts and reasons ", false, { $0 = $0.map { Self.changed($0) { $0.facts = [:] } } }),
+      ("progress of a probe", false, { $0 = [.progress(0.5)] }), ("unexpected reply", true, { $0 += $0 }),
+    ]
+    for lie in lies {
+      let isPlanned = CancellationFlag()
+      let failure = try await #require(throws: MediaFailure.self, "\(lie.reason)") {
+        _ = try await replay(
+          [], honest.outputs, of: honest, in: slot, facts: lie.change, planning: { isPlanned.cancel() })
+      }
+      #expect(failure.kind == .protocolViolation && failure.detail.contains(lie.reason), "\(failure)")
+      #expect(isPlanned.isCancelled == lie.isPlanned)
+    }
+    await slot.stop()
+  }
+
+  private static func changed(_ reply: MediaReply, _ change: (inout ProbeReport) -> Void) -> MediaReply {
+    guard case .probed(var report) = reply else { return reply }
+    change(&report)
+    return .probed(report)
   }
 }

@@ -26,45 +26,105 @@ struct MediaProcessTests {
       configuration: MediaProcess.Configuration(memoryLimit: memory))
   }
 
-  func plan(_ slot: MediaProcess) async throws -> Plan {
-    let report = try await slot.probe(
-      files, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
-    #expect(report.reasons.isEmpty)
-    let (front, back) = (try #require(report.facts[.front]), try #require(report.facts[.back]))
-    return Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
+  /// Composes the clips; without an output it only probes them.
+  ///
+  /// - Parameter planning: runs while the child waits for the plan.
+  func compose(
+    _ slot: MediaProcess, into output: OpenFile?, deadline: Duration = .seconds(120),
+    planning: @Sendable () throws -> Void = {}, progress: @Sendable (Double) -> Void = { _ in }
+  ) async throws -> RunReport {
+    try await slot.process(files, limits: definition.limits, deadline: deadline, cancellation: cancellation) {
+      [definition] facts in
+      try planning()
+      guard let output, let front = facts[.front], let back = facts[.back] else { return nil }
+      let plan = Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
+      return (plan, [.composed: output])
+    } progress: {
+      progress($0)
+    }
   }
 
-  @Test("it probes, runs and reports progress, in children of the same server")
+  func probe(_ slot: MediaProcess) async throws {
+    let report = try await compose(slot, into: nil)
+    #expect(report.verdict.verdict == .accepted && report.outputs.isEmpty)
+    #expect(Set(report.verdict.inputs.keys) == [.front, .back])
+  }
+
+  @Test("one child probes, waits for the plan, runs and reports progress, and the next job has another of the same server")
   func run() async throws {
     let slot = try Self.slot()
-    let plan = try await plan(slot)
-    let output = try Descriptor(unnamedIn: "/tmp")
+    _ = try await slot.walls(loading: .clips)
+    let server = try #require(await slot.processID)
+    let output = try TemporaryFile.make()
+    let children = Locked<[Int32?]>([])
     let seen = Locked<[Double]>([])
-    let report = try await slot.run(
-      plan, inputs: files, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
-    ) { fraction in seen.withLock { $0.append(fraction) } }
+    let report = try await compose(slot, into: output) {
+      children.withLock { $0.append(MediaChildren.job(of: server)) }
+    } progress: { fraction in
+      children.withLock { $0.append(MediaChildren.job(of: server)) }
+      seen.withLock { $0.append(fraction) }
+    }
     #expect(report.verdict.verdict == .accepted)
     #expect(report.outputs.map(\.role) == [.composed])
-    #expect(try output.size() == report.outputs.first?.bytes)
+    #expect(try output.descriptor.size() == report.outputs.first?.bytes)
     let progress = seen.withLock { $0 }
     #expect(!progress.isEmpty)
     #expect(progress == progress.sorted())
-    let before = await slot.processID
-    _ = try await self.plan(slot)
-    #expect(await slot.processID == before)
+    let found = children.withLock(\.self)
+    let child = try #require(found[0])
+    #expect(Set(found) == [child])
+    _ = try await compose(slot, into: nil) { #expect(MediaChildren.job(of: server) != child) }
+    #expect(await slot.processID == server)
+    #expect(MediaChildren.job(of: server) == nil)
     await slot.stop()
   }
 
   @Test("a request that cannot be sent is not laid to the media")
   func unsendable() async throws {
     let slot = try Self.slot()
+    let closed = OpenFile(Descriptor(owning: -1))
     let failure = await #expect(throws: MediaFailure.self) {
-      try await slot.probe(
-        [.front: OpenFile(Descriptor(owning: -1))], limits: definition.limits, deadline: .seconds(20),
-        cancellation: cancellation)
+      _ = try await slot.process(
+        [.front: closed], limits: definition.limits, deadline: .seconds(20), cancellation: cancellation
+      ) { _ in nil }
     }
     #expect(failure?.kind == .unavailable)
-    _ = try await plan(slot)
+    try await probe(slot)
+    let later = await #expect(throws: MediaFailure.self) { _ = try await compose(slot, into: closed) }
+    #expect(later?.kind == .unavailable && later?.detail.contains("the request cannot be sent") == true)
+    try await probe(slot)
+    await slot.stop()
+  }
+
+  @Test("what the plan of a job throws ends its child, and is the error of the job")
+  func unplanned() async throws {
+    let slot = try Self.slot()
+    try await probe(slot)
+    let server = try #require(await slot.processID)
+    await #expect(throws: SystemError(call: "plan", code: EDOM)) {
+      _ = try await compose(slot, into: nil) { throw SystemError(call: "plan", code: EDOM) }
+    }
+    #expect(MediaChildren.job(of: server) == nil)
+    try await probe(slot)
+    #expect(await slot.processID == server)
+    await slot.stop()
+  }
+
+  @Test("a child that ends before it has the plan ended in the probe")
+  func endedWaiting() async throws {
+    let slot = try Self.slot()
+    try await probe(slot)
+    let server = try #require(await slot.processID)
+    let output = try TemporaryFile.make()
+    let failure = await #expect(throws: MediaFailure.self) {
+      _ = try await compose(slot, into: output) {
+        guard let child = MediaChildren.job(of: server) else { return }
+        kill(child, SIGSEGV)
+        while MediaChildren.job(of: server) == child {}
+      }
+    }
+    #expect(failure?.kind == .crashed && failure?.crash?.stage == .probe, "\(String(describing: failure))")
+    try await probe(slot)
     await slot.stop()
   }
 
@@ -90,7 +150,7 @@ struct MediaProcessTests {
     #expect(mapped.contains("libjpeg") && mapped.isDisjoint(with: ["libavcodec", "libavutil", "libheif", "libpq"]))
     _ = try await show(PhotoFixture.photo(in: "heic"))
     #expect(try await mappedLibraries(of: slot).contains("libheif"))
-    _ = try await plan(slot)
+    try await probe(slot)
     #expect(try await mappedLibraries(of: slot).isSuperset(of: ["libavcodec", "libavutil"]))
     #expect(try await mappedLibraries(of: slot).isDisjoint(with: ["libcurl", "libpq"]))
     await slot.stop()
@@ -108,12 +168,11 @@ struct MediaProcessTests {
     for number in 0..<1200 {
       let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
       try photo.descriptor.write(PhotoFixture.damaged(photos[number % photos.count], seed: UInt64(number)))
-      let outputs = try definition.plan.outputs.map { (role: $0, file: OpenFile(try Descriptor(unnamedIn: "/tmp"))) }
-      defer { withExtendedLifetime(outputs) {} }
+      let outputs = try definition.plan.outputs.map { ($0, try TemporaryFile.make()) }
       do {
         _ = try await slot.photo(
           PhotoPlan(limits: limits, variants: definition.plan.variants), photo: photo,
-          outputs: Dictionary(uniqueKeysWithValues: outputs.map { ($0.role, $0.file.descriptor.number) }),
+          outputs: Dictionary(uniqueKeysWithValues: outputs),
           deadline: .seconds(60), cancellation: cancellation)
       } catch {
         // A library cannot allocate the size in a damaged header.
@@ -156,23 +215,24 @@ struct MediaProcessTests {
     let failure = try await failure(of: slot) { process in kill(process, signal) }
     #expect(failure?.kind == kind, "\(String(describing: failure))")
     #expect((failure?.crash?.signal == nil) == (kind == .interrupted))
-    _ = try await plan(slot)
+    #expect(failure?.crash?.stage == (kind == .interrupted ? nil : .run))
+    try await probe(slot)
     await slot.stop()
   }
 
   @Test("a process that is stopped by a signal is interrupted, not past its deadline")
   func stopped() async throws {
     let slot = try Self.slot()
-    let failure = try await failure(of: slot, deadline: .seconds(2)) { process in kill(process, SIGSTOP) }
+    let failure = try await failure(of: slot, deadline: .seconds(5)) { process in kill(process, SIGSTOP) }
     #expect(failure?.kind == .interrupted, "\(String(describing: failure))")
-    _ = try await plan(slot)
+    try await probe(slot)
     await slot.stop()
   }
 
   @Test("it is the first process that the OOM killer chooses")
   func outOfMemoryScore() async throws {
     let slot = try Self.slot()
-    _ = try await plan(slot)
+    try await probe(slot)
     let process = try #require(await slot.processID)
     #expect(KernelFile.read("/proc/\(process)/oom_score_adj") == "1000\n")
     await slot.stop()
@@ -188,17 +248,14 @@ struct MediaProcessTests {
 
   @Test("a run that exceeds the memory limit fails")
   func memory() async throws {
-    let probing = try Self.slot()
-    let plan = try await plan(probing)
-    await probing.stop()
-    // Enough to load all libraries, too little for the frames.
+    // Enough to load all libraries and to probe, too little for the frames.
     let slot = try Self.slot(memory: 320 << 20)
-    let output = try Descriptor(unnamedIn: "/tmp")
+    let output = try TemporaryFile.make()
+    let isPlanned = CancellationFlag()
     let failure = await #expect(throws: MediaFailure.self) {
-      _ = try await slot.run(
-        plan, inputs: files, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
-      ) { _ in }
+      _ = try await compose(slot, into: output) { isPlanned.cancel() }
     }
+    #expect(isPlanned.isCancelled)
     #expect(failure?.refusalCode != nil || failure?.kind == .internal, "\(String(describing: failure))")
     await slot.stop()
   }
@@ -206,12 +263,12 @@ struct MediaProcessTests {
   @Test("a process that ended while idle does not fail the next request")
   func diedIdle() async throws {
     let slot = try Self.slot()
-    _ = try await plan(slot)
+    try await probe(slot)
     let process = try #require(await slot.processID)
     kill(process, SIGKILL)
     var information = siginfo_t()
     waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT)
-    _ = try await plan(slot)
+    try await probe(slot)
     #expect(await slot.processID != process)
     await slot.stop()
   }
@@ -220,18 +277,16 @@ struct MediaProcessTests {
   private func failure(
     of slot: MediaProcess, deadline: Duration = .seconds(120), _ harm: @escaping @Sendable (Int32) -> Void
   ) async throws -> MediaFailure? {
-    let plan = try await plan(slot)
-    let output = try Descriptor(unnamedIn: "/tmp")
+    try await probe(slot)
+    let output = try TemporaryFile.make()
     let server = try #require(await slot.processID)
     let isDone = CancellationFlag()
     return await #expect(throws: MediaFailure.self) {
-      _ = try await slot.run(
-        plan, inputs: files, outputs: [.composed: output.number], deadline: deadline, cancellation: cancellation
-      ) { _ in
+      _ = try await compose(slot, into: output, deadline: deadline, progress: { _ in
         guard !isDone.isCancelled else { return }
         isDone.cancel()
         if let child = MediaChildren.job(of: server) { harm(child) }
-      }
+      })
     }
   }
 }

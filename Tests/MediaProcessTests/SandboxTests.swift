@@ -24,13 +24,12 @@ struct SandboxTests {
     let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
     try photo.descriptor.write(Array(attack.utf8))
     let output = OpenFile(try Descriptor(unnamedIn: "/tmp"))
-    defer { withExtendedLifetime(output) {} }
     let definition = try #require(try Definitions.photo("reaction"))
     let role = try #require(definition.plan.outputs.first)
     let plan = PhotoPlan(limits: definition.limits, variants: [role: try #require(definition.plan.variants[role])])
     return await #expect(throws: MediaFailure.self, "\(attack)") {
       _ = try await slot.photo(
-        plan, photo: photo, outputs: [role: output.descriptor.number], deadline: deadline,
+        plan, photo: photo, outputs: [role: output], deadline: deadline,
         cancellation: CancellationFlag())
     }
   }

@@ -10,8 +10,6 @@ import PostgresTesting
 final class FakeMedia: MediaRunner {
   /// The requests that it received: `probe`, `run throughput`, `run latency` and `photo`.
   let requests = Shared<[String]>([])
-  /// The inputs of each run, in their order.
-  let inputs = Shared<[[InputName]]>([])
   /// The reason for which it rejects media.
   let reason: Reason?
   /// Whether clips are rejected by the probe instead of by the run.
@@ -38,23 +36,20 @@ final class FakeMedia: MediaRunner {
 
   func libraryVersions() async throws(MediaFailure) -> [String: String] { ["libavcodec": "1.2.3"] }
 
-  func probe(
-    _ inputs: [InputName: OpenFile], limits: Limits, deadline: Duration, cancellation: CancellationFlag
-  ) async throws(MediaFailure) -> ProbeReport {
+  func process(
+    _ clips: [InputName: OpenFile], limits: Limits, mode: ExecutionMode, deadline: Duration,
+    cancellation: CancellationFlag, plan: @Sendable ([InputName: ClipFacts]) throws -> (Plan, [Role: OpenFile])?,
+    progress: @Sendable (Double) -> Void
+  ) async throws -> RunReport {
     note("probe")
     if rejectsInProbe { try await body() }
-    var report = ProbeReport()
-    for input in inputs.keys { report.facts[input] = Self.facts }
-    if rejectsInProbe, let reason { report.reasons = [reason] }
-    return report
-  }
-
-  func run(
-    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: Int32], deadline: Duration,
-    cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
-  ) async throws(MediaFailure) -> RunReport {
+    var probed = ProbeReport()
+    for clip in clips.keys { probed.facts[clip] = Self.facts }
+    if rejectsInProbe, let reason { probed.reasons = [reason] }
+    guard probed.reasons.isEmpty, let (_, outputs) = try plan(probed.facts) else {
+      return RunReport(verdict: probed.verdict, outputs: [])
+    }
     note("run \(mode.rawValue)")
-    self.inputs.withLock { $0.append(inputs.keys.sorted { $0.rawValue < $1.rawValue }) }
     try await body()
     progress(1)
     let verdict = Verdict(reasons: reason.map { [$0] } ?? [], inputs: [:], decisions: [])
@@ -62,7 +57,7 @@ final class FakeMedia: MediaRunner {
   }
 
   func photo(
-    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: OpenFile], deadline: Duration, cancellation: CancellationFlag
   ) async throws(MediaFailure) -> PhotoReport {
     note("photo")
     try await body()
@@ -71,10 +66,10 @@ final class FakeMedia: MediaRunner {
 
   private func note(_ request: String) { requests.withLock { $0.append(request) } }
 
-  private func write(_ outputs: [Role: Int32], type: String) -> [OutputFacts] {
-    outputs.map { role, descriptor in
+  private func write(_ outputs: [Role: OpenFile], type: String) -> [OutputFacts] {
+    outputs.map { role, file in
       let content = Array(repeatElement(Array(role.rawValue.utf8), count: bytes).joined().prefix(bytes))
-      let written = Glibc.write(descriptor, content, content.count)
+      let written = Glibc.write(file.descriptor.number, content, content.count)
       return OutputFacts(role: role, type: type, bytes: Int64(written), width: 100, height: 100)
     }
   }

@@ -29,23 +29,17 @@ private struct AttackedSlot: MediaRunner {
 
   func libraryVersions() async throws(MediaFailure) -> [String: String] { try await honest.libraryVersions() }
 
-  func probe(
-    _ inputs: [InputName: OpenFile], limits: Limits, deadline: Duration, cancellation: CancellationFlag
-  ) async throws(MediaFailure) -> ProbeReport {
-    try await honest.probe(inputs, limits: limits, deadline: deadline, cancellation: cancellation)
-  }
-
-  func run(
-    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: Int32], deadline: Duration,
-    cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
-  ) async throws(MediaFailure) -> RunReport {
-    try await honest.run(
-      plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
-      progress: progress)
+  func process(
+    _ clips: [InputName: OpenFile], limits: Limits, mode: ExecutionMode, deadline: Duration,
+    cancellation: CancellationFlag, plan: @Sendable ([InputName: ClipFacts]) throws -> (Plan, [Role: OpenFile])?,
+    progress: @Sendable (Double) -> Void
+  ) async throws -> RunReport {
+    try await honest.process(
+      clips, limits: limits, mode: mode, deadline: deadline, cancellation: cancellation, plan: plan, progress: progress)
   }
 
   func photo(
-    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+    _ plan: PhotoPlan, photo: OpenFile, outputs: [Role: OpenFile], deadline: Duration, cancellation: CancellationFlag
   ) async throws(MediaFailure) -> PhotoReport {
     var start: [UInt8] = [0, 0]
     pread(photo.descriptor.number, &start, start.count, 0)

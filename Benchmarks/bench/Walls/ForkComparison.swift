@@ -61,9 +61,10 @@ struct ForkComparison: Measurement {
     configuration.sandbox = sandbox
     let media = try MediaProcess(name: "media", configuration: configuration)
     for _ in 0..<times {
-      let report = try await media.probe(
-        [.front: file], limits: limits, deadline: .seconds(60), cancellation: CancellationFlag())
-      guard report.reasons.isEmpty else { throw BenchError("\(clip) is refused: \(report.reasons)") }
+      let verdict = try await media.process(
+        [.front: file], limits: limits, deadline: .seconds(60), cancellation: CancellationFlag(), plan: { _ in nil }
+      ).verdict
+      guard verdict.reasons.isEmpty else { throw BenchError("\(clip) is refused: \(verdict.reasons)") }
     }
     await media.stop()
   }

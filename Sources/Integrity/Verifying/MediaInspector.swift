@@ -54,23 +54,22 @@ package struct MediaInspector: Sendable {
 
   private func clip(_ file: OpenFile, isSource: Bool) async throws -> Result {
     if !isSource, let violation = try await formatViolation(of: file) { return .invalid(violation) }
-    var facts: ClipFacts?
     let report = try await media.process(
       [.clip: file], limits: Self.clipLimits, deadline: deadline, cancellation: cancellation
     ) { found in
-      facts = found[.clip]
-      guard let facts, !isSource else { return nil }
+      guard let facts = found[.clip], !isSource else { return nil }
       let plan = Plan(
         definition: "verify", version: 1, limits: Self.clipLimits,
         inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)], decisions: [])
       return (plan, [:])
     }
-    guard report.verdict.verdict == .accepted, let facts else { return .undecodable(Self.text(report.verdict.reasons)) }
-    let size = facts.video.display
+    guard report.verdict.verdict == .accepted, let clip = report.verdict.inputs[.clip] else {
+      return .undecodable(Self.text(report.verdict.reasons))
+    }
+    let size = clip.facts.video.display
     return .decoded(
       MediaProperties(
-        type: facts.container.mediaType, width: size.width, height: size.height,
-        duration: report.verdict.inputs[.clip]?.decodedSeconds))
+        type: clip.facts.container.mediaType, width: size.width, height: size.height, duration: clip.decodedSeconds))
   }
 
   /// Runs the check that each job runs on its outputs before it publishes them.

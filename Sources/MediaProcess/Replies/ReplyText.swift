@@ -1,5 +1,6 @@
 import Glibc
 import Model
+import Platform
 
 // Texts of a reply can repeat what is written in media: names of metadata, profiles and codecs. They are cleaned, not
 // refused.
@@ -80,12 +81,12 @@ extension MediaFailure {
   /// The failure that a child reports, as far as the parent believes it: with cleaned text, and never a cause that makes
   /// the service pause.
   ///
-  /// - Parameter descriptors: those of the job; a full device is believed if the outputs cannot grow.
-  func reported(by stage: MediaCrash.Stage, _ limits: MediaCrash.Limits, _ descriptors: [Int32]) -> MediaFailure {
+  /// - Parameter files: those of the job; a full device is believed if the outputs cannot grow.
+  func reported(by stage: MediaCrash.Stage, _ limits: MediaCrash.Limits, _ files: [OpenFile]) -> MediaFailure {
     switch kind {
     case .memoryLimitExceeded:
       return MediaFailure(kind, detail.cleaned, crash: MediaCrash(stage: stage, signal: nil, limits: limits))
-    case .outOfSpace where descriptors.contains(where: Self.isOnFullDevice): return MediaFailure(kind, detail.cleaned)
+    case .outOfSpace where files.contains(where: Self.isOnFullDevice): return MediaFailure(kind, detail.cleaned)
     // A damaged source is found when it is hashed after the attempt, which also shows an outage of the storage.
     case .outOfSpace, .unavailable, .internal: return MediaFailure(.internal, detail.cleaned)
     case .protocolViolation: return MediaFailure(kind, detail.cleaned)
@@ -97,10 +98,10 @@ extension MediaFailure {
   }
 
   /// Whether an output, which is discarded after a failure, cannot grow; false for an input, which is not writable.
-  private static func isOnFullDevice(_ output: Int32) -> Bool {
+  private static func isOnFullDevice(_ output: OpenFile) -> Bool {
     var status = stat()
-    guard fstat(output, &status) == 0 else { return false }
-    let failure = posix_fallocate(output, status.st_size, 1 << 20)
+    guard fstat(output.descriptor.number, &status) == 0 else { return false }
+    let failure = posix_fallocate(output.descriptor.number, status.st_size, 1 << 20)
     return failure == ENOSPC || failure == EDQUOT
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Platform
 
 /// A file of a request, as the parent finds it.
@@ -7,12 +6,8 @@ struct RequestFile: Sendable {
   let count: Int64
   private let read: @Sendable (_ offset: Int64, _ count: Int) throws(SystemError) -> [UInt8]
 
-  /// - Parameter descriptor: is copied.
-  init(_ descriptor: Int32) throws(MediaFailure) {
+  init(_ file: OpenFile) throws(MediaFailure) {
     do throws(SystemError) {
-      let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-      guard copy >= 0 else { throw SystemError(call: "fcntl") }
-      let file = OpenFile(Descriptor(owning: copy))
       count = try file.descriptor.size()
       read = { (offset, count) throws(SystemError) in try file.descriptor.bytes(count: count, at: offset) }
     } catch {
@@ -26,11 +21,10 @@ struct RequestFile: Sendable {
     read = { offset, count in Array(bytes.dropFirst(Int(offset)).prefix(count)) }
   }
 
-  /// Opens each of these descriptors.
-  static func all<Name>(_ descriptors: [Name: Int32]) throws(MediaFailure) -> [Name: RequestFile] {
-    var files: [Name: RequestFile] = [:]
-    for (name, descriptor) in descriptors { files[name] = try RequestFile(descriptor) }
-    return files
+  static func all<Name>(_ files: [Name: OpenFile]) throws(MediaFailure) -> [Name: RequestFile] {
+    var found: [Name: RequestFile] = [:]
+    for (name, file) in files { found[name] = try RequestFile(file) }
+    return found
   }
 
   /// Reads bytes at an offset; fewer only at the end of the file.

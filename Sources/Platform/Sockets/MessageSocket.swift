@@ -58,6 +58,9 @@ package struct MessageSocket: ~Copyable, Sendable {
     return Message(bytes: Array(bytes.prefix(received)), descriptors: Array(descriptors.prefix(Int(count))))
   }
 
+  /// Ends the messages of this end; the other end can still send.
+  package borrowing func endSending() { shutdown(descriptor.number, Int32(SHUT_WR)) }
+
   /// Waits until a message or the end can be received; false if `milliseconds` pass first.
   package borrowing func waitReadable(milliseconds: Int32) throws(SystemError) -> Bool {
     var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)

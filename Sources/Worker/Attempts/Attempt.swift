@@ -73,32 +73,33 @@ struct Attempt: Sendable {
 
   private func perform(
     _ definition: Definition, _ sources: [InputName: SHA256Digest], of work: Work,
-    plan: ([InputName: ClipFacts]) -> Plan?
+    plan: @Sendable ([InputName: ClipFacts]) -> Plan?
   ) async throws -> AttemptEnding {
     let clock = ContinuousClock()
     let end = clock.now + work.deadline(definition.deadlineSeconds)
     control.begin(.fetch)
     let files = try sources.mapValues { try open($0, of: work) }
     control.advance(.probe, 0.01)
-    var planned: (recipe: SHA256Digest, outputs: Outputs?)?
+    let libraries = try await media.libraryVersions()
+    let planned = Locked<(recipe: SHA256Digest, outputs: Outputs?)?>(nil)
     let report = try await media.process(
       files, limits: definition.limits, mode: mode, deadline: clock.now.duration(to: end),
       cancellation: control.cancellation
     ) { facts in
       guard let plan = plan(facts) else { return nil }
-      let libraries = try await media.libraryVersions()
       let recipe = try Recipe(definition: work.definitionHash, plan: plan, libraries: libraries).hash
-      planned = (recipe, nil)
-      if try work.hasOutputs(of: recipe, in: blobs) { return nil }
-      let outputs = try Outputs(plan.outputs, in: blobs)
-      planned = (recipe, outputs)
+      let outputs = try work.hasOutputs(of: recipe, in: blobs) ? nil : Outputs(plan.outputs, in: blobs)
+      planned.withLock { $0 = (recipe, outputs) }
+      guard let outputs else { return nil }
       log.debug("composing", ["mode": mode.rawValue])
-      return (plan, outputs.descriptors)
+      return (plan, outputs.files)
     } progress: { [control] fraction in
       // The last 5 % are for hashing and publishing.
       control.advance(.compose, 0.02 + fraction * 0.93)
     }
-    guard let planned, report.verdict.verdict == .accepted else { return .rejected(work, report.verdict) }
+    guard let planned = planned.withLock(\.self), report.verdict.verdict == .accepted else {
+      return .rejected(work, report.verdict)
+    }
     guard let outputs = planned.outputs else { return .unchanged(work) }
 
     control.advance(.publish, 0.96)
@@ -126,7 +127,7 @@ struct Attempt: Sendable {
       let start = clock.now
       do throws(MediaFailure) {
         report = try await media.photo(
-          plan, photo: photo, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
+          plan, photo: photo, outputs: outputs.files, deadline: clock.now.duration(to: end),
           cancellation: control.cancellation)
       } catch {
         throw PhotoFailure(error, times: times + [start.duration(to: clock.now)])

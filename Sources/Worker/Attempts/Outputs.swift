@@ -6,24 +6,24 @@ import Platform
 import Store
 
 /// The staged files of the outputs, by role.
-struct Outputs {
-  private let staged: [Role: (blob: NoncopyableBox<StagedBlob>, descriptor: Int32)]
+struct Outputs: Sendable {
+  private let staged: [Role: (blob: NoncopyableBox<StagedBlob>, file: OpenFile)]
   private let blobs: any BlobStore
 
   /// Creates a staged file for each output.
   init(_ roles: [Role], in blobs: any BlobStore) throws(BlobError) {
-    var staged: [Role: (blob: NoncopyableBox<StagedBlob>, descriptor: Int32)] = [:]
+    var staged: [Role: (blob: NoncopyableBox<StagedBlob>, file: OpenFile)] = [:]
     for role in roles {
       let blob = try blobs.stage()
-      let descriptor = blob.descriptor
-      staged[role] = (NoncopyableBox(blob), descriptor)
+      let file = blob.file
+      staged[role] = (NoncopyableBox(blob), file)
     }
     self.staged = staged
     self.blobs = blobs
   }
 
-  /// The descriptors for writing, by role.
-  var descriptors: [Role: Int32] { staged.mapValues(\.descriptor) }
+  /// The files for writing, by role.
+  var files: [Role: OpenFile] { staged.mapValues(\.file) }
 
   /// Hashes the written files and prepares their publication, before any transaction is open.
   func seal(

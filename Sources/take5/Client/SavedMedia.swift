@@ -44,8 +44,8 @@ struct SavedMedia: Sendable {
     }
     var files = try OutputFiles(paths, replacing: replacing, protecting: inputs)
     for (name, asset) in assets {
-      guard let number = files.numbers[name] else { continue }
-      try await service.download(asset.url, to: number)
+      guard let file = files.opened[name] else { continue }
+      try await service.download(asset.url, to: file)
     }
     return try files.commit()
   }

@@ -67,10 +67,8 @@ final class ServiceClient: Sendable {
   }
 
   /// Downloads a media file into an open file.
-  func download(_ path: String, to file: Int32) async throws {
-    let copy = fcntl(file, F_DUPFD_CLOEXEC, 0)
-    guard copy >= 0 else { throw SystemError(call: "fcntl") }
-    _ = try await answered(HTTPRequest("GET", path), into: OpenFile(Descriptor(owning: copy)))
+  func download(_ path: String, to file: OpenFile) async throws {
+    _ = try await answered(HTTPRequest("GET", path), into: file)
   }
 
   /// The absolute URL of a path of the service.

@@ -107,7 +107,7 @@ extension Subcommand {
       let user = try await integrity.pool.run { session in try integrity.store.findUser(name, session) }
       guard let user else { throw unknownUser(name) }
       let file = try OutputFile(path: path, replacing: arguments.has(Option.force.name), protecting: [])
-      let content = OpenFile(try file.descriptor.duplicate())
+      let content = file.file
       let executor = try ThreadExecutor(name: "export", threads: 1)
       defer { executor.stop() }
       // Compression and files block a thread.

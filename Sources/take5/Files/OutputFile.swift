@@ -5,7 +5,7 @@ import Platform
 /// nothing stays behind.
 struct OutputFile: ~Copyable {
   let path: String
-  let descriptor: Descriptor
+  let file: OpenFile
   private let destination: Destination
   private let isReplacing: Bool
 
@@ -57,7 +57,7 @@ struct OutputFile: ~Copyable {
   init(path: String, replacing isReplacing: Bool, protecting inputs: Set<FileIdentity>) throws(CommandFailure) {
     self.isReplacing = isReplacing
     if Self.isStandardOutput(path) {
-      descriptor = try Self.opened("/tmp") { () throws(SystemError) in try Descriptor(unnamedIn: "/tmp") }
+      file = try Self.opened("/tmp") { () throws(SystemError) in try Descriptor(unnamedIn: "/tmp") }
       destination = .standardOutput
       self.path = "-"
       return
@@ -75,20 +75,19 @@ struct OutputFile: ~Copyable {
       let target = Self.target(of: path)
       let folder = Self.folder(of: target)
       if let unnamed = try? Descriptor(unnamedIn: folder) {
-        descriptor = unnamed
+        file = OpenFile(unnamed)
         destination = .unnamed
       } else {
         // The file system has no O_TMPFILE, or the folder cannot be written to: this open reports the error.
         let partial = Self.temporaryName(target)
-        descriptor = try Self.opened(path) { () throws(SystemError) in try Descriptor(writing: partial, replacing: true)
-        }
+        file = try Self.opened(path) { () throws(SystemError) in try Descriptor(writing: partial, replacing: true) }
         destination = .partial(partial)
       }
       self.path = target
     case S_IFDIR:
       throw CommandFailure(.io, "\(path) is a folder, not a file", remedy: "pass the path of a file in it")
     default:
-      descriptor = try Self.opened("/tmp") { () throws(SystemError) in try Descriptor(unnamedIn: "/tmp") }
+      file = try Self.opened("/tmp") { () throws(SystemError) in try Descriptor(unnamedIn: "/tmp") }
       destination = .stream
       self.path = path
     }
@@ -99,34 +98,34 @@ struct OutputFile: ~Copyable {
     do {
       switch destination {
       case .standardOutput:
-        return try Self.write(descriptor, to: 1)
+        return try Self.write(file.descriptor, to: 1)
       case .stream:
         // Write-only: a descriptor that can also read keeps the FIFO open for reading, so that EPIPE never comes.
         let number = open(path, O_WRONLY | O_CLOEXEC)
         guard number >= 0 else { throw SystemError(call: "open", subject: path) }
         let stream = Descriptor(owning: number)
-        return try stream.write(contentOf: descriptor)
+        return try stream.write(contentOf: file.descriptor)
       case .unnamed:
         // The unnamed file is private so far: give it the mode that open(2) gives a new file.
         let mask = umask(0)
         umask(mask)
-        fchmod(descriptor.number, 0o644 & ~mask)
-        try descriptor.synchronize()
+        fchmod(file.descriptor.number, 0o644 & ~mask)
+        try file.descriptor.synchronize()
         if isReplacing, FileIdentity(ofPath: path) != nil {
           // linkat(2) does not replace a file: link it under a temporary name and rename that.
           let partial = Self.temporaryName(path)
           unlink(partial)
-          try descriptor.link(at: partial)
+          try file.descriptor.link(at: partial)
           guard rename(partial, path) == 0 else {
             let error = SystemError(call: "rename", subject: path)
             unlink(partial)
             throw error
           }
         } else {
-          try descriptor.link(at: path)
+          try file.descriptor.link(at: path)
         }
       case .partial(let partial):
-        try descriptor.synchronize()
+        try file.descriptor.synchronize()
         if isReplacing {
           guard rename(partial, path) == 0 else { throw SystemError(call: "rename", subject: path) }
         } else if link(partial, path) != 0 {
@@ -158,8 +157,8 @@ struct OutputFile: ~Copyable {
 
   private static func opened(
     _ path: String, _ open: () throws(SystemError) -> Descriptor
-  ) throws(CommandFailure) -> Descriptor {
-    do { return try open() } catch { throw unwritable(path, error) }
+  ) throws(CommandFailure) -> OpenFile {
+    do { return OpenFile(try open()) } catch { throw unwritable(path, error) }
   }
 
   private static func write(_ content: borrowing Descriptor, to number: Int32) throws(SystemError) {

@@ -8,7 +8,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
   private struct File {
     let content: NoncopyableBox<OutputFile>
     let path: String
-    let number: Int32
+    let file: OpenFile
     /// Whether nothing existed at the path when the file was opened.
     let isNew: Bool
 
@@ -16,7 +16,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
       let opened = try OutputFile(path: path, replacing: replacing, protecting: inputs)
       isNew = FileIdentity(ofPath: opened.path) == nil
       self.path = path
-      number = opened.descriptor.number
+      file = opened.file
       content = NoncopyableBox(opened)
     }
   }
@@ -33,8 +33,8 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
     }
   }
 
-  /// The file descriptors to write to.
-  var numbers: [Name: Int32] { files.mapValues(\.number) }
+  /// The files to write to.
+  var opened: [Name: OpenFile] { files.mapValues(\.file) }
 
   /// Moves all files to their paths, or none of them; returns the paths.
   mutating func commit() throws(CommandFailure) -> [Name: String] {

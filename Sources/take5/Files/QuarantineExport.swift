@@ -23,7 +23,7 @@ enum QuarantineExport {
       throw CommandFailure(.io, "\(path) already exists", remedy: "choose another folder with --to")
     }
     var files = try OutputFiles(paths, replacing: false, protecting: [])
-    for (name, number) in files.numbers {
+    for (name, file) in files.opened {
       let input = report.inputs.first { $0.name.rawValue == name }
       let text = name == Self.facts ? try JSON.encode(report, pretty: true) + [10] : definition
       let hash = input.flatMap { SHA256Digest(hex: $0.hash) }
@@ -31,10 +31,7 @@ enum QuarantineExport {
         throw BlobError.damaged(hash, damage)
       }
       do {
-        let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { throw SystemError(call: "fcntl", subject: name) }
-        let file = Descriptor(owning: copy)
-        if let hash { try file.write(contentOf: blobs.open(hash)) } else { try file.write(text) }
+        if let hash { try file.descriptor.write(contentOf: blobs.open(hash)) } else { try file.descriptor.write(text) }
       } catch let error as SystemError {
         throw OutputFile.unwritable(paths[name] ?? name, error)
       }

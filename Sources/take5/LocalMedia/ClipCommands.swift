@@ -34,7 +34,7 @@ extension Subcommand {
       paths, replacing: arguments.has(Option.force.name), protecting: [front.identity, back.identity])
     let bar = ProgressBar("composing")
     let report = try await media.moment(
-      front: front, back: back, foreground: foreground, outputs: outputs.numbers
+      front: front, back: back, foreground: foreground, outputs: outputs.opened
     ) { bar.show($0) }
     bar.clear()
     await media.stop()
@@ -98,7 +98,7 @@ extension Subcommand {
     let output = try OutputFile(
       path: destination, replacing: arguments.has(Option.force.name), protecting: [clip.identity])
     let report = try await media.still(
-      clip, at: seconds, longEdge: longEdge, quality: quality, output: output.descriptor.number)
+      clip, at: seconds, longEdge: longEdge, quality: quality, output: output.file)
     await media.stop()
     guard report.verdict.verdict == .accepted else {
       try VerdictText.print(report.verdict, json: arguments.has("--json"))

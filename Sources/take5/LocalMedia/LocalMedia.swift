@@ -48,17 +48,17 @@ struct LocalMedia {
   /// Probes the clips of a moment, plans its outputs and makes them.
   ///
   /// - Parameters:
-  ///   - outputs: the file descriptor for each requested output.
+  ///   - outputs: a file for each requested output.
   ///   - progress: receives the progress as a fraction from 0 to 1.
   /// - Returns: the report, which rejects the clips or describes the outputs.
   func moment(
-    front: InputFile, back: InputFile, foreground: Camera, outputs: [Role: Int32],
+    front: InputFile, back: InputFile, foreground: Camera, outputs: [Role: OpenFile],
     progress: @escaping @Sendable (Double) -> Void
   ) async throws(CommandFailure) -> RunReport {
     if try sameContent(front, back) {
       return RunReport(verdict: Verdict(reasons: [.sameFileTwice], inputs: [:], decisions: []), outputs: [])
     }
-    return try await run([front, back], outputs: outputs, progress: progress) { facts in
+    return try await run([front, back], outputs: outputs, progress: progress) { [definition] facts in
       guard let front = facts[.front], let back = facts[.back] else { return nil }
       return Planner(definition).plan(front: front, back: back, foreground: foreground, roles: Set(outputs.keys))
     }
@@ -66,9 +66,9 @@ struct LocalMedia {
 
   /// Extracts one frame of a clip as an image.
   func still(
-    _ clip: InputFile, at seconds: Double, longEdge: Int?, quality: Int, output: Int32
+    _ clip: InputFile, at seconds: Double, longEdge: Int?, quality: Int, output: OpenFile
   ) async throws(CommandFailure) -> RunReport {
-    return try await run([clip], outputs: [.image: output], progress: { _ in }) { facts in
+    return try await run([clip], outputs: [.image: output], progress: { _ in }) { [definition] facts in
       guard let found = facts[.clip] else { return nil }
       if let duration = found.duration, seconds >= duration {
         throw CommandFailure(
@@ -82,7 +82,7 @@ struct LocalMedia {
   /// Decodes all of a clip, of any duration, and reports its facts.
   func inspect(_ path: String) async throws(CommandFailure) -> RunReport {
     let clip = try InputFile(.clip, path: path)
-    return try await run([clip], outputs: [:], progress: { _ in }) { facts in
+    return try await run([clip], outputs: [:], progress: { _ in }) { [definition] facts in
       facts[.clip].map { Planner(definition).plan(inspecting: $0) }
     }
   }
@@ -116,8 +116,8 @@ struct LocalMedia {
   func stop() async { await media.stop() }
 
   private func run(
-    _ clips: [InputFile], outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void,
-    plan: ([InputName: ClipFacts]) throws -> Plan?
+    _ clips: [InputFile], outputs: [Role: OpenFile], progress: @escaping @Sendable (Double) -> Void,
+    plan: @Sendable ([InputName: ClipFacts]) throws -> Plan?
   ) async throws(CommandFailure) -> RunReport {
     do {
       return try await withTaskCancellationHandler {

@@ -48,7 +48,7 @@ struct LocalPhotos {
         paths(of: path, in: folder), replacing: replacing, protecting: inputs.union([input.identity]))
       let report = try await withTaskCancellationHandler {
         try await media.photo(
-          definition.plan, photo: input.file, outputs: files.numbers,
+          definition.plan, photo: input.file, outputs: files.opened,
           deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
       } onCancel: {
         cancellation.cancel()

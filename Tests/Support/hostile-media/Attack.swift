@@ -60,11 +60,14 @@ struct Attack: ~Copyable {
     }
   }
 
-  /// Writes the outputs and sends the messages that stand in the media, as JSON behind the first line.
+  /// Sends the facts that stand in the media, as JSON behind the first line, receives the outputs of a run, writes them and
+  /// sends the messages.
   private borrowing func replay() {
     guard let text = try? media.descriptor.contents().drop(while: { $0 != UInt8(ascii: "\n") }),
       let script = try? JSON.decode([String: [[UInt8]]].self, from: Array(text))
     else { return say("the script cannot be read") }
+    for facts in script["facts"] ?? [] { try? socket.send(facts) }
+    let outputs = (try? socket.receive())?.descriptors ?? []
     for (output, content) in zip(outputs, script["outputs"] ?? []) { _ = pwrite(output, content, content.count, 0) }
     for message in script["messages"] ?? [] { try? socket.send(message) }
   }

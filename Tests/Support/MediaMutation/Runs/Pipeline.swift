@@ -5,7 +5,7 @@ package import Model
 import Platform
 import StreamValidation
 
-/// The path of production for one mutation: a fork server, a confined child for each request, the checks of its replies,
+/// The path of production for one mutation: a fork server, a confined child for each job, the checks of its replies,
 /// and a folder of blobs.
 package struct Pipeline: Sendable {
   /// What is made of a submission.
@@ -101,7 +101,7 @@ package struct Pipeline: Sendable {
   }
 
   private func run(
-    _ clips: [InputName: [UInt8]], _ definition: Definition, plan: ([InputName: ClipFacts]) -> Plan?
+    _ clips: [InputName: [UInt8]], _ definition: Definition, plan: @Sendable ([InputName: ClipFacts]) -> Plan?
   ) async throws -> Outcome {
     // What the API judges before it stores a submission.
     for (name, bytes) in clips.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -110,25 +110,25 @@ package struct Pipeline: Sendable {
       }
     }
     let inputs = try clips.mapValues(file)
-    var depth = Outcome.Depth.walked
-    do throws(MediaFailure) {
-      let probed = try await media.probe(
-        inputs, limits: definition.limits, deadline: settings.deadline, cancellation: cancellation)
-      if let reason = probed.reasons.first {
-        return Outcome(depth: reason.code == .noVideoStream ? .walked : .probed, ending: .refused(reason.code))
+    let staged = Locked<StagedOutputs?>(nil)
+    do {
+      let report = try await media.process(
+        inputs, limits: definition.limits, deadline: settings.deadline, cancellation: cancellation
+      ) { facts in
+        guard let plan = plan(facts) else { return nil }
+        let outputs = try StagedOutputs(plan.outputs, in: blobs)
+        staged.withLock { $0 = outputs }
+        return (plan, outputs.files)
       }
-      guard let plan = plan(probed.facts) else {
-        return Outcome(depth: .probed, ending: .violated("facts without a plan"))
+      let outputs = staged.withLock(\.self)
+      if let reason = report.verdict.reasons.first {
+        let depth: Outcome.Depth = outputs != nil ? .decoded : reason.code == .noVideoStream ? .walked : .probed
+        return Outcome(depth: depth, ending: .refused(reason.code))
       }
-      depth = .decoded
-      let outputs = try StagedOutputs(plan.outputs, in: blobs)
-      let report = try await media.run(
-        plan, inputs: inputs, outputs: outputs.descriptors, deadline: settings.deadline, cancellation: cancellation,
-        progress: { _ in })
-      if let reason = report.verdict.reasons.first { return Outcome(depth: .decoded, ending: .refused(reason.code)) }
+      guard let outputs else { return Outcome(depth: .probed, ending: .violated("facts without a plan")) }
       return try outputs.publish(report.outputs)
-    } catch {
-      return Outcome(depth: depth, ending: .failed(error))
+    } catch let failure as MediaFailure {
+      return Outcome(depth: staged.withLock { $0 == nil } ? .walked : .decoded, ending: .failed(failure))
     }
   }
 
@@ -137,7 +137,7 @@ package struct Pipeline: Sendable {
     do throws(MediaFailure) {
       let outputs = try StagedOutputs(plan.outputs, in: blobs)
       let report = try await media.photo(
-        plan, photo: file, outputs: outputs.descriptors, deadline: settings.deadline,
+        plan, photo: file, outputs: outputs.files, deadline: settings.deadline,
         cancellation: cancellation)
       if let reason = report.reason { return Outcome(depth: depth(of: reason), ending: .refused(reason.code)) }
       return try outputs.publish(report.outputs)

@@ -5,24 +5,24 @@ import Model
 import Platform
 
 /// The staged files of the outputs of one mutation, by role.
-struct StagedOutputs: ~Copyable {
+struct StagedOutputs: Sendable {
   private let blobs: FolderBlobStore
   private let staged: [Role: NoncopyableBox<StagedBlob>]
-  let descriptors: [Role: Int32]
+  let files: [Role: OpenFile]
 
   init(_ roles: [Role], in blobs: FolderBlobStore) throws(MediaFailure) {
     var staged: [Role: NoncopyableBox<StagedBlob>] = [:]
-    var descriptors: [Role: Int32] = [:]
+    var files: [Role: OpenFile] = [:]
     do {
       for role in roles {
         let blob = try blobs.stage()
-        descriptors[role] = blob.descriptor
+        files[role] = blob.file
         staged[role] = NoncopyableBox(blob)
       }
     } catch {
       throw MediaFailure(.unavailable, "\(error)")
     }
-    (self.blobs, self.staged, self.descriptors) = (blobs, staged, descriptors)
+    (self.blobs, self.staged, self.files) = (blobs, staged, files)
   }
 
   /// Publishes the outputs, reads them again, checks the movies strictly, and removes them.
