@@ -41,14 +41,8 @@ extension Store {
 
   /// Reads a page of a user's valid tokens, the newest first.
   package func tokens(of user: String, _ page: PageRequest, _ session: Session) throws -> Page<UserToken> {
-    let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
-    let rows = Array(
-      try session.execute(
-        Self.tokenStatements["user_tokens"], .text(user), .timestamp(microseconds: end.time), .integer(end.id),
-        .integer(page.limit + 1)))
-    let shown = rows.prefix(page.limit)
-    return Page(
-      items: try shown.map(UserToken.init), next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+    let rows = try session.execute(Self.tokenStatements["user_tokens"], [.text(user)] + page.parameters)
+    return try Page(rows, page) { try $0.map(UserToken.init) }
   }
 
   /// Revokes a token of a user; false if the user has no such token.

@@ -44,30 +44,14 @@ package struct UserExport: Sendable {
     try await add(ExportedProfile(id: user, profile: profile ?? Profile()), as: "profile.json", to: &archive)
     try await addPosts(to: &archive, &missing)
     try await addImages(to: &archive, &missing)
-    try await add(pagesOf: "comments", to: &archive) { last, session in
-      let comments = try store.comments(by: user, after: last, limit: Self.pageSize, session)
-      return (comments.items.map(CommentResponse.init), comments.last)
+    try await add(.comments, in: "comments", to: &archive, CommentResponse.init)
+    try await add(.relations, in: "relations", to: &archive) { $0 }
+    try await add(.collections, in: "collections", to: &archive, ExportedCollection.init)
+    try await add(.notes, in: "notes", to: &archive) { $0 }
+    try await add(.descriptions, in: "places", to: &archive) {
+      ExportedDescription(place: $0.place, description: $0.description)
     }
-    try await add(pagesOf: "relations", to: &archive) { last, session in
-      try store.relations(by: user, after: last, limit: Self.pageSize, session)
-    }
-    try await add(pagesOf: "collections", to: &archive) { last, session in
-      let collections = try store.collections(by: user, after: last, limit: Self.pageSize, session)
-      return (collections.items.map(ExportedCollection.init), collections.last)
-    }
-    try await add(pagesOf: "notes", to: &archive) { last, session in
-      try store.notes(by: user, after: last, limit: Self.pageSize, session)
-    }
-    try await add(pagesOf: "places", to: &archive) { last, session in
-      let described = try store.descriptions(by: user, after: last, limit: Self.pageSize, session)
-      return (
-        described.items.map { ExportedDescription(place: $0.place, description: $0.description) }, described.last
-      )
-    }
-    try await add(pagesOf: "reports", to: &archive) { last, session in
-      let reports = try store.reports(by: user, after: last, limit: Self.pageSize, session)
-      return (reports.items.map(ReportResponse.init), reports.last)
-    }
+    try await add(.reports, in: "reports", to: &archive, ReportResponse.init)
     if !missing.isEmpty { try await add(missing, as: "missing.json", to: &archive) }
     try archive.finish()
     try await flush(&archive)
@@ -93,16 +77,12 @@ package struct UserExport: Sendable {
   }
 
   private func addImages(to archive: inout ArchiveWriter, _ missing: inout [String]) async throws {
-    let (store, user) = (store, user)
+    let store = store
     var (last, number): (Int64, Int) = (0, 0)
-    while true {
-      let (images, assets) = try await database.read { [last] session in
-        let images = try store.images(by: user, after: last, limit: Self.pageSize, session)
-        return (images, try store.allAssets(ofImages: images.items.map(\.id), session))
-      }
-      guard !images.items.isEmpty else { return }
-      (last, number) = (images.last, number + 1)
-      let records = images.items.map { image in
+    while let images = try await page(of: .images, after: &last) {
+      let assets = try await database.read { try store.allAssets(ofImages: images.map(\.id), $0) }
+      number += 1
+      let records = images.map { image in
         ExportedImage(image: image, files: ExportedFile.all(of: image.id, assets[image.id] ?? []))
       }
       try await add(records, as: "images/\(number).json", to: &archive)
@@ -112,18 +92,26 @@ package struct UserExport: Sendable {
 
   /// Adds records in pages, each a file of its own.
   ///
-  /// - Parameter read: reads a page after the record with a number, 0 for the first page, and the number of the last record.
-  private func add<Item: Encodable & Sendable>(
-    pagesOf folder: String, to archive: inout ArchiveWriter,
-    _ read: @escaping @Sendable (Int64, Session) throws -> (items: [Item], last: Int64)
+  /// - Parameter item: the JSON of a record.
+  private func add<Record>(
+    _ kind: ExportedKind<Record>, in folder: String, to archive: inout ArchiveWriter,
+    _ item: (Record) -> some Encodable
   ) async throws {
     var (last, number): (Int64, Int) = (0, 0)
-    while true {
-      let page = try await database.read { [last] session in try read(last, session) }
-      guard !page.items.isEmpty else { return }
-      (last, number) = (page.last, number + 1)
-      try await add(page.items, as: "\(folder)/\(number).json", to: &archive)
+    while let records = try await page(of: kind, after: &last) {
+      number += 1
+      try await add(records.map(item), as: "\(folder)/\(number).json", to: &archive)
     }
+  }
+
+  /// Reads the next page of records; nil if there are no more.
+  private func page<Record>(of kind: ExportedKind<Record>, after last: inout Int64) async throws -> [Record]? {
+    let (store, user) = (store, user)
+    let page = try await database.read { [last] in
+      try kind.page(of: user, after: last, limit: Self.pageSize, store, $0)
+    }
+    last = page.last
+    return page.items.isEmpty ? nil : page.items
   }
 
   private func add(_ value: some Encodable, as path: String, to archive: inout ArchiveWriter) async throws {

@@ -106,17 +106,15 @@ extension Store {
   ) throws -> Page<CollectionActivity>? {
     try session.snapshot { session in
       guard let number = try number(ofCollection: id, for: viewer, session) else { return nil }
-      let rows = Array(
-        try session.execute(
-          Self.statements["activities"], .integer(number), .integer(page.after?.id ?? .max),
-          .integer(page.limit + 1)))
-      let shown = rows.prefix(page.limit)
-      let items = try shown.map { row in
-        CollectionActivity(
-          kind: try row.enumValue("kind"), user: try row.get("user_id"), member: try row.get("member"),
-          keys: try row.json("keys"), createdAt: Date(microseconds: try row.get("created_at")))
+      let rows = try session.execute(
+        Self.statements["activities"], .integer(number), .integer(page.after?.id ?? .max), .integer(page.limit + 1))
+      return try Page(rows, page) { shown in
+        try shown.map { row in
+          CollectionActivity(
+            kind: try row.enumValue("kind"), user: try row.get("user_id"), member: try row.get("member"),
+            keys: try row.json("keys"), createdAt: Date(microseconds: try row.get("created_at")))
+        }
       }
-      return Page(items: items, next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
     }
   }
 

@@ -65,15 +65,10 @@ extension Store {
     of user: String, as roles: Set<StoredCollection.Role>, kind: String?, _ page: PageRequest, _ session: Session
   ) throws -> Page<StoredCollection> {
     try session.snapshot { session in
-      let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
-      let rows = Array(
-        try session.execute(
-          Self.statements["collections"], .text(user), .texts(roles.map(\.rawValue).sorted()), .text(kind),
-          .timestamp(microseconds: end.time), .integer(end.id), .integer(page.limit + 1)))
-      let shown = Array(rows.prefix(page.limit))
-      return Page(
-        items: try collections(of: shown, nil, session),
-        next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+      let rows = try session.execute(
+        Self.statements["collections"],
+        [.text(user), .texts(roles.map(\.rawValue).sorted()), .text(kind)] + page.parameters)
+      return try Page(rows, page) { try collections(of: $0, nil, session) }
     }
   }
 

@@ -27,70 +27,53 @@ extension Store {
     }
     return assets
   }
+}
 
-  /// Reads the comments that a user wrote, the oldest first.
-  ///
-  /// - Parameter number: that of the last record of the page before; 0 for the first page.
-  /// - Returns: the comments, and the number of the last one.
-  package func comments(
-    by user: String, after number: Int64, limit: Int, _ session: Session
-  ) throws -> (items: [Comment], last: Int64) {
-    let rows = Array(
-      try session.execute(Self.exporting["comments_by_user"], .text(user), .integer(number), .integer(limit)))
-    return (try rows.map(Self.comment), try rows.last?.get("id") ?? number)
-  }
+extension ExportedKind<Comment> {
+  package static var comments: Self { Self(Store.exporting["comments_by_user"], Store.comment) }
+}
 
-  /// Reads the collections of a user with their items, the oldest first.
-  package func collections(
-    by user: String, after number: Int64, limit: Int, _ session: Session
-  ) throws -> (items: [StoredCollection], last: Int64) {
-    let rows = Array(
-      try session.execute(Self.exporting["collections_by_user"], .text(user), .integer(number), .integer(limit)))
-    let collections = try rows.compactMap { row in
-      try collection(row.publicID("public_id"), for: .user(user), session)?.collection
+extension ExportedKind<StoredCollection> {
+  /// With their items.
+  package static var collections: Self {
+    Self(Store.exporting["collections_by_user"]) { row, user, store, session in
+      try store.collection(row.publicID("public_id"), for: .user(user), session)?.collection
     }
-    return (collections, try rows.last?.get("id") ?? number)
   }
+}
 
-  /// Reads the notes of a user, the oldest first.
-  package func notes(
-    by user: String, after number: Int64, limit: Int, _ session: Session
-  ) throws -> (items: [PlaceNote], last: Int64) {
-    let rows = Array(
-      try session.execute(Self.exporting["notes_by_user"], .text(user), .integer(number), .integer(limit)))
-    return (try rows.map(Self.note), try rows.last?.get("id") ?? number)
+extension ExportedKind<PlaceNote> {
+  package static var notes: Self { Self(Store.exporting["notes_by_user"], Store.note) }
+}
+
+extension ExportedKind<Report> {
+  package static var reports: Self { Self(Store.statements["reports_by_user"], Report.init) }
+}
+
+extension ExportedKind<(place: String, description: PlaceDescription)> {
+  /// What users have said of places, with the ids of the places.
+  package static var descriptions: Self {
+    Self(Store.exporting["descriptions_by_user"], by: "number") {
+      (try $0.get("place_id"), try PlaceDescription($0))
+    }
   }
+}
 
-  /// Reads what a user has said of places, the oldest first, with the ids of the places.
-  package func descriptions(
-    by user: String, after number: Int64, limit: Int, _ session: Session
-  ) throws -> (items: [(place: String, description: PlaceDescription)], last: Int64) {
-    let rows = Array(
-      try session.execute(Self.exporting["descriptions_by_user"], .text(user), .integer(number), .integer(limit)))
-    return (try rows.map { (try $0.get("place_id"), try PlaceDescription($0)) }, try rows.last?.get("number") ?? number)
-  }
-
-  /// Reads the relations that a user has, and has asked for, the oldest first. Who has blocked the user is not among them.
-  package func relations(
-    by user: String, after number: Int64, limit: Int, _ session: Session
-  ) throws -> (items: [ExportedRelation], last: Int64) {
-    let rows = Array(
-      try session.execute(Self.exporting["relations_by_user"], .text(user), .integer(number), .integer(limit)))
-    let relations = try rows.map { row in
+extension ExportedKind<ExportedRelation> {
+  /// With requests, and without the blocks of others against the user.
+  package static var relations: Self {
+    Self(Store.exporting["relations_by_user"]) { row in
       ExportedRelation(
         kind: try row.get("kind"), target: try row.get("target"),
         createdAt: Date(microseconds: try row.get("created_at")))
     }
-    return (relations, try rows.last?.get("id") ?? number)
   }
+}
 
-  /// Reads the images that a user submitted, and the profile images, the oldest first, without assets and jobs.
-  package func images(
-    by user: String, after number: Int64, limit: Int, _ session: Session
-  ) throws -> (items: [StoredImage], last: Int64) {
-    let rows = Array(
-      try session.execute(Self.exporting["images_by_user"], .text(user), .integer(number), .integer(limit)))
-    let images = try rows.map { row in
+extension ExportedKind<StoredImage> {
+  /// Those that users submitted, and the profile images, without assets and jobs.
+  package static var images: Self {
+    Self(Store.exporting["images_by_user"]) { row, user, _, _ in
       StoredImage(
         id: try row.publicID("public_id"),
         draft: ImageDraft(
@@ -99,7 +82,6 @@ extension Store {
         status: try row.enumValue("status"), createdAt: Date(microseconds: try row.get("created_at")), reasons: [],
         job: nil, assets: [:], isPublic: false)
     }
-    return (images, try rows.last?.get("id") ?? number)
   }
 }
 

@@ -27,18 +27,12 @@ extension Store {
   package func moderationCases(
     _ state: ModerationCase.State, _ page: PageRequest, _ session: Session
   ) throws -> Page<ModerationCase> {
-    let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
     let statement =
       switch state {
       case .open: Self.statements["open_cases"]
       case .decided: Self.statements["decided_cases"]
       }
-    let rows = Array(
-      try session.execute(
-        statement, .timestamp(microseconds: end.time), .integer(end.id), .integer(page.limit + 1)))
-    let shown = rows.prefix(page.limit)
-    return Page(
-      items: try shown.map(ModerationCase.init), next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+    return try Page(session.execute(statement, page.parameters), page) { try $0.map(ModerationCase.init) }
   }
 
   /// Opens a case about a subject for a moderator, or returns the open one; nil if there is no such subject.

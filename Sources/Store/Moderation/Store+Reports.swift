@@ -39,22 +39,10 @@ extension Store {
       Self.statements["reports_of_case"], .text(id.description), .integer(limit)
     ).map(Report.init)
   }
-
-  /// Reads the reports of a user, the oldest first.
-  ///
-  /// - Parameter number: that of the last record of the page before; 0 for the first page.
-  /// - Returns: the reports, and the number of the last one.
-  package func reports(
-    by user: String, after number: Int64, limit: Int, _ session: Session
-  ) throws -> (items: [Report], last: Int64) {
-    let rows = Array(
-      try session.execute(Self.statements["reports_by_user"], .text(user), .integer(number), .integer(limit)))
-    return (try rows.map(Report.init), try rows.last?.get("id") ?? number)
-  }
 }
 
 extension Report {
-  fileprivate init(_ row: Row) throws {
+  init(_ row: Row) throws {
     self.init(
       id: try row.publicID("public_id"), subject: try ModerationSubject(row), author: try row.get("author"),
       reason: try row.get("reason"), text: try row.get("text"),

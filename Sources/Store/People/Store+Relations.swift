@@ -154,18 +154,11 @@ extension Store {
     _ name: String, _ kind: RelationKind, of end: String, isTarget: Bool, _ viewer: Viewer, _ page: PageRequest,
     _ session: Session
   ) throws -> Page<Relation> {
-    let after = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
     let statement = isTarget ? Self.statements["relations_to_target"] : Self.statements["relations_of_user"]
-    let rows = Array(
-      try session.execute(
-        statement, .text(name), .text(end), .timestamp(microseconds: after.time), .integer(after.id),
-        .integer(page.limit + 1), viewer.parameter))
-    let shown = rows.prefix(page.limit)
+    let rows = try session.execute(statement, [.text(name), .text(end)] + page.parameters + [viewer.parameter])
     // A request that was received is seen from the side of the user who got it.
     let user = name == RelationKind.request ? end : nil
-    return Page(
-      items: try shown.map { try Self.relation($0, kind, of: user) },
-      next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+    return try Page(rows, page) { try $0.map { try Self.relation($0, kind, of: user) } }
   }
 
   /// Reads a relation from the side of a user; nil: of the user who has it.

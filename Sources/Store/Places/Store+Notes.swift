@@ -25,16 +25,8 @@ extension Store {
 
   /// Reads a page of a user's notes, the latest change first.
   package func notes(of user: String, _ page: PageRequest, _ session: Session) throws -> Page<PlaceNote> {
-    let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
-    let rows = Array(
-      try session.execute(
-        Self.statements["notes"], .text(user), .timestamp(microseconds: end.time), .integer(end.id),
-        .integer(page.limit + 1)))
-    let shown = rows.prefix(page.limit)
-    return Page(
-      items: try shown.map(Self.note),
-      next: try rows.count > page.limit
-        ? shown.last.map { PageCursor(time: try $0.get("updated_at"), id: try $0.get("id")) } : nil)
+    let rows = try session.execute(Self.statements["notes"], [.text(user)] + page.parameters)
+    return try Page(rows, page, by: Self.changeCursor) { try $0.map(Self.note) }
   }
 
   /// Deletes a user's note about a place; false if there is none.

@@ -40,15 +40,10 @@ extension Store {
   ) throws -> Page<Comment>? {
     try session.snapshot { session in
       guard try sees(subject, viewer, session) else { return nil }
-      let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
-      let rows = Array(
-        try session.execute(
-          Self.statement(Self.statements["comments"], on: subject), subject.parameter,
-          .timestamp(microseconds: end.time),
-          .integer(end.id), .integer(page.limit + 1), viewer.parameter))
-      let shown = rows.prefix(page.limit)
-      return Page(
-        items: try shown.map(Self.comment), next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+      let rows = try session.execute(
+        Self.statement(Self.statements["comments"], on: subject),
+        [subject.parameter] + page.parameters + [viewer.parameter])
+      return try Page(rows, page) { try $0.map(Self.comment) }
     }
   }
 

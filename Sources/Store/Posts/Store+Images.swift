@@ -27,15 +27,13 @@ extension Store {
         .text(kind.rawValue), .text(owner), .integer(page.after?.id ?? .max), .integer(page.limit + 1),
         viewer.parameter,
       ]
-      let rows = Array(
-        try session.execute(
-          authors.isEmpty ? Self.statements["images"] : Self.statements["images_of_authors"],
-          parameters + (authors.isEmpty ? [] : [.texts(authors)])))
-      let shown = rows.prefix(page.limit)
-      let (assets, jobs) = try assetsAndJobs(of: shown, session)
-      return Page(
-        items: try shown.map { try image($0, assets, jobs) },
-        next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+      let rows = try session.execute(
+        authors.isEmpty ? Self.statements["images"] : Self.statements["images_of_authors"],
+        parameters + (authors.isEmpty ? [] : [.texts(authors)]))
+      return try Page(rows, page) { shown in
+        let (assets, jobs) = try assetsAndJobs(of: shown, session)
+        return try shown.map { try image($0, assets, jobs) }
+      }
     }
   }
 

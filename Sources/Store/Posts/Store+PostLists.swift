@@ -145,7 +145,7 @@ extension Store {
   }
 
   /// The position of a row in a list of the latest changes.
-  private static func changeCursor(_ row: Row) throws(PostgresError) -> PageCursor {
+  static func changeCursor(_ row: Row) throws(PostgresError) -> PageCursor {
     PageCursor(time: try row.get("updated_at"), id: try row.get("id"))
   }
 
