@@ -21,6 +21,13 @@ extension PageRequest {
   }
 }
 
+extension Session {
+  /// Reads from one snapshot, or in the transaction that is open.
+  func reading<Value>(_ body: (Session) throws -> Value) throws -> Value {
+    try isInTransaction ? body(self) : snapshot(body)
+  }
+}
+
 /// A kind of record that a user takes along.
 package struct ExportedKind<Record: Sendable>: Sendable {
   /// Its parameters are the user, the number of the last record of the page before, and the number of records.

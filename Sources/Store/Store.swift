@@ -54,16 +54,13 @@ package struct Store: Sendable {
 
   /// Reads a post with its current assets and its job from one snapshot; nil if the viewer sees no such post.
   package func post(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> Post? {
-    if session.isInTransaction { return try read(id, viewer, session) }
-    return try session.snapshot { session in try read(id, viewer, session) }
-  }
-
-  private func read(_ id: PublicID, _ viewer: Viewer, _ session: Session) throws -> Post? {
-    let rows =
-      viewer == .unrestricted
-      ? try session.execute(Self.statements["any_post"], .text(id.description))
-      : try session.execute(Self.statements["post"], .text(id.description), viewer.parameter)
-    return try posts(of: Array(rows), session).first
+    try session.reading { session in
+      let rows =
+        viewer == .unrestricted
+        ? try session.execute(Self.statements["any_post"], .text(id.description))
+        : try session.execute(Self.statements["post"], .text(id.description), viewer.parameter)
+      return try posts(of: Array(rows), session).first
+    }
   }
 
   /// Reads an asset of any set, including sources; nil if the viewer sees no post or image that has it.

@@ -215,7 +215,7 @@ extension StoreFixture {
         INSERT INTO reprocess_run (public_id, selection, state) VALUES ($1::uuid, $2::jsonb, 'completed')
         """, .text("\(PublicID.now())"), .text(String(decoding: selection.record, as: UTF8.self)))
       let (hisComment, herComment) = (try #require(comments["bob"]), try #require(comments[user]))
-      let reports: [(String, ModerationSubject)] = [
+      let reports: [(String, RecordID)] = [
         (user, .post(other)), (user, .comment(hisComment)), ("bob", .user(user)), ("bob", .comment(herComment)),
         ("bob", .post(try mine.publicID("public_id"))),
       ]
@@ -225,7 +225,7 @@ extension StoreFixture {
         #expect(report?.isNew == true)
       }
       for (subject, decision) in [
-        (ModerationSubject.comment(herComment), ModerationDecision.hide), (.user(user), .suspend),
+        (RecordID.comment(herComment), ModerationDecision.hide), (.user(user), .suspend),
       ] {
         let opened = try #require(try store.openCase(about: subject, session)).opened
         _ = try store.decide(opened.id, decision, by: nil, note: nil, session)

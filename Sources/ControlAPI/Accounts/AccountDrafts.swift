@@ -14,13 +14,13 @@ struct RegistrationDraft {
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     profile = Profile(&reader)
-    let password = reader.newPassword()
+    password = reader.newPassword()
     expiresIn = reader.expiresIn()
     var errors = reader.finish()
     // A profile may be without a name, and an account may not.
     if fields["user_name", default: .null] == .null { errors.append(FieldError("user_name", "is required")) }
-    guard errors.isEmpty, let userName = profile.userName, let password else { throw ProblemKind.invalid(errors) }
-    (self.userName, self.password) = (userName, password)
+    guard errors.isEmpty, let userName = profile.userName else { throw ProblemKind.invalid(errors) }
+    self.userName = userName
   }
 }
 
@@ -34,12 +34,10 @@ struct SignInDraft {
   /// Reads the fields of the body; throws a problem that names every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    let userName = reader.text("user_name", limit: Profile.maxUserName, isRequired: true, allowsEmpty: false)
-    let password = reader.password("password")
+    userName = reader.required("user_name", limit: Profile.maxUserName)
+    password = reader.password("password")
     expiresIn = reader.expiresIn()
-    let errors = reader.finish()
-    guard errors.isEmpty, let userName, let password else { throw ProblemKind.invalid(errors) }
-    (self.userName, self.password) = (userName, password)
+    try reader.check()
   }
 }
 
@@ -55,10 +53,8 @@ struct PasswordDraft {
   init(fields: [String: JSONValue], needsFormer: Bool) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     former = needsFormer ? reader.password("former_password") : nil
-    let password = reader.newPassword()
-    let errors = reader.finish()
-    guard errors.isEmpty, let password else { throw ProblemKind.invalid(errors) }
-    self.password = password
+    password = reader.newPassword()
+    try reader.check()
   }
 }
 
@@ -69,11 +65,9 @@ extension FieldReader {
   }
 
   /// Reads a password that exists, of any length that a password may have had: a character may be typed as four.
-  fileprivate mutating func password(_ name: String) -> String? {
-    text(name, limit: 4 * Account.maxPassword, isRequired: true, allowsEmpty: false)
-  }
+  fileprivate mutating func password(_ name: String) -> String { required(name, limit: 4 * Account.maxPassword) }
 
-  fileprivate mutating func newPassword() -> String? {
+  fileprivate mutating func newPassword() -> String {
     // A sign-in could not send U+0000, as no text of a request has it.
     value(
       "password", "expected \(Account.minPassword) to \(Account.maxPassword) characters without U+0000",
@@ -84,6 +78,6 @@ extension FieldReader {
         !text.unicodeScalars.contains("\0")
       else { return nil }
       return text
-    }
+    } ?? ""
   }
 }

@@ -23,7 +23,7 @@ struct CollectionDraft {
     guard let kind else { throw ProblemKind.invalid(reader.errors) }
     let change = CollectionChange(&reader, fields, kind, requiresName: true)
     let errors = reader.finish() + change.errors
-    guard errors.isEmpty, let author else { throw ProblemKind.invalid(errors) }
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
     self.kind = kind
     self.author = author
     content = CollectionContent(

@@ -11,7 +11,7 @@ extension ControlAPI {
     [
       route("GET", "/v1/collections/{id}/members", access: .key([.read]), readsQuery: true, handler: listMembers),
       route(
-        "PUT", "/v1/collections/{id}/members/{user}", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes),
+        "PUT", "/v1/collections/{id}/members/{user}", access: .key([.submit]), bodyLimit: JSONBody.limit,
         readsQuery: true, handler: addMember),
       route("DELETE", "/v1/collections/{id}/members/{user}", access: .key([.delete]), handler: removeMember),
       route("POST", "/v1/collections/{id}/link", access: .key([.submit]), handler: createLink),
@@ -24,24 +24,17 @@ extension ControlAPI {
   private static let linkPrefix = "t5l_"
 
   private func listMembers(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
-    let after = reader.text("cursor")
-    try reader.finish()
-    let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
-    let members = try await database.read {
-      try store.members(ofCollection: id, after: after, limit: limit, for: viewer, $0)
+    let id = try id(.collection, request)
+    return try await list(byUser: \CollectionMember.user, request, else: Self.notFound(.collection, id)) {
+      try $0.members(ofCollection: id, after: $2, limit: $3, for: $1, $4)
     }
-    guard let members else { throw Self.collectionNotFound("\(id)") }
-    return try .uncached(
-      PageResponse(items: members.items, next: members.hasMore ? members.items.last?.user : nil))
   }
 
   private func addMember(_ request: Request) async throws -> Response {
     var query = QueryReader(request.target)
     let link = Self.link(&query)
     try query.finish()
-    let (id, user) = (try collectionID(request), try name(request, "user"))
+    let (id, user) = (try id(.collection, request), try name(request, "user"))
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let role = reader.choice("role", of: CollectionMember.Role.self, isRequired: true)
     let errors = reader.finish()
@@ -53,30 +46,27 @@ extension ControlAPI {
     }
     switch shared {
     case .changed: return Response(.noContent)
-    case .noCollection: throw Self.collectionNotFound("\(id)")
-    case .noUser: throw Self.userNotFound(user)
+    case .noCollection: throw Self.notFound(.collection, id)
+    case .noUser: throw Self.notFound(.user, user)
     }
   }
 
   private func removeMember(_ request: Request) async throws -> Response {
-    let (store, viewer) = (store, request.caller.viewer)
-    let (id, user) = (try collectionID(request), try name(request, "user"))
-    let isRemoved = try await database.transaction { session in
+    let (id, user) = (try id(.collection, request), try name(request, "user"))
+    return try await delete(request, else: Self.notFound(.collection, id)) { store, viewer, session in
       guard try store.unshare(collection: id, with: user, for: viewer, session) else { return false }
       // A membership has no version.
       try request.checkVersion(of: nil)
       return true
     }
-    guard isRemoved else { throw Self.collectionNotFound("\(id)") }
-    return Response(.noContent)
   }
 
   private func createLink(_ request: Request) async throws -> Response {
-    let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
+    let id = try id(.collection, request)
     let secret = Self.newSecret(Self.linkPrefix)
     let hash = SHA256.digest(of: Array(secret.utf8)).bytes
-    guard try await database.transaction({ try store.setLink(hash, ofCollection: id, for: viewer, $0) }) else {
-      throw Self.collectionNotFound("\(id)")
+    _ = try await find(request, changing: true, else: Self.notFound(.collection, id)) {
+      try $0.setLink(hash, ofCollection: id, for: $1, $2) ? true : nil
     }
     let path = CollectionResponse.path(id)
     return .json(
@@ -85,24 +75,18 @@ extension ControlAPI {
   }
 
   private func deleteLink(_ request: Request) async throws -> Response {
-    let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
-    let isRevoked = try await database.transaction { session in
+    let id = try id(.collection, request)
+    return try await delete(request, else: Self.notFound(.collection, id)) { store, viewer, session in
       guard try store.setLink(nil, ofCollection: id, for: viewer, session) else { return false }
       try request.checkVersion(of: nil)
       return true
     }
-    guard isRevoked else { throw Self.collectionNotFound("\(id)") }
-    return Response(.noContent)
   }
 
   private func listActivity(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    let page = reader.page()
-    try reader.finish()
-    let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
-    guard let activity = try await database.read({ try store.activity(ofCollection: id, for: viewer, page, $0) }) else {
-      throw Self.collectionNotFound("\(id)")
+    let id = try id(.collection, request)
+    return try await list(request, { $0 }, else: Self.notFound(.collection, id)) {
+      try $0.activity(ofCollection: id, for: $1, $2, $3)
     }
-    return try .uncached(PageResponse(activity) { $0 })
   }
 }

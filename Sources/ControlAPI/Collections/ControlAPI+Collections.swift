@@ -9,8 +9,7 @@ internal import Store
 /// The routes of collections.
 extension ControlAPI {
   var collectionRoutes: [Route] {
-    let limit = Int64(JSONBody.maxBytes)
-    let imageLimit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
+    let limit = JSONBody.limit
     return [
       route("POST", "/v1/collections", access: .key([.submit]), bodyLimit: limit, handler: createCollection),
       route("GET", "/v1/collections", access: .key([.read]), readsQuery: true, handler: listCollections),
@@ -29,17 +28,6 @@ extension ControlAPI {
     ]
   }
 
-  static func collectionNotFound(_ id: String) -> Problem {
-    ProblemKind.collectionNotFound.problem("The collection \(id) does not exist.")
-  }
-
-  /// Returns the id of a collection from the path; throws a problem with status 404 if it is malformed.
-  func collectionID(_ request: Request) throws(Problem) -> PublicID {
-    let text = request.parameter("id")
-    guard let id = PublicID(text) else { throw Self.collectionNotFound(text) }
-    return id
-  }
-
   /// Returns the hash of the secret in the parameter `link`; nil without one.
   static func link(_ reader: inout QueryReader) -> [UInt8]? {
     reader.text("link").map { SHA256.digest(of: Array($0.utf8)).bytes }
@@ -55,7 +43,7 @@ extension ControlAPI {
       try await storeOnce(request, nil, payload: [Array(draft.author.utf8), body]) { session in
         let id = try store.createCollection(draft.kind, draft.content, by: draft.author, for: viewer, session)
         guard let created = try store.collection(id, for: viewer, session)?.collection else {
-          throw Self.collectionNotFound("\(id)")
+          throw Self.notFound(.collection, id)
         }
         return StoredSubmission(
           created: try JSON.encode(CollectionResponse(created, urls)), at: CollectionResponse.path(id))
@@ -91,7 +79,7 @@ extension ControlAPI {
     var query = QueryReader(request.target)
     let link = Self.link(&query)
     try query.finish()
-    let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
+    let (store, viewer, id) = (store, request.caller.viewer, try id(.collection, request))
     let reader = request.method == "HEAD" ? nil : viewer.user
     let found = try await database.read { try store.collection(id, for: viewer, link: link, reader: reader, $0) }
     guard let found else {
@@ -99,7 +87,7 @@ extension ControlAPI {
       if case .stranger = request.caller.credential {
         throw AccessControl.unauthorized("The link does not open the collection \(id).")
       }
-      throw Self.collectionNotFound("\(id)")
+      throw Self.notFound(.collection, id)
     }
     if let reader, found.isNewView {
       // The collection can be read where nothing can be written.
@@ -113,14 +101,14 @@ extension ControlAPI {
   }
 
   private func changeCollection(_ request: Request) async throws -> Response {
-    let id = try collectionID(request)
+    let id = try id(.collection, request)
     let fields = try await JSONBody.fields(of: request)
     guard request.headers["If-Match"] != nil else {
       throw ProblemKind.versionRequired.problem("The request has no header field If-Match.")
     }
     let (store, viewer, kinds) = (store, request.caller.viewer, definitions.collections)
     guard let kind = try await database.read({ try store.collection(id, for: viewer, $0)?.collection.kind }) else {
-      throw Self.collectionNotFound("\(id)")
+      throw Self.notFound(.collection, id)
     }
     guard let definition = kinds[kind] else {
       throw ProblemKind.invalid([FieldError("kind", "is '\(kind)', which this service does not define any more")])
@@ -137,17 +125,15 @@ extension ControlAPI {
         return isChanged ? try store.collection(id, for: viewer, session)?.collection : nil
       }
     }
-    guard let changed else { throw Self.collectionNotFound("\(id)") }
+    guard let changed else { throw Self.notFound(.collection, id) }
     return try respond(to: request, with: changed)
   }
 
   private func deleteCollection(_ request: Request) async throws -> Response {
-    let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
-    let isDeleted = try await database.transaction { session in
-      try store.delete(collection: id, for: viewer, session, check: request.checkVersion)
+    let id = try id(.collection, request)
+    return try await delete(request, releasing: true, else: Self.notFound(.collection, id)) {
+      try $0.delete(collection: id, for: $1, $2, check: request.checkVersion)
     }
-    guard isDeleted else { throw Self.collectionNotFound("\(id)") }
-    return await collectingReleased()
   }
 
   private func respond(to request: Request, with collection: StoredCollection) throws -> Response {
@@ -156,10 +142,8 @@ extension ControlAPI {
 
   /// Throws a problem unless the client may edit the collection in the path.
   private func editable(_ request: Request) async throws {
-    let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
-    guard let found = try await database.read({ try store.collection(id, for: viewer, $0) }) else {
-      throw Self.collectionNotFound("\(id)")
-    }
+    let id = try id(.collection, request)
+    let found = try await find(request, else: Self.notFound(.collection, id)) { try $0.collection(id, for: $1, $2) }
     guard found.collection.role.mayEdit else { throw Caller.notYours("The collection is only shared for viewing.") }
   }
 

@@ -37,9 +37,14 @@ struct FieldReader {
     return text
   }
 
-  /// Reads an author; returns the user that the request acts as if it is absent.
-  mutating func author(actingAs user: String?) -> String? {
-    text("author", limit: MaxLength.name, isRequired: user == nil, allowsEmpty: false) ?? user
+  /// Reads a required text of at most `limit` characters, which is not empty; the caller checks the errors (`check`).
+  mutating func required(_ name: String, limit: Int) -> String {
+    text(name, limit: limit, isRequired: true, allowsEmpty: false) ?? ""
+  }
+
+  /// Reads an author; returns the user that the request acts as if it is absent. The caller checks the errors (`check`).
+  mutating func author(actingAs user: String?) -> String {
+    text("author", limit: MaxLength.name, isRequired: user == nil, allowsEmpty: false) ?? user ?? ""
   }
 
   /// Reads a value of an enumeration.
@@ -99,6 +104,12 @@ struct FieldReader {
     for name in fields.keys.sorted() { errors.append(FieldError(full(name), "is unknown; remove it")) }
     fields = [:]
     return errors
+  }
+
+  /// Throws a problem that names every invalid, missing or unknown field.
+  mutating func check() throws(Problem) {
+    let errors = finish()
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
   }
 
   private func full(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }

@@ -4,6 +4,8 @@ internal import HTTPServer
 enum JSONBody {
   /// The maximum length of a body in bytes.
   static let maxBytes = 64 << 10
+  /// The same for routes.
+  static let limit = Int64(maxBytes)
 
   /// Whether the media type of the body is exactly `application/json`.
   static func isPlain(_ request: Request) -> Bool { type(of: request) == "application/json" }

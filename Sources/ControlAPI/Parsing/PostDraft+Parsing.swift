@@ -67,8 +67,7 @@ extension PostDraft {
       let name = reader.text("place_name", limit: MaxLength.name)
       return (id.map { Place(id: $0, name: name, coordinate: center) }, location)
     }
-    let errors = reader.finish()
-    guard errors.isEmpty, let draft else { throw ProblemKind.invalid(errors) }
+    try reader.check()
     self = draft
   }
 
@@ -79,15 +78,14 @@ extension PostDraft {
     let draft = read(&reader, requiresKind: requiresKind, user: user) { reader in
       (reader.object("place", Self.place), reader.object("location", Self.coordinate))
     }
-    let errors = reader.finish()
-    guard errors.isEmpty, let draft else { throw ProblemKind.invalid(errors) }
+    try reader.check()
     return draft
   }
 
   private static func read(
     _ reader: inout FieldReader, requiresKind: Bool, user: String?,
     readLocation: (inout FieldReader) -> (Place?, Coordinate?)
-  ) -> PostDraft? {
+  ) -> PostDraft {
     let kind = reader.choice("kind", of: PostKind.self, isRequired: requiresKind)
     let author = reader.author(actingAs: user)
     let title = reader.text("title", limit: MaxLength.name)
@@ -97,7 +95,6 @@ extension PostDraft {
     let foreground = reader.choice("foreground", of: Camera.self)
     let (place, location) = readLocation(&reader)
     let capturedAt = reader.time("captured_at")
-    guard let author else { return nil }
     return PostDraft(
       kind: kind ?? .take5, author: author, title: title, caption: caption, alternativeText: alternativeText,
       visibility: visibility ?? .public, place: place, location: location, capturedAt: capturedAt,
@@ -148,8 +145,7 @@ extension PostChange {
     let location = reader.object("location", PostDraft.coordinate)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let foreground = reader.choice("foreground", of: Camera.self)
-    let errors = reader.finish()
-    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    try reader.check()
     let named: [String: JSONValue] = if case .object(let members)? = fields["place"] { members } else { [:] }
     let placeChange = place.map { place in
       PlaceChange(

@@ -35,8 +35,7 @@ struct PostSearch: Sendable {
     page.after = reader.value("cursor", "expected the value of `next` from the previous page") { value in
       if case .string(let text) = value { PageCursor(text) } else { nil }
     }
-    let errors = reader.finish()
-    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    try reader.check()
     self.filter = filter
     self.page = page
   }

@@ -11,9 +11,6 @@ struct StoredPlaceResponse: NilEncodable {
     self.urls = urls
   }
 
-  /// The path of a place.
-  static func path(_ id: String) -> String { "/v1/places/\(MediaURLs.percentEncoded(id))" }
-
   private enum CodingKeys: CodingKey { case id, author, createdAt, counts, photo, note }
 
   func encode(to encoder: any Encoder) throws {

@@ -11,9 +11,6 @@ struct UserResponse: NilEncodable {
     self.urls = urls
   }
 
-  /// The path of a user.
-  static func path(_ id: String) -> String { "/v1/users/\(MediaURLs.percentEncoded(id))" }
-
   private enum CodingKeys: CodingKey { case id, createdAt, relation, counts, profileImage }
 
   private struct Counts: Encodable {

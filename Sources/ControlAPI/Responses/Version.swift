@@ -39,6 +39,14 @@ extension Request {
           ?? "What the request deletes has no version, so that only If-Match: * names it.")
     }
   }
+
+  /// The same for what the request creates if it does not exist: then no version of it matches.
+  func checkVersion(of current: (any Versioned)?, named name: String) throws {
+    guard current != nil || headers["If-Match"] == nil else {
+      throw ProblemKind.outdatedVersion.problem("The \(name) does not exist, so that If-Match names no version.")
+    }
+    try checkVersion(of: current)
+  }
 }
 
 extension Response {

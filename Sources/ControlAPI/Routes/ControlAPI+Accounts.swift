@@ -8,7 +8,7 @@ internal import Store
 /// `--accounts on` has the paths, and nothing behind them.
 extension ControlAPI {
   var accountRoutes: [Route] {
-    let limit = Int64(JSONBody.maxBytes)
+    let limit = JSONBody.limit
     return [
       route("POST", "/v1/accounts", access: .anyone, bodyLimit: limit, handler: register),
       route("POST", "/v1/sessions", access: .anyone, bodyLimit: Self.maxSessionBytes, handler: signIn),

@@ -9,67 +9,43 @@ internal import Store
 /// places.
 extension ControlAPI {
   var imageRoutes: [Route] {
-    let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
-    return [
-      upload("POST", "/v1/posts/{id}/reactions", scopes: [.submit], bodyLimit: limit) {
-        try await submitImage($0, .reaction)
-      },
-      route("GET", "/v1/posts/{id}/reactions", access: .key([.read]), readsQuery: true) {
-        try await listImages($0, .reaction)
-      },
-      route("DELETE", "/v1/posts/{id}/reactions/{image}", access: .key([.delete])) {
-        try await deleteImage($0, .reaction)
-      },
-      upload("PUT", "/v1/users/{id}/profile-image", scopes: [.submit], bodyLimit: limit) {
-        try await submitImage($0, .profile)
-      },
-      route("GET", "/v1/users/{id}/profile-image", access: .key([.read])) {
-        try await readCurrentImage($0, .profile, role: .avatar)
-      },
-      route("DELETE", "/v1/users/{id}/profile-image", access: .key([.delete])) { try await deleteImages($0, .profile) },
-      upload("PUT", "/v1/itineraries/{id}/thumbnail", scopes: [.submit], bodyLimit: limit) {
-        try await submitImage($0, .itinerary)
-      },
-      route("GET", "/v1/itineraries/{id}/thumbnail", access: .key([.read])) {
-        try await readCurrentImage($0, .itinerary, role: .photoMedium)
-      },
-      route("DELETE", "/v1/itineraries/{id}/thumbnail", access: .key([.delete])) {
-        try await deleteImages($0, .itinerary)
-      },
-      upload("POST", "/v1/places/{id}/photos", scopes: [.submit], bodyLimit: limit) {
-        try await submitImage($0, .place)
-      },
-      route("GET", "/v1/places/{id}/photos", access: .key([.read]), readsQuery: true) {
-        try await listImages($0, .place)
-      },
-      route("DELETE", "/v1/places/{id}/photos/{image}", access: .key([.delete])) { try await deleteImage($0, .place) },
-      route("GET", "/v1/images/{id}", access: .key([.read]), handler: readImage),
+    listed(.reaction, "/v1/posts/{id}/reactions") + single(.profile, "/v1/users/{id}/profile-image", role: .avatar)
+      + single(.itinerary, "/v1/itineraries/{id}/thumbnail", role: .photoMedium)
+      + listed(.place, "/v1/places/{id}/photos")
+      + [route("GET", "/v1/images/{id}", access: .key([.read]), handler: readImage)]
+  }
+
+  /// The maximum length of a request with an image, in bytes.
+  var imageLimit: Int64 { definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0 }
+
+  /// The routes of images of which an owner has many.
+  private func listed(_ kind: ImageKind, _ path: String) -> [Route] {
+    [
+      upload("POST", path, scopes: [.submit], bodyLimit: imageLimit) { try await submitImage($0, kind) },
+      route("GET", path, access: .key([.read]), readsQuery: true) { try await listImages($0, kind) },
+      route("DELETE", path + "/{image}", access: .key([.delete])) { try await deleteImage($0, kind) },
+    ]
+  }
+
+  /// The routes of images of which an owner has one at a time.
+  private func single(_ kind: ImageKind, _ path: String, role: Role) -> [Route] {
+    [
+      upload("PUT", path, scopes: [.submit], bodyLimit: imageLimit) { try await submitImage($0, kind) },
+      route("GET", path, access: .key([.read])) { try await readCurrentImage($0, kind, role: role) },
+      route("DELETE", path, access: .key([.delete])) { try await deleteImages($0, kind) },
     ]
   }
 
   /// Returns the owner of an image from the path: the id of a post, or a name that the app assigned.
   func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
-    kind == .reaction ? "\(try postID(request))" : try name(request)
-  }
-
-  /// Returns a name that the app assigned from the path; throws a problem if it is too long.
-  func name(_ request: Request, _ parameter: String = "id") throws(Problem) -> String {
-    let name = request.parameter(parameter)
-    guard 1...MaxLength.name ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
-      throw ProblemKind.invalidFields.problem(
-        "The name in the path is invalid.",
-        errors: [FieldError(parameter, "expected 1 to \(MaxLength.name) characters")])
-    }
-    return name
+    kind == .reaction ? "\(try id(.post, request))" : try name(request)
   }
 
   private func readImage(_ request: Request) async throws -> Response {
-    let text = request.parameter("id")
-    let (store, viewer) = (store, request.caller.viewer)
-    guard let id = PublicID(text), let image = try await database.read({ try store.image(id, for: viewer, $0) }) else {
-      throw ProblemKind.imageNotFound.problem("The image \(text) does not exist.")
+    let (id, urls, viewer) = (try id(.image, request), access.mediaURLs(for: request), request.caller.viewer)
+    return try await show(request, { ImageResponse($0, urls, for: viewer) }, else: Self.notFound(.image, id)) {
+      try $0.image(id, for: $1, $2)
     }
-    return try .versioned(ImageResponse(image, access.mediaURLs(for: request), for: viewer), image)
   }
 
   private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
@@ -80,7 +56,7 @@ extension ControlAPI {
     let owner = try owner(request, kind)
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let images = try await database.read { session in
-      if kind == .reaction, try !store.hasPost(owner, for: viewer, session) { throw Self.postNotFound(owner) }
+      if kind == .reaction, try !store.hasPost(owner, for: viewer, session) { throw Self.notFound(.post, owner) }
       return try store.images(kind, of: owner, by: authors, for: viewer, page, session)
     }
     return try .uncached(PageResponse(images) { ImageResponse($0, urls, for: viewer) })
@@ -88,14 +64,10 @@ extension ControlAPI {
 
   /// Returns the current image of an owner: as JSON, or its bytes if the header field `Accept` names an image type.
   private func readCurrentImage(_ request: Request, _ kind: ImageKind, role: Role) async throws -> Response {
-    let owner = try owner(request, kind)
-    let (store, viewer) = (store, request.caller.viewer)
-    guard
-      let current = try await database.read({
-        try store.currentImage(kind, of: owner, role: role, for: viewer, $0)
-      })
-    else {
-      throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image that is ready.")
+    let (owner, viewer) = (try owner(request, kind), request.caller.viewer)
+    let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image that is ready.")
+    let current = try await find(request, else: missing) {
+      try $0.currentImage(kind, of: owner, role: role, for: $1, $2)
     }
     if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {
       return try await respond(
@@ -108,24 +80,19 @@ extension ControlAPI {
   }
 
   private func deleteImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let text = request.parameter("image")
-    let (store, viewer, owner) = (store, request.caller.viewer, try owner(request, kind))
-    guard let id = PublicID(text),
-      try await database.transaction({ session in
-        try store.delete(image: id, kind, of: owner, for: viewer, session, check: request.checkVersion)
-      })
-    else { throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image with the id \(text).") }
-    return await collectingReleased()
+    let (text, owner) = (request.parameter("image"), try owner(request, kind))
+    let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image with the id \(text).")
+    return try await delete(request, releasing: true, else: missing) { store, viewer, session in
+      guard let id = PublicID(text) else { return false }
+      return try store.delete(image: id, kind, of: owner, for: viewer, session, check: request.checkVersion)
+    }
   }
 
   func deleteImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let (store, viewer, owner) = (store, request.caller.viewer, try owner(request, kind))
-    let isDeleted = try await database.transaction { session in
-      try store.deleteImages(kind, of: owner, for: viewer, session, check: request.checkVersion)
+    let owner = try owner(request, kind)
+    let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
+    return try await delete(request, releasing: true, else: missing) {
+      try $0.deleteImages(kind, of: owner, for: $1, $2, check: request.checkVersion)
     }
-    guard isDeleted else {
-      throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
-    }
-    return await collectingReleased()
   }
 }

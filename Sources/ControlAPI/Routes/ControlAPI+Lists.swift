@@ -12,7 +12,7 @@ extension ControlAPI {
     [
       route("GET", "/v1/posts", access: .key([.read]), readsQuery: true, handler: listPosts),
       route(
-        "POST", "/v1/posts/search", access: .key([.read]), bodyLimit: Int64(JSONBody.maxBytes), isSafe: true,
+        "POST", "/v1/posts/search", access: .key([.read]), bodyLimit: JSONBody.limit, isSafe: true,
         handler: searchPosts),
       route("GET", "/v1/users/{id}/calendar", access: .key([.read]), readsQuery: true, handler: readCalendar),
       route("GET", "/v1/users/{id}/feed", access: .key([.read]), readsQuery: true, handler: readFeed),
@@ -41,10 +41,7 @@ extension ControlAPI {
 
   /// Lists the posts of a user and of the user's friends that the user sees, for the user or for a back-end.
   private func readFeed(_ request: Request) async throws -> Response {
-    let user = try name(request)
-    guard request.caller.viewer.owns(user) else {
-      throw Caller.notYours("The feed is that of another user than the one that the request acts as.")
-    }
+    let user = try owner(of: "The feed is that", request)
     var reader = QueryReader(request.target)
     var filter = PostFilter()
     filter.feed = user

@@ -7,7 +7,7 @@ internal import Store
 /// The routes of moderators: the cases and their decisions.
 extension ControlAPI {
   var moderationRoutes: [Route] {
-    let limit = Int64(JSONBody.maxBytes)
+    let limit = JSONBody.limit
     return [
       route("GET", "/v1/moderation/cases", access: .key([.moderate]), readsQuery: true, handler: listCases),
       route("POST", "/v1/moderation/cases", access: .key([.moderate]), bodyLimit: limit, handler: openCase),
@@ -35,22 +35,20 @@ extension ControlAPI {
 
   private func readCase(_ request: Request) async throws -> Response {
     let text = request.parameter("id")
-    let store = store
-    let found = try await database.read { session in
+    let found = try await find(request, else: Self.caseNotFound(text)) { store, _, session in
       try PublicID(text).flatMap { id in
         try store.moderationCase(id, session).map {
           CaseResponse($0, try store.reports(ofCase: id, limit: Self.maxReports, session))
         }
       }
     }
-    guard let found else { throw Self.caseNotFound(text) }
     return try .uncached(found)
   }
 
   /// Opens a case, and decides it if the request says how.
   private func openCase(_ request: Request) async throws -> Response {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
-    let subject = reader.moderationSubject()
+    let subject = reader.subject()
     let decision = reader.choice("decision", of: ModerationDecision.self)
     let note = reader.text("note", limit: MaxLength.text)
     if let decision, let subject, !decision.concerns(subject) { reader.refuse("decision", Self.unfit) }
@@ -124,14 +122,8 @@ struct CaseResponse: Encodable {
 
   /// The path of what it is about.
   private var path: String? {
-    switch opened.subject {
-    case .post(let id): PostResponse.path(id)
-    case .comment(let id): opened.commentSubject.map { CommentResponse.path(id, on: $0) }
-    case .user(let id): UserResponse.path(id)
-    case .place(let id): StoredPlaceResponse.path(id)
-    case .image(let id): ImageResponse.path(id)
-    case .collection(let id): CollectionResponse.path(id)
-    }
+    guard opened.subject.kind == .comment, let id = opened.subject.publicID else { return opened.subject.path }
+    return opened.commentSubject.map { CommentResponse.path(id, on: $0) }
   }
 
   private enum CodingKeys: String, CodingKey {

@@ -12,15 +12,11 @@ extension ControlAPI {
       route("GET", "/v1/places", access: .key([.read]), readsQuery: true, handler: listPlaces),
       route("GET", "/v1/places/{id}", access: .key([.read]), handler: readPlace),
       route(
-        "PUT", "/v1/places/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes),
+        "PUT", "/v1/places/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit,
         handler: describePlace),
       route("GET", "/v1/places/{id}/users", access: .key([.read]), readsQuery: true, handler: listPlaceUsers),
       route("GET", "/v1/map", access: .key([.read]), readsQuery: true, handler: readMap),
     ]
-  }
-
-  static func placeNotFound(_ id: String) -> Problem {
-    ProblemKind.placeNotFound.problem("The place '\(id)' does not exist.")
   }
 
   private func listPlaces(_ request: Request) async throws -> Response {
@@ -46,41 +42,30 @@ extension ControlAPI {
   }
 
   private func readPlace(_ request: Request) async throws -> Response {
-    let (store, viewer, id) = (store, request.caller.viewer, try name(request))
-    guard let place = try await database.read({ try store.place(id, for: viewer, $0) }) else {
-      throw Self.placeNotFound(id)
+    let (id, urls) = (try name(request), access.mediaURLs(for: request))
+    return try await show(request, { StoredPlaceResponse($0, urls) }, else: Self.notFound(.place, id)) {
+      try $0.place(id, for: $1, $2)
     }
-    return try .versioned(StoredPlaceResponse(place, access.mediaURLs(for: request)), place)
   }
 
   private func describePlace(_ request: Request) async throws -> Response {
-    let id = try name(request)
+    let (id, urls) = (try name(request), access.mediaURLs(for: request))
     let description = try PlaceDescription(fields: try await JSONBody.fields(of: request))
-    let (store, viewer) = (store, request.caller.viewer)
-    try access.countSubmission(of: viewer.user ?? "", request)
-    let place = try await database.transaction { session in
+    try access.countSubmission(of: request.caller.viewer.user ?? "", request)
+    return try await show(request, { StoredPlaceResponse($0, urls) }, changing: true, else: Self.notFound(.place, id)) {
+      store, viewer, session in
       let isDescribed = try store.describe(id, description, for: viewer, session) { place in
-        guard place != nil || request.headers["If-Match"] == nil else {
-          throw ProblemKind.outdatedVersion.problem("The place does not exist, so that If-Match names no version.")
-        }
-        try request.checkVersion(of: place)
+        try request.checkVersion(of: place, named: "place")
       }
       return isDescribed ? try store.place(id, for: viewer, session) : nil
     }
-    guard let place else { throw Self.placeNotFound(id) }
-    return try .versioned(StoredPlaceResponse(place, access.mediaURLs(for: request)), place)
   }
 
   private func listPlaceUsers(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
-    let after = reader.text("cursor")
-    try reader.finish()
-    let (store, viewer, id) = (store, request.caller.viewer, try name(request))
-    let users = try await database.read { try store.users(ofPlace: id, after: after, limit: limit, for: viewer, $0) }
-    guard let users else { throw Self.placeNotFound(id) }
-    return try .uncached(
-      PageResponse(items: users.items, next: users.hasMore ? users.items.last?.user : nil))
+    let id = try name(request)
+    return try await list(byUser: \PlaceUser.user, request, else: Self.notFound(.place, id)) {
+      try $0.users(ofPlace: id, after: $2, limit: $3, for: $1, $4)
+    }
   }
 
   private func readMap(_ request: Request) async throws -> Response {
@@ -101,66 +86,48 @@ extension ControlAPI {
 /// The routes of what users note about places.
 extension ControlAPI {
   var noteRoutes: [Route] {
-    [
-      route("GET", "/v1/users/{id}/notes", access: .key([.read]), readsQuery: true, handler: listNotes),
-      route("GET", "/v1/users/{id}/notes/{place}", access: .key([.read]), handler: readNote),
-      route(
-        "PUT", "/v1/users/{id}/notes/{place}", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes),
-        handler: saveNote),
-      route("DELETE", "/v1/users/{id}/notes/{place}", access: .key([.delete]), handler: deleteNote),
+    let single = "/v1/users/{id}/notes/{place}"
+    return [
+      route("GET", "/v1/users/{id}/notes", access: .key([.read]), readsQuery: true) { request in
+        let user = try owner(of: "The notes are those", request)
+        return try await list(request, { $0 }, else: Self.notFound(.user, user)) { store, _, page, session in
+          try store.notes(of: user, page, session)
+        }
+      },
+      route("GET", single, access: .key([.read])) { request in
+        let (user, place) = try noted(request)
+        return try await show(request, { $0 }, else: Self.noteNotFound(place)) { store, _, session in
+          try store.note(of: user, about: place, session)
+        }
+      },
+      route("PUT", single, access: .key([.submit]), bodyLimit: JSONBody.limit, handler: saveNote),
+      route("DELETE", single, access: .key([.delete])) { request in
+        let (user, place) = try noted(request)
+        return try await delete(request, else: Self.noteNotFound(place)) { store, _, session in
+          try store.deleteNote(of: user, about: place, session, check: request.checkVersion)
+        }
+      },
     ]
   }
 
-  /// Returns the user in the path; throws a problem unless the client is the user or acts as no user.
-  private func noting(_ request: Request) throws -> String {
-    let user = try name(request)
-    guard request.caller.viewer.owns(user) else {
-      throw Caller.notYours("The notes are those of another user than the one that the request acts as.")
-    }
-    return user
+  /// Returns the user and the place in the path; throws a problem unless the client is the user or acts as no user.
+  private func noted(_ request: Request) throws(Problem) -> (user: String, place: String) {
+    (try owner(of: "The notes are those", request), try name(request, "place"))
   }
 
   private static func noteNotFound(_ place: String) -> Problem {
     ProblemKind.noteNotFound.problem("The user has no note about the place '\(place)'.")
   }
 
-  private func listNotes(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    let page = reader.page()
-    try reader.finish()
-    let (store, user) = (store, try noting(request))
-    return try .uncached(PageResponse(try await database.read { try store.notes(of: user, page, $0) }) { $0 })
-  }
-
-  private func readNote(_ request: Request) async throws -> Response {
-    let (store, user, place) = (store, try noting(request), try name(request, "place"))
-    guard let note = try await database.read({ try store.note(of: user, about: place, $0) }) else {
-      throw Self.noteNotFound(place)
-    }
-    return try .versioned(note, note)
-  }
-
   private func saveNote(_ request: Request) async throws -> Response {
-    let (store, user, place) = (store, try noting(request), try name(request, "place"))
+    let (user, place) = try noted(request)
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
-    let text = reader.text("text", limit: MaxLength.text, isRequired: true, allowsEmpty: false)
-    let errors = reader.finish()
-    guard errors.isEmpty, let text else { throw ProblemKind.invalid(errors) }
+    let text = reader.required("text", limit: MaxLength.text)
+    try reader.check()
     try access.countSubmission(of: user, request)
-    let note = try await database.transaction { session in
+    return try await show(request, { $0 }, changing: true, else: Self.noteNotFound(place)) { store, _, session in
       try store.note(text, of: user, about: place, session) { try request.checkVersion(of: $0) }
     }
-    guard let note else { throw Self.noteNotFound(place) }
-    return try .versioned(note, note)
-  }
-
-  private func deleteNote(_ request: Request) async throws -> Response {
-    let (store, user, place) = (store, try noting(request), try name(request, "place"))
-    let isDeleted = try await database.transaction { session in
-      try store.deleteNote(of: user, about: place, session, check: request.checkVersion)
-    }
-    guard isDeleted else { throw Self.noteNotFound(place) }
-    return Response(.noContent)
   }
 }
 
@@ -177,8 +144,7 @@ extension PlaceDescription {
       if case .number(let number) = value, Self.ratings.contains(number) { number } else { nil }
     }
     let priceLevel = reader.integer("price_level", in: Self.priceLevels)
-    let errors = reader.finish()
-    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    try reader.check()
     self.init(name: name, coordinate: coordinate, categories: categories ?? [], rating: rating, priceLevel: priceLevel)
   }
 

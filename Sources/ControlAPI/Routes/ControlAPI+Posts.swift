@@ -12,37 +12,28 @@ extension ControlAPI {
     [
       upload("POST", Self.postsTemplate, scopes: [.submit], bodyLimit: formLimits.formBytes, submit: submitPost),
       route("GET", "/v1/posts/{id}", access: .key([.read]), handler: readPost),
-      route(
-        "PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes),
-        handler: changePost),
+      route("PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit, handler: changePost),
       route("DELETE", "/v1/posts/{id}", access: .key([.delete]), handler: deletePost),
     ]
   }
 
-  /// Returns the id of a post from the path; throws a problem with status 404 if it is malformed.
-  func postID(_ request: Request) throws(Problem) -> PublicID {
-    let text = request.parameter("id")
-    guard let id = PublicID(text) else { throw Self.postNotFound(text) }
-    return id
-  }
-
-  static func postNotFound(_ id: String) -> Problem {
-    ProblemKind.postNotFound.problem("The post \(id) does not exist.")
-  }
-
   private func readPost(_ request: Request) async throws -> Response {
-    let (store, viewer, id) = (store, request.caller.viewer, try postID(request))
-    guard let post = try await database.read({ try store.post(id, for: viewer, $0) }) else {
-      throw Self.postNotFound("\(id)")
+    let id = try id(.post, request)
+    return try await show(request, postJSON(for: request), else: Self.notFound(.post, id)) {
+      try $0.post(id, for: $1, $2)
     }
-    return try respond(to: request, with: post)
+  }
+
+  private func postJSON(for request: Request) -> (Post) -> PostResponse {
+    let (urls, viewer) = (access.mediaURLs(for: request), request.caller.viewer)
+    return { PostResponse($0, urls, for: viewer) }
   }
 
   private func changePost(_ request: Request) async throws -> Response {
-    let id = try postID(request)
+    let id = try id(.post, request)
     let change = try PostChange(fields: try await JSONBody.fields(of: request))
-    let (store, viewer) = (store, request.caller.viewer)
-    let post = try await database.transaction { session in
+    return try await show(request, postJSON(for: request), changing: true, else: Self.notFound(.post, id)) {
+      store, viewer, session in
       switch try store.change(post: id, for: viewer, change, session, check: request.checkVersion) {
       case .changed: return try store.post(id, for: viewer, session)
       case .notFound: return nil
@@ -50,22 +41,13 @@ extension ControlAPI {
         throw ProblemKind.invalid([FieldError("caption", "is required without media and title")])
       }
     }
-    guard let post else { throw Self.postNotFound("\(id)") }
-    return try respond(to: request, with: post)
-  }
-
-  /// Returns a post with its version in the header field `ETag`.
-  private func respond(to request: Request, with post: Post) throws -> Response {
-    try .versioned(PostResponse(post, access.mediaURLs(for: request), for: request.caller.viewer), post)
   }
 
   private func deletePost(_ request: Request) async throws -> Response {
-    let (store, viewer, id) = (store, request.caller.viewer, try postID(request))
-    let isDeleted = try await database.transaction { session in
-      try store.delete(post: id, for: viewer, session, check: request.checkVersion)
+    let id = try id(.post, request)
+    return try await delete(request, releasing: true, else: Self.notFound(.post, id)) {
+      try $0.delete(post: id, for: $1, $2, check: request.checkVersion)
     }
-    guard isDeleted else { throw Self.postNotFound("\(id)") }
-    return await collectingReleased()
   }
 
   /// Returns the response to a deletion and deletes the released media. If that fails, a worker's maintenance task

@@ -29,10 +29,9 @@ extension ControlAPI {
   private func relate(_ request: Request, _ kind: RelationKind) async throws -> Response {
     let (user, target) = try ends(request, kind)
     try access.countSubmission(of: user, request)
-    let (store, viewer) = (store, request.caller.viewer)
-    let relation = try await database.transaction { try store.relate(user, kind, to: target, for: viewer, $0) }
-    guard let relation else {
-      throw kind.target == .post ? Self.postNotFound(target) : Self.userNotFound(target)
+    let record: RecordID.Kind = kind.target == .post ? .post : .user
+    let relation = try await find(request, changing: true, else: Self.notFound(record, target)) {
+      try $0.relate(user, kind, to: target, for: $1, $2)
     }
     return try .uncached(RelationResponse(relation))
   }
@@ -48,11 +47,10 @@ extension ControlAPI {
 
   private func readRelation(_ request: Request, _ kind: RelationKind) async throws -> Response {
     let (user, target) = try ends(request, kind)
-    let store = store
-    guard let relation = try await database.read({ try store.relation(of: user, kind, to: target, $0) }) else {
-      throw ProblemKind.relationNotFound.problem("The user '\(user)' has no such relation to '\(target)'.")
+    let missing = ProblemKind.relationNotFound.problem("The user '\(user)' has no such relation to '\(target)'.")
+    return try await show(request, RelationResponse.init, else: missing) { store, _, session in
+      try store.relation(of: user, kind, to: target, session)
     }
-    return try .versioned(RelationResponse(relation), relation)
   }
 
   /// The value of `state` for relations of others to the user, of a kind without requests.
@@ -69,33 +67,26 @@ extension ControlAPI {
     }
     let page = reader.page()
     try reader.finish()
-    let (store, viewer, user) = (store, request.caller.viewer, try name(request))
-    guard viewer.owns(user) else { throw Self.notOwn(kind) }
-    let relations: Page<Relation>
-    if kind.rule == .ending, state == .received {
-      try checkSecret(request)
-      relations = try await database.read { try store.relations(to: user, kind, for: viewer, page, $0) }
-    } else {
-      relations = try await database.read {
-        try store.relations(of: user, kind, state, for: viewer, page, $0)
-      }
+    let (store, viewer, user) = (store, request.caller.viewer, try owner(of: Self.owned(kind), request))
+    let isReceived = kind.rule == .ending && state == .received
+    if isReceived { try checkSecret(request) }
+    let relations = try await database.read { session in
+      isReceived
+        ? try store.relations(to: user, kind, for: viewer, page, session)
+        : try store.relations(of: user, kind, state, for: viewer, page, session)
     }
     return try .uncached(PageResponse(relations, RelationResponse.init))
   }
 
   /// Lists the relations of all users to a post or a place.
   private func listUsers(_ request: Request, _ kind: RelationKind) async throws -> Response {
-    var reader = QueryReader(request.target)
-    let page = reader.page()
-    try reader.finish()
-    let (store, viewer) = (store, request.caller.viewer)
-    let target = kind.target == .post ? "\(try postID(request))" : try name(request)
+    let target = kind.target == .post ? "\(try id(.post, request))" : try name(request)
     if !kind.isOpen { try checkSecret(request) }
-    let relations = try await database.read { session in
-      if kind.target == .post, try !store.hasPost(target, for: viewer, session) { throw Self.postNotFound(target) }
+    return try await list(request, RelationResponse.init, else: Self.notFound(.post, target)) {
+      store, viewer, page, session in
+      if kind.target == .post, try !store.hasPost(target, for: viewer, session) { return nil }
       return try store.relations(to: target, kind, for: viewer, page, session)
     }
-    return try .uncached(PageResponse(relations, RelationResponse.init))
   }
 
   /// Throws unless the client acts as no user: users do not learn who has blocked them, or who keeps what.
@@ -106,13 +97,8 @@ extension ControlAPI {
 
   /// Returns the user and the target in the path; throws a problem unless the client is the user or acts as no user.
   private func ends(_ request: Request, _ kind: RelationKind) throws -> (user: String, target: String) {
-    let user = try name(request)
-    guard request.caller.viewer.owns(user) else { throw Self.notOwn(kind) }
-    if kind.target == .post {
-      let text = request.parameter("other")
-      guard let post = PublicID(text) else { throw Self.postNotFound(text) }
-      return (user, "\(post)")
-    }
+    let user = try owner(of: Self.owned(kind), request)
+    if kind.target == .post { return (user, "\(try id(.post, request, "other"))") }
     let target = try name(request, "other")
     guard kind.target != .user || !target.utf8.elementsEqual(user.utf8) else {
       throw ProblemKind.invalidFields.problem(
@@ -121,9 +107,7 @@ extension ControlAPI {
     return (user, target)
   }
 
-  private static func notOwn(_ kind: RelationKind) -> Problem {
-    Caller.notYours("The \(kind.path) are those of another user than the one that the request acts as.")
-  }
+  private static func owned(_ kind: RelationKind) -> String { "The \(kind.path) are those" }
 }
 
 /// The JSON of a relation.

@@ -8,8 +8,7 @@ internal import Store
 extension ControlAPI {
   var reportRoutes: [Route] {
     [
-      route(
-        "POST", "/v1/reports", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes), handler: submitReport),
+      route("POST", "/v1/reports", access: .key([.submit]), bodyLimit: JSONBody.limit, handler: submitReport),
       route("GET", "/v1/reports/{id}", access: .key([.read]), handler: readReport),
     ]
   }
@@ -17,18 +16,16 @@ extension ControlAPI {
   private func submitReport(_ request: Request) async throws -> Response {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let author = reader.author(actingAs: request.caller.user)
-    let subject = reader.moderationSubject()
-    let reason = reader.text("reason", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
+    let subject = reader.subject()
+    let reason = reader.required("reason", limit: MaxLength.name)
     let text = reader.text("text", limit: MaxLength.text)
     let errors = reader.finish()
-    guard errors.isEmpty, let author, let subject, let reason else { throw ProblemKind.invalid(errors) }
+    guard errors.isEmpty, let subject else { throw ProblemKind.invalid(errors) }
     _ = try request.caller.author(author)
     try access.countSubmission(of: author, request)
-    let (store, viewer) = (store, request.caller.viewer)
-    let reported = try await database.transaction { session in
-      try store.report(subject, for: viewer, author: author, reason: reason, text: text, session)
+    let (report, isNew) = try await find(request, changing: true, else: Self.notFound(subject)) {
+      try $0.report(subject, for: $1, author: author, reason: reason, text: text, $2)
     }
-    guard let (report, isNew) = reported else { throw Self.notFound(subject) }
     return .json(
       isNew ? .created : .ok, try JSON.encode(ReportResponse(report)),
       headers: ["Cache-Control": "no-store", "Location": ReportResponse.path(report.id)])
@@ -36,36 +33,27 @@ extension ControlAPI {
 
   private func readReport(_ request: Request) async throws -> Response {
     let text = request.parameter("id")
-    let (store, viewer) = (store, request.caller.viewer)
-    guard let id = PublicID(text), let report = try await database.read({ try store.report(id, for: viewer, $0) })
-    else { throw ProblemKind.reportNotFound.problem("The report \(text) does not exist.") }
-    return try .uncached(ReportResponse(report))
-  }
-
-  static func notFound(_ subject: ModerationSubject) -> Problem {
-    switch subject {
-    case .post(let id): postNotFound("\(id)")
-    case .comment(let id): commentNotFound("\(id)")
-    case .user(let id): userNotFound(id)
-    case .place(let id): placeNotFound(id)
-    case .image(let id): ProblemKind.imageNotFound.problem("The image \(id) does not exist.")
-    case .collection(let id): collectionNotFound("\(id)")
+    let missing = ProblemKind.reportNotFound.problem("The report \(text) does not exist.")
+    let report = try await find(request, else: missing) { store, viewer, session in
+      try PublicID(text).flatMap { try store.report($0, for: viewer, session) }
     }
+    return try .uncached(ReportResponse(report))
   }
 }
 
 extension FieldReader {
-  /// Reads one of the fields `post`, `comment`, `user`, `place`, `image` and `collection`.
-  mutating func moderationSubject() -> ModerationSubject? {
-    func id(_ value: JSONValue) -> PublicID? { if case .string(let text) = value { PublicID(text) } else { nil } }
-    let subjects = [
-      value("post", "expected a UUID", id).map(ModerationSubject.post),
-      value("comment", "expected a UUID", id).map(ModerationSubject.comment),
-      text("user", limit: MaxLength.name, allowsEmpty: false).map(ModerationSubject.user),
-      text("place", limit: MaxLength.name, allowsEmpty: false).map(ModerationSubject.place),
-      value("image", "expected a UUID", id).map(ModerationSubject.image),
-      value("collection", "expected a UUID", id).map(ModerationSubject.collection),
-    ].compactMap(\.self)
+  /// Reads what is reported or decided about from one of the fields `post`, `comment`, `user`, `place`, `image` and `collection`.
+  mutating func subject() -> RecordID? {
+    var subjects: [RecordID] = []
+    for kind in RecordID.Kind.allCases {
+      let subject: RecordID? =
+        kind.isNamed
+        ? text(kind.rawValue, limit: MaxLength.name, allowsEmpty: false).flatMap { RecordID(kind, $0) }
+        : value(kind.rawValue, "expected a UUID") { value in
+          if case .string(let text) = value { RecordID(kind, text) } else { nil }
+        }
+      if let subject { subjects.append(subject) }
+    }
     if subjects.count != 1, errors.isEmpty {
       refuse("post", "expected one of the fields post, comment, user, place, image and collection")
     }
@@ -98,21 +86,10 @@ struct ReportResponse: Encodable {
 
 /// The keys of what is reported and decided about, of which one has a value.
 struct SubjectResponse: Encodable {
-  let subject: ModerationSubject
-
-  private enum CodingKeys: String, CodingKey, CaseIterable { case post, comment, user, place, image, collection }
+  let subject: RecordID
 
   func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    let (named, id): (CodingKeys, String) =
-      switch subject {
-      case .post(let id): (.post, "\(id)")
-      case .comment(let id): (.comment, "\(id)")
-      case .user(let id): (.user, id)
-      case .place(let id): (.place, id)
-      case .image(let id): (.image, "\(id)")
-      case .collection(let id): (.collection, "\(id)")
-      }
-    for key in CodingKeys.allCases { try container.encode(key == named ? id : nil, forKey: key) }
+    var container = encoder.container(keyedBy: RecordID.Kind.self)
+    for kind in RecordID.Kind.allCases { try container.encode(subject.id(ifOf: kind), forKey: kind) }
   }
 }

@@ -9,9 +9,7 @@ internal import Store
 extension ControlAPI {
   var tokenRoutes: [Route] {
     [
-      route(
-        "POST", "/v1/users/{id}/tokens", access: .key([.tokens]), bodyLimit: Int64(JSONBody.maxBytes),
-        handler: mintToken),
+      route("POST", "/v1/users/{id}/tokens", access: .key([.tokens]), bodyLimit: JSONBody.limit, handler: mintToken),
       route("GET", "/v1/users/{id}/tokens", access: .key([.tokens]), readsQuery: true, handler: listTokens),
       route("DELETE", "/v1/users/{id}/tokens", access: .key([.tokens]), handler: revokeTokens),
       route("DELETE", "/v1/users/{id}/tokens/{token}", access: .key([.tokens]), handler: revokeToken),
@@ -46,12 +44,10 @@ extension ControlAPI {
   }
 
   private func listTokens(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    let page = reader.page()
-    try reader.finish()
-    let (store, user) = (store, try name(request))
-    let tokens = try await database.read { try store.tokens(of: user, page, $0) }
-    return try .uncached(PageResponse(tokens) { TokenResponse($0) })
+    let user = try name(request)
+    return try await list(request, { TokenResponse($0) }, else: Self.notFound(.user, user)) { store, _, page, session in
+      try store.tokens(of: user, page, session)
+    }
   }
 
   private func revokeTokens(_ request: Request) async throws -> Response {
@@ -105,8 +101,7 @@ struct TokenDraft {
       guard let kinds, let bytes else { return nil }
       return UploadGrant(kinds: kinds, bytes: Int64(bytes))
     }
-    let errors = reader.finish()
-    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    try reader.check()
   }
 
   private static let expectedKinds =

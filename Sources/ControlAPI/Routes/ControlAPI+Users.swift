@@ -10,16 +10,12 @@ extension ControlAPI {
       route("GET", "/v1/users", access: .key([.read]), readsQuery: true, handler: searchUsers),
       route("GET", "/v1/users/{id}", access: .key([.read]), handler: readUser),
       route(
-        "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes)
+        "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit
       ) { try await saveUser($0, replacesAll: true) },
       route(
-        "PATCH", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes)
+        "PATCH", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit
       ) { try await saveUser($0, replacesAll: false) },
     ]
-  }
-
-  static func userNotFound(_ id: String) -> Problem {
-    ProblemKind.userNotFound.problem("The user '\(id)' does not exist.")
   }
 
   private func searchUsers(_ request: Request) async throws -> Response {
@@ -37,30 +33,22 @@ extension ControlAPI {
   }
 
   private func readUser(_ request: Request) async throws -> Response {
-    let (store, viewer, id) = (store, request.caller.viewer, try name(request))
-    guard let user = try await database.read({ try store.user(id, for: viewer, $0) }) else {
-      throw Self.userNotFound(id)
+    let (id, urls) = (try name(request), access.mediaURLs(for: request))
+    return try await show(request, { UserResponse($0, urls) }, else: Self.notFound(.user, id)) {
+      try $0.user(id, for: $1, $2)
     }
-    return try respond(to: request, with: user)
   }
 
   private func saveUser(_ request: Request, replacesAll: Bool) async throws -> Response {
-    let id = try name(request)
+    let (id, urls) = (try name(request), access.mediaURLs(for: request))
     let change = try ProfileChange(fields: try await JSONBody.fields(of: request), replacesAll: replacesAll)
     try access.countSubmission(of: id, request)
-    let (store, viewer) = (store, request.caller.viewer)
     do {
-      let user = try await database.transaction { session in
-        try store.save(change, of: id, for: viewer, session) { user in
-          guard user != nil || request.headers["If-Match"] == nil else {
-            throw ProblemKind.outdatedVersion.problem("The user does not exist, so that If-Match names no version.")
-          }
-          try request.checkVersion(of: user)
-        }
+      return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
+        store, viewer, session in
+        try store.save(change, of: id, for: viewer, session) { try request.checkVersion(of: $0, named: "user") }
         return try store.user(id, for: viewer, session)
       }
-      guard let user else { throw Self.userNotFound(id) }
-      return try respond(to: request, with: user)
     } catch let error as UserNameRequired {
       let reason =
         error.signsIn
@@ -72,10 +60,6 @@ extension ControlAPI {
         "The user name '\(change.userName.applied(to: nil) ?? "")' is taken or reserved.")
     }
   }
-
-  private func respond(to request: Request, with user: AppUser) throws -> Response {
-    try .versioned(UserResponse(user, access.mediaURLs(for: request)), user)
-  }
 }
 
 extension ProfileChange {
@@ -85,8 +69,7 @@ extension ProfileChange {
   init(fields: [String: JSONValue], replacesAll: Bool) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     let profile = Profile(&reader)
-    let errors = reader.finish()
-    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    try reader.check()
     self.init(profile)
     isReplacement = replacesAll
     if fields["user_name"] == nil { userName = .keep }

@@ -64,7 +64,7 @@ extension ControlAPI {
         )
       }
       guard let submission = try StoredSubmission(.post(id), store, viewer, urls, session) else {
-        throw Self.postNotFound("\(id)")
+        throw Self.notFound(.post, id)
       }
       // Last, because other submissions of the senders wait for the commit.
       try Quotas.charge(senders, DailyUsage(posts: 1, bytes: bytes), store, session)
@@ -130,7 +130,7 @@ extension ControlAPI {
       let id = try store.submitImage(
         draft, for: viewer, source: source, definition: definition, request: request.jobRequest, session)
       guard let id, let submission = try StoredSubmission(.image(id), store, viewer, urls, session) else {
-        throw Self.postNotFound(owner)
+        throw Self.notFound(.post, owner)
       }
       try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
       return submission

@@ -26,8 +26,7 @@ struct ImageUpload: Sendable {
     var reader = FieldReader(fields, path: "")
     author = reader.text("author", limit: MaxLength.name, allowsEmpty: false)
     alternativeText = reader.text("alternative_text", limit: MaxLength.alternativeText)
-    let errors = reader.finish()
-    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    try reader.check()
     guard !references.all.isEmpty else { throw ProblemKind.missing(parts: ["image"]) }
     text = body
     self.references = references

@@ -8,19 +8,6 @@ package enum ModerationRule: String, NamedCases, Sendable {
   case hold
 }
 
-/// What users report and moderators decide about.
-package enum ModerationSubject: Sendable, Hashable {
-  case post(PublicID)
-  case comment(PublicID)
-  /// The app's id of a user.
-  case user(String)
-  /// The app's id of a place.
-  case place(String)
-  /// A reaction, a profile image, a thumbnail or a photo of a place.
-  case image(PublicID)
-  case collection(PublicID)
-}
-
 /// What a moderator decides. The raw values are part of the API and do not change.
 package enum ModerationDecision: String, Codable, Sendable, CaseIterable {
   /// The subject may be seen, or the user may act: it releases what is held, and restores what was hidden or suspended.
@@ -31,8 +18,8 @@ package enum ModerationDecision: String, Codable, Sendable, CaseIterable {
   case suspend
 
   /// Whether it is a decision about such a subject.
-  package func concerns(_ subject: ModerationSubject) -> Bool {
-    switch (self, subject) {
+  package func concerns(_ subject: RecordID) -> Bool {
+    switch (self, subject.kind) {
     case (.approve, _), (.suspend, .user): true
     case (.hide, .user), (.suspend, _): false
     case (.hide, _): true
@@ -74,9 +61,9 @@ package struct ModerationCase: Sendable, Hashable {
   }
 
   package let id: PublicID
-  package let subject: ModerationSubject
+  package let subject: RecordID
   /// What a comment is on; nil for other subjects.
-  package let commentSubject: CommentSubject?
+  package let commentSubject: RecordID?
   /// The user whose post, comment, image or collection it is, who has described the place first, or who is the subject; nil: there is
   /// no such user.
   package let author: String?
@@ -88,7 +75,7 @@ package struct ModerationCase: Sendable, Hashable {
   package let outcome: Outcome?
 
   package init(
-    id: PublicID, subject: ModerationSubject, commentSubject: CommentSubject?, author: String?, cause: Cause,
+    id: PublicID, subject: RecordID, commentSubject: RecordID?, author: String?, cause: Cause,
     createdAt: Date, reports: Int, outcome: Outcome?
   ) {
     self.id = id
@@ -105,7 +92,7 @@ package struct ModerationCase: Sendable, Hashable {
 /// What a user has reported.
 package struct Report: Sendable, Hashable {
   package let id: PublicID
-  package let subject: ModerationSubject
+  package let subject: RecordID
   /// The user who reports.
   package let author: String
   /// A word of the app, such as `spam`.
@@ -116,7 +103,7 @@ package struct Report: Sendable, Hashable {
   package let decidedAt: Date?
 
   package init(
-    id: PublicID, subject: ModerationSubject, author: String, reason: String, text: String?, createdAt: Date,
+    id: PublicID, subject: RecordID, author: String, reason: String, text: String?, createdAt: Date,
     decidedAt: Date?
   ) {
     self.id = id

@@ -1,17 +1,10 @@
 package import FoundationEssentials
 
-/// What users comment on.
-package enum CommentSubject: Sendable, Hashable {
-  case post(PublicID)
-  /// The app's id of a place.
-  case place(String)
-  case collection(PublicID)
-}
-
 /// A comment.
 package struct Comment: Sendable, Hashable {
   package let id: PublicID
-  package let subject: CommentSubject
+  /// A post, a place or a collection.
+  package let subject: RecordID
   /// The app's id of the author.
   package let author: String
   package let text: String
@@ -20,7 +13,7 @@ package struct Comment: Sendable, Hashable {
   package let isHidden: Bool
 
   package init(
-    id: PublicID, subject: CommentSubject, author: String, text: String, createdAt: Date, isHidden: Bool
+    id: PublicID, subject: RecordID, author: String, text: String, createdAt: Date, isHidden: Bool
   ) {
     self.id = id
     self.subject = subject

@@ -42,7 +42,7 @@ extension Store {
   package func collection(
     _ id: PublicID, for viewer: Viewer, link: [UInt8]? = nil, reader: String? = nil, _ session: Session
   ) throws -> (collection: StoredCollection, isNewView: Bool)? {
-    let read = { (session: Session) throws -> (StoredCollection, Bool)? in
+    try session.reading { session in
       let rows = Array(
         try session.execute(
           Self.statements["collection"], .text(id.description), viewer.parameter, .bytes(link), .text(reader)))
@@ -53,7 +53,6 @@ extension Store {
       let collection = try collections(of: rows, items, session)[0]
       return (collection, try row.get("is_new_view"))
     }
-    return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
   /// Reads a page of the collections of a user and of those that are shared with the user, the newest first, without items.

@@ -73,29 +73,31 @@ extension Store {
   }
 
   private func forgetComments(of user: String, _ session: Session) throws -> Bool {
-    let comments = try session.execute(
-      Self.forgetting["comments_of_user"], .text(user), .integer(Self.rows)
-    ).map { try $0.get("id", as: Int64.self) }
-    guard !comments.isEmpty else { return false }
-    try session.execute(Self.forgetting["lock_posts_of_comments"], .integers(comments))
-    try session.execute(Self.forgetting["lock_collections_of_comments"], .integers(comments))
-    try session.execute(Self.forgetting["lock_places_of_comments"], .integers(comments))
-    try session.execute(Self.forgetting["drop_comments"], .integers(comments))
-    return true
+    try forget(
+      Self.forgetting["comments_of_user"], of: user,
+      by: [
+        Self.forgetting["lock_posts_of_comments"], Self.forgetting["lock_collections_of_comments"],
+        Self.forgetting["lock_places_of_comments"], Self.forgetting["drop_comments"],
+      ], session)
   }
 
   private func forgetRelations(of user: String, _ session: Session) throws -> Bool {
-    let relations = try session.execute(
-      Self.forgetting["relations_of_user_or_to"], .text(user), .integer(Self.rows)
-    ).map { try $0.get("id", as: Int64.self) }
-    guard !relations.isEmpty else { return false }
-    let ids = Parameter.integers(relations)
-    let locks = [
-      Self.forgetting["lock_posts_of_relations"], Self.forgetting["lock_users_of_relations"],
-      Self.forgetting["lock_places_of_relations"],
-    ]
-    for statement in locks { try session.execute(statement, ids) }
-    try session.execute(Self.forgetting["drop_relations_among"], ids)
+    try forget(
+      Self.forgetting["relations_of_user_or_to"], of: user,
+      by: [
+        Self.forgetting["lock_posts_of_relations"], Self.forgetting["lock_users_of_relations"],
+        Self.forgetting["lock_places_of_relations"], Self.forgetting["drop_relations_among"],
+      ], session)
+  }
+
+  /// Finds records of a user, and executes statements with their numbers, which lock what counts them and then delete them.
+  private func forget(
+    _ records: Statement, of user: String, by statements: [Statement], _ session: Session
+  ) throws -> Bool {
+    let found = try session.execute(records, .text(user), .integer(Self.rows))
+    let numbers = try found.map { try $0.get("id", as: Int64.self) }
+    guard !numbers.isEmpty else { return false }
+    for statement in statements { try session.execute(statement, .integers(numbers)) }
     return true
   }
 

@@ -15,7 +15,7 @@ extension Store {
     /// The case has another decision.
     case otherwise(ModerationCase)
     /// Such a subject cannot be decided so.
-    case unfit(ModerationSubject)
+    case unfit(RecordID)
   }
 
   /// Reads a case; nil if there is none.
@@ -37,7 +37,7 @@ extension Store {
 
   /// Opens a case about a subject for a moderator, or returns the open one; nil if there is no such subject.
   package func openCase(
-    about subject: ModerationSubject, _ session: Session
+    about subject: RecordID, _ session: Session
   ) throws -> (opened: ModerationCase, isNew: Bool)? {
     guard try lock(subject, for: .unrestricted, session) != nil else { return nil }
     let found = try openCase(about: subject, cause: .moderator, session)
@@ -63,16 +63,16 @@ extension Store {
     if let outcome = current.outcome { return outcome.decision == decision ? .decided(current) : .otherwise(current) }
     try session.execute(
       Self.statements["decide_case"], .text(id.description), .text(decision.rawValue), .text(by), .text(note))
-    switch locked {
-    case .post(let post): try moderate(post, decision == .approve ? nil : .hide, session)
-    case .comment(let comment): try setHidden(comment, decision == .hide, session)
-    case .place(let place): try session.execute(Self.statements["hide_place"], .text(place), .bool(decision == .hide))
-    case .image(let image): try setHidden(image: image, decision == .hide, session)
-    case .collection(let number):
-      try session.execute(Self.statements["hide_collection"], .integer(number), .bool(decision == .hide))
-    case .user(let user):
+    let (subject, isHidden) = (found.subject, decision == .hide)
+    switch subject.kind {
+    case .post: if let post = subject.publicID { try moderate(post, isHidden ? .hide : nil, session) }
+    case .comment: if let comment = locked.comment { try setHidden(comment, isHidden, session) }
+    case .place: try session.execute(Self.statements["hide_place"], .text(subject.id), .bool(isHidden))
+    case .image: try setHidden(image: subject.id, isHidden, session)
+    case .collection: try session.execute(Self.statements["hide_collection"], .text(subject.id), .bool(isHidden))
+    case .user:
       let statement = decision == .suspend ? Self.statements["suspend"] : Self.statements["reinstate"]
-      try session.execute(statement, .text(user))
+      try session.execute(statement, .text(subject.id))
     }
     return try moderationCase(id, session).map(Decided.decided) ?? .notFound
   }
@@ -112,17 +112,17 @@ extension Store {
 
   /// Opens a case about a locked subject, or finds the open one.
   func openCase(
-    about subject: ModerationSubject, cause: ModerationCase.Cause, _ session: Session
+    about subject: RecordID, cause: ModerationCase.Cause, _ session: Session
   ) throws -> (id: PublicID, isNew: Bool) {
     if let opened = try openCase(of: subject, session) { return (opened, false) }
     let id = PublicID.now()
     try session.execute(
-      Self.statements["insert_case"], [.text(id.description)] + subject.parameters + [.text(cause.rawValue)])
+      Self.statements["insert_case"], [.text(id.description)] + Self.parameters(of: subject) + [.text(cause.rawValue)])
     return (id, true)
   }
 
-  private func openCase(of subject: ModerationSubject, _ session: Session) throws -> PublicID? {
-    try session.execute(Self.statements["open_case_of"], subject.parameters).first?.publicID("public_id")
+  private func openCase(of subject: RecordID, _ session: Session) throws -> PublicID? {
+    try session.execute(Self.statements["open_case_of"], Self.parameters(of: subject)).first?.publicID("public_id")
   }
 
   /// Hides or shows a comment of a locked post, place or collection.
@@ -132,89 +132,65 @@ extension Store {
   }
 
   /// Hides or shows a locked image. The count of the reactions to a post, which is locked, follows.
-  private func setHidden(image: PublicID, _ isHidden: Bool, _ session: Session) throws {
-    let changed = try session.execute(Self.statements["hide_image"], .text(image.description), .bool(isHidden))
+  private func setHidden(image: String, _ isHidden: Bool, _ session: Session) throws {
+    let changed = try session.execute(Self.statements["hide_image"], .text(image), .bool(isHidden))
     guard let row = changed.first, try row.enumValue("kind") == ImageKind.reaction,
       try row.enumValue("status") == ImageStatus.ready
     else { return }
-    try session.execute(Self.statements["count_reactions"], .text(image.description), .integer(isHidden ? -1 : 1))
+    try session.execute(Self.statements["count_reactions"], .text(image), .integer(isHidden ? -1 : 1))
   }
 
-  /// What was locked for a report or a decision.
-  enum LockedSubject {
-    case post(PublicID)
-    case comment(Comment)
-    case user(String)
-    case place(String)
-    case image(PublicID)
-    /// The number of its row.
-    case collection(Int64)
+  /// The ids of a post, a comment, a user, a place, an image and a collection, of which one has a value.
+  private static func parameters(of subject: RecordID) -> [Parameter] {
+    RecordID.Kind.allCases.map { .text($0 == subject.kind ? subject.id : nil) }
   }
 
-  /// Locks a subject, or what a comment is on; nil if the viewer does not see it.
-  func lock(_ subject: ModerationSubject, for viewer: Viewer, _ session: Session) throws -> LockedSubject? {
-    switch subject {
-    case .post(let id):
-      let locked = try session.execute(Self.statements["lock_target_post"], .text(id.description), viewer.parameter)
-      return locked.isEmpty ? nil : .post(id)
-    case .comment(let id):
-      let read = { try session.execute(Self.statements["any_comment"], .text(id.description), viewer.parameter).first }
-      guard let seen = try read().map(Self.comment), try lock(seen.subject, for: viewer, session) != nil,
-        // It may have been deleted in the meantime.
-        let locked = try read().map(Self.comment)
-      else { return nil }
-      return .comment(locked)
-    case .user(let id):
-      try requireUsers(id, allowingSuspended: true, in: session)
-      try session.execute(Self.statements["add_author"], .text(id))
-      return try session.execute(Self.statements["seen_user"], .text(id), viewer.parameter).isEmpty ? nil : .user(id)
-    case .place(let id):
-      let locked = try session.execute(Self.statements["lock_known_place"], .text(id), viewer.parameter)
-      return locked.isEmpty ? nil : .place(id)
-    case .image(let id):
-      guard let seen = try image(id, for: viewer, session) else { return nil }
+  /// What was locked for a comment, a report or a decision.
+  struct LockedRecord {
+    /// The user who may delete comments on it; nil: there is none.
+    var owner: String?
+    /// The record, if it is a comment.
+    var comment: Comment?
+  }
+
+  /// Locks a record, or what a comment is on; nil if the viewer does not see it.
+  func lock(_ record: RecordID, for viewer: Viewer, _ session: Session) throws -> LockedRecord? {
+    let id = Parameter.text(record.id)
+    switch record.kind {
+    case .post:
+      return try session.execute(Self.statements["lock_target_post"], id, viewer.parameter).first
+        .map { LockedRecord(owner: try $0.get("author")) }
+    case .comment:
+      let read = { try session.execute(Self.statements["any_comment"], id, viewer.parameter).first }
+      guard let seen = try read().map(Self.comment), try lock(seen.subject, for: viewer, session) != nil else {
+        return nil
+      }
+      // It may have been deleted in the meantime.
+      return try read().map { LockedRecord(comment: try Self.comment($0)) }
+    case .user:
+      try requireUsers(record.id, allowingSuspended: true, in: session)
+      try session.execute(Self.statements["add_author"], id)
+      return try session.execute(Self.statements["seen_user"], id, viewer.parameter).isEmpty ? nil : LockedRecord()
+    case .place:
+      let locked = try session.execute(Self.statements["lock_known_place"], id, viewer.parameter)
+      return locked.isEmpty ? nil : LockedRecord()
+    case .image:
+      guard let seen = try record.publicID.flatMap({ try image($0, for: viewer, session) }) else { return nil }
       if seen.draft.kind == .reaction {
         let post = try session.execute(
           Self.statements["lock_target_post"], .text(seen.draft.owner), viewer.parameter)
         guard !post.isEmpty else { return nil }
       }
-      return try session.execute(Self.statements["lock_image"], .text(id.description)).isEmpty ? nil : .image(id)
-    case .collection(let id):
-      return try lock(collection: id, for: viewer, session).map { .collection($0.number) }
+      return try session.execute(Self.statements["lock_image"], id).isEmpty ? nil : LockedRecord()
+    case .collection:
+      return try record.publicID.flatMap { try lock(collection: $0, for: viewer, session) }
+        .map { LockedRecord(owner: $0.author) }
     }
-  }
-}
-
-extension ModerationSubject {
-  /// The parameters of a post, a comment, a user, a place, an image and a collection, of which one has a value.
-  fileprivate var parameters: [Parameter] {
-    var all = [Parameter](repeating: .text(nil), count: 6)
-    switch self {
-    case .post(let id): all[0] = .text(id.description)
-    case .comment(let id): all[1] = .text(id.description)
-    case .user(let id): all[2] = .text(id)
-    case .place(let id): all[3] = .text(id)
-    case .image(let id): all[4] = .text(id.description)
-    case .collection(let id): all[5] = .text(id.description)
-    }
-    return all
   }
 }
 
 extension ModerationCase {
   fileprivate init(_ row: Row) throws {
-    let subject = try ModerationSubject(row)
-    var commentSubject: CommentSubject?
-    if case .comment = subject {
-      commentSubject =
-        if let place = try row.get("commented_place", as: String?.self) {
-          .place(place)
-        } else if try row.get("commented_collection", as: String?.self) != nil {
-          .collection(try row.publicID("commented_collection"))
-        } else {
-          .post(try row.publicID("commented_post"))
-        }
-    }
     var outcome: Outcome?
     if let decided = try row.get("decided_at", as: Int64?.self) {
       outcome = Outcome(
@@ -222,8 +198,9 @@ extension ModerationCase {
         at: Date(microseconds: decided))
     }
     self.init(
-      id: try row.publicID("public_id"), subject: subject, commentSubject: commentSubject,
-      author: try row.get("author"), cause: try row.enumValue("cause"),
-      createdAt: Date(microseconds: try row.get("created_at")), reports: try row.get("reports"), outcome: outcome)
+      id: try row.publicID("public_id"), subject: try RecordID(row),
+      commentSubject: try Store.commentSubject(row, "commented_"), author: try row.get("author"),
+      cause: try row.enumValue("cause"), createdAt: Date(microseconds: try row.get("created_at")),
+      reports: try row.get("reports"), outcome: outcome)
   }
 }

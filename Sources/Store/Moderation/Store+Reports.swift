@@ -12,7 +12,7 @@ extension Store {
   /// - Returns: the report, and whether it is new.
   /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`.
   package func report(
-    _ subject: ModerationSubject, for viewer: Viewer, author: String, reason: String, text: String?,
+    _ subject: RecordID, for viewer: Viewer, author: String, reason: String, text: String?,
     _ session: Session
   ) throws -> (report: Report, isNew: Bool)? {
     try requireUsers(author, in: session)
@@ -44,29 +44,22 @@ extension Store {
 extension Report {
   init(_ row: Row) throws {
     self.init(
-      id: try row.publicID("public_id"), subject: try ModerationSubject(row), author: try row.get("author"),
+      id: try row.publicID("public_id"), subject: try RecordID(row), author: try row.get("author"),
       reason: try row.get("reason"), text: try row.get("text"),
       createdAt: Date(microseconds: try row.get("created_at")),
       decidedAt: try row.get("decided_at", as: Int64?.self).map(Date.init(microseconds:)))
   }
 }
 
-extension ModerationSubject {
+extension RecordID {
   /// Reads the columns `user_id`, `place_id`, `comment`, `image`, `collection` and `post`, of which one has a value.
   init(_ row: Row) throws {
-    func isThere(_ column: String) throws -> Bool { try row.get(column, as: String?.self) != nil }
-    if let user = try row.get("user_id", as: String?.self) {
-      self = .user(user)
-    } else if let place = try row.get("place_id", as: String?.self) {
-      self = .place(place)
-    } else if try isThere("comment") {
-      self = .comment(try row.publicID("comment"))
-    } else if try isThere("image") {
-      self = .image(try row.publicID("image"))
-    } else if try isThere("collection") {
-      self = .collection(try row.publicID("collection"))
-    } else {
-      self = .post(try row.publicID("post"))
+    for kind in Kind.allCases {
+      let id = try row.get(kind.isNamed ? kind.rawValue + "_id" : kind.rawValue, as: String?.self)
+      guard let record = id.flatMap({ RecordID(kind, $0) }) else { continue }
+      self = record
+      return
     }
+    throw PostgresError(.decoding, "a case is about nothing")
   }
 }

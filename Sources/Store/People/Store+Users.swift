@@ -16,10 +16,9 @@ package struct UserNameRequired: Error, Sendable, Hashable {
 extension Store {
   /// Reads a user; nil if there is none, or if the user has blocked the viewer.
   package func user(_ id: String, for viewer: Viewer, _ session: Session) throws -> AppUser? {
-    let read = { (session: Session) throws -> AppUser? in
+    try session.reading { session in
       try users(of: session.execute(Self.statements["user"], .text(id), viewer.parameter), viewer, session).first
     }
-    return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
   /// Finds a user of whom something is stored, by the id or by the user name in any case; returns the id, nil if there is

@@ -13,14 +13,14 @@ extension Store {
     _ text: String, of user: String, about place: String, _ session: Session, check: (PlaceNote?) throws -> Void
   ) throws -> PlaceNote? {
     try requireUsers(user, in: session)
-    try check(lockedNote(of: user, about: place, session))
+    try check(note(Self.statements["lock_note"], user, place, session))
     try session.execute(Self.statements["save_note"], .text(user), .text(place), .text(text))
     return try note(of: user, about: place, session)
   }
 
   /// Reads a user's note about a place; nil if there is none.
   package func note(of user: String, about place: String, _ session: Session) throws -> PlaceNote? {
-    try session.execute(Self.statements["note"], .text(user), .text(place)).first.map(Self.note)
+    try note(Self.statements["note"], user, place, session)
   }
 
   /// Reads a page of a user's notes, the latest change first.
@@ -35,13 +35,13 @@ extension Store {
   package func deleteNote(
     of user: String, about place: String, _ session: Session, check: (PlaceNote) throws -> Void
   ) throws -> Bool {
-    guard let note = try lockedNote(of: user, about: place, session) else { return false }
+    guard let note = try note(Self.statements["lock_note"], user, place, session) else { return false }
     try check(note)
     return try session.execute(Self.statements["drop_note"], .text(user), .text(place)).affected > 0
   }
 
-  private func lockedNote(of user: String, about place: String, _ session: Session) throws -> PlaceNote? {
-    try session.execute(Self.statements["lock_note"], .text(user), .text(place)).first.map(Self.note)
+  private func note(_ statement: Statement, _ user: String, _ place: String, _ session: Session) throws -> PlaceNote? {
+    try session.execute(statement, .text(user), .text(place)).first.map(Self.note)
   }
 
   static func note(_ row: Row) throws -> PlaceNote {

@@ -12,10 +12,9 @@ extension PlaceFilter {
 extension Store {
   /// Reads a place with its latest photo; nil if there is none that is known.
   package func place(_ id: String, for viewer: Viewer, _ session: Session) throws -> StoredPlace? {
-    let read = { (session: Session) throws -> StoredPlace? in
+    try session.reading { session in
       try places(of: Array(session.execute(Self.statements["place"], .text(id), viewer.parameter)), session).first
     }
-    return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
   /// Reads places by their ids, in the order of these.

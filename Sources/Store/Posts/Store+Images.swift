@@ -7,11 +7,10 @@ import Queue
 extension Store {
   /// Reads an image with its assets and its job from one snapshot; nil if the viewer sees no such image.
   package func image(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> StoredImage? {
-    let read = { (session: Session) throws -> StoredImage? in
+    try session.reading { session in
       try session.execute(Self.statements["image"], .text(id.description), viewer.parameter).first
         .map { try image($0, session) }
     }
-    return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
   /// Reads a page of the images of an owner that have outputs and that the viewer sees, the newest first. For reactions,

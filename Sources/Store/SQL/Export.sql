@@ -2,14 +2,12 @@
 
 -- name: assets_of_posts
 -- The current outputs and the sources, which the user has submitted.
-SELECT post.public_id AS owner, asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width,
-  asset.height, asset.duration, asset.thumbhash, asset.color
+SELECT post.public_id AS owner, {asset_columns}
 FROM post JOIN asset ON asset.asset_set_id IN (post.asset_set_id, post.source_set_id)
 WHERE post.public_id = ANY ($1::uuid[]) ORDER BY asset.id
 
 -- name: assets_of_images
-SELECT image.public_id AS owner, asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes,
-  asset.width, asset.height, asset.duration, asset.thumbhash, asset.color
+SELECT image.public_id AS owner, {asset_columns}
 FROM image JOIN asset ON asset.asset_set_id IN (image.asset_set_id, image.source_set_id)
 WHERE image.public_id = ANY ($1::uuid[]) ORDER BY asset.id
 

@@ -76,7 +76,7 @@ SELECT id FROM image WHERE public_id = $1::uuid AND status IN ('ready', 'replace
 UPDATE image SET is_hidden = $2::boolean WHERE public_id = $1::uuid AND is_hidden <> $2::boolean RETURNING kind, status
 
 -- name: hide_collection
-UPDATE collection SET is_hidden = $2::boolean WHERE id = $1::bigint
+UPDATE collection SET is_hidden = $2::boolean WHERE public_id = $1::uuid
 
 -- name: suspend
 INSERT INTO suspension (user_id) VALUES ($1) ON CONFLICT DO NOTHING

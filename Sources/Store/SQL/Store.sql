@@ -66,23 +66,22 @@ VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::floa
 INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, moderation, is_moderated, DRAFT_COLUMNS)
 VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, CASE WHEN $7::boolean THEN 'hold' END, $7::boolean, DRAFT_VALUES)
 
--- name: post
-SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+-- fragment: post_columns
+id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
-FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
+
+-- name: post
+SELECT {post_columns} FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
 
 -- name: any_post
 -- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
 -- which takes longer than the query.
-SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
-FROM post WHERE public_id = $1::uuid
+SELECT {post_columns} FROM post WHERE public_id = $1::uuid
 
 -- name: posts
 -- The caller inserts the conditions that choose an index first; those that follow apply to every list. ORDER_TIME is replaced by
 -- the column whose latest come first.
-SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
+SELECT {post_columns}
 FROM post
 WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
@@ -96,8 +95,7 @@ SELECT count(*) AS found FROM (SELECT 1 FROM post WHERE position <@ $1::polygon 
 -- Those near a point, the nearest first. DISTANCE is replaced by the distance from it on a great circle, in millimeters. As many are read
 -- as $13 says, in the order of an index: NearestFirst knows whether these are enough.
 SELECT *, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
-  SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-    window_state, late_seconds, offset_seconds, DRAFT_COLUMNS, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
+  SELECT {post_columns}, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
   FROM post
   WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
     AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
@@ -182,7 +180,7 @@ FROM day ORDER BY date, taken_at DESC, id DESC
 SELECT name FROM pg_timezone_names
 
 -- name: assets_of_sets
-SELECT asset_set_id, public_id, role, place, blob, type, bytes, width, height, duration, thumbhash, color
+SELECT asset_set_id, {asset_columns}
 FROM asset WHERE asset_set_id = ANY ($1::bigint[]) ORDER BY id
 
 -- name: lock_idempotency_key
@@ -252,8 +250,7 @@ UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_i
 DELETE FROM signing_key WHERE retires_at <= statement_timestamp()
 
 -- name: asset
-SELECT asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
-  asset.duration, asset.thumbhash, asset.color, blob.inline_content, asset_set.recipe,
+SELECT {asset_columns}, blob.inline_content, asset_set.recipe,
   damage.kind AS damage, damage.error IS NOT NULL AS is_lost
 FROM asset JOIN blob ON blob.hash = asset.blob JOIN asset_set ON asset_set.id = asset.asset_set_id
 LEFT JOIN blob_damage AS damage ON damage.hash = asset.blob
@@ -360,10 +357,12 @@ ORDER BY asset_set.rejected_at LIMIT $2::int FOR UPDATE OF image SKIP LOCKED
 INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, post_id, alternative_text)
 VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FROM post WHERE $2 = 'reaction' AND public_id = $7::uuid), $8)
 
+-- fragment: image_columns
+image.id, image.public_id, image.kind, image.owner, image.author, image.alternative_text, image.status, image.created_at, image.reasons,
+  image.job, image.asset_set_id, image.source_set_id, {public_image(image)} AS is_public
+
 -- name: image
-SELECT image.id, image.public_id, image.kind, image.owner, image.author, image.alternative_text, image.status, image.created_at, image.reasons,
-  image.job, image.asset_set_id, image.source_set_id, image.is_hidden, post.author AS post_author,
-  {public_image(image)} AS is_public
+SELECT {image_columns}, image.is_hidden, post.author AS post_author
 FROM image LEFT JOIN post ON post.id = image.post_id
 WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)})
   AND {shown_image(image, $2)}
@@ -379,24 +378,19 @@ WHERE kind = 'itinerary' AND owner = $1 AND status IN ('processing', 'ready', 'f
 LIMIT 1
 
 -- name: images
-SELECT id, public_id, kind, owner, author, alternative_text, status, created_at, reasons, job, asset_set_id, source_set_id,
-  {public_image(image)} AS is_public
-FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
+SELECT {image_columns} FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
   AND {shown_image(image, $5)}
 ORDER BY id DESC LIMIT $4::int
 
 -- name: images_of_authors
-SELECT id, public_id, kind, owner, author, alternative_text, status, created_at, reasons, job, asset_set_id, source_set_id,
-  {public_image(image)} AS is_public
-FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($6::text[])
+SELECT {image_columns} FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($6::text[])
   AND {shown_image(image, $5)}
 ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image
 -- The image with all of its assets, and the bytes of the asset of one role if they are stored in the database.
 SELECT image.public_id AS image, image.author, image.alternative_text, image.status, image.created_at,
-  asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
-  asset.duration, asset.thumbhash, asset.color, asset_set.recipe,
+  {asset_columns}, asset_set.recipe,
   CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content,
   damage.kind AS damage, damage.error IS NOT NULL AS is_lost
 FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND NOT is_hidden AND {shown_image(image, $4)}

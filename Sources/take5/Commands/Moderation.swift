@@ -5,14 +5,10 @@ import Store
 
 extension Subcommand {
   private static let note = Option("--note", "TEXT", help: "why, for other moderators")
-  private static let subjects = [
-    Option("--post", "ID", help: "the post with this id, instead of a case"),
-    Option("--comment", "ID", help: "the comment with this id, instead of a case"),
-    Option("--user", "ID", help: "this user, instead of a case"),
-    Option("--place", "ID", help: "this place, instead of a case"),
-    Option("--image", "ID", help: "the image with this id, instead of a case"),
-    Option("--collection", "ID", help: "the collection with this id, instead of a case"),
-  ]
+  private static let subjects = RecordID.Kind.allCases.map { kind in
+    let name = kind.isNamed ? "this \(kind.rawValue)" : "the \(kind.rawValue) with this id"
+    return Option("--\(kind.rawValue)", "ID", help: "\(name), instead of a case")
+  }
 
   private static var names: String { subjects.map(\.name).joined(separator: ", ") }
 
@@ -115,14 +111,13 @@ extension Subcommand {
     }
   }
 
-  private static func subject(_ arguments: Arguments) throws(CommandFailure) -> ModerationSubject? {
-    var found: [ModerationSubject] = []
-    if let text = arguments.value("--post") { found.append(.post(try publicID(text))) }
-    if let text = arguments.value("--comment") { found.append(.comment(try publicID(text))) }
-    if let text = arguments.value("--user") { found.append(.user(text)) }
-    if let text = arguments.value("--place") { found.append(.place(text)) }
-    if let text = arguments.value("--image") { found.append(.image(try publicID(text))) }
-    if let text = arguments.value("--collection") { found.append(.collection(try publicID(text))) }
+  private static func subject(_ arguments: Arguments) throws(CommandFailure) -> RecordID? {
+    var found: [RecordID] = []
+    for kind in RecordID.Kind.allCases {
+      guard let text = arguments.value("--\(kind.rawValue)") else { continue }
+      guard let subject = RecordID(kind, text) else { throw noID(text) }
+      found.append(subject)
+    }
     guard found.count < 2 else {
       throw CommandFailure(.usage, "name one thing to decide about", remedy: "pass one of \(names)")
     }
@@ -130,10 +125,12 @@ extension Subcommand {
   }
 
   private static func publicID(_ text: String) throws(CommandFailure) -> PublicID {
-    guard let id = PublicID(text) else {
-      throw CommandFailure(.usage, "'\(text)' is not an id", remedy: "pass an id as 'take5 moderation list' prints it")
-    }
+    guard let id = PublicID(text) else { throw noID(text) }
     return id
+  }
+
+  private static func noID(_ text: String) -> CommandFailure {
+    CommandFailure(.usage, "'\(text)' is not an id", remedy: "pass an id as 'take5 moderation list' prints it")
   }
 
   private static func noCase(_ id: PublicID) -> CommandFailure {

@@ -39,16 +39,7 @@ struct CaseReport: Encodable {
   }
 
   /// A subject in messages, such as `post ID` or `user ID`.
-  static func name(of subject: ModerationSubject) -> String {
-    switch subject {
-    case .post(let id): "post \(id)"
-    case .comment(let id): "comment \(id)"
-    case .user(let id): "user \(id)"
-    case .place(let id): "place \(id)"
-    case .image(let id): "image \(id)"
-    case .collection(let id): "collection \(id)"
-    }
-  }
+  static func name(of subject: RecordID) -> String { "\(subject.kind.rawValue) \(subject.id)" }
 
   /// A table of cases.
   static func lines(_ cases: [ModerationCase]) -> [String] {
@@ -67,11 +58,7 @@ struct CaseReport: Encodable {
     return switch found.outcome?.decision {
     case .approve: "\(name) is approved"
     case .hide:
-      if case .place = found.subject {
-        "\(name) is hidden from all users"
-      } else {
-        "\(name) is hidden from all but its author"
-      }
+      "\(name) is hidden from all \(found.subject.kind == .place ? "users" : "but its author")"
     case .suspend: "\(name) is suspended"
     case nil: "\(name) waits for a decision"
     }
