@@ -95,6 +95,7 @@ struct AccessTests {
     }
     await service.send(signal: 15)
     #expect(await service.wait() == 0)
+    #expect(!service.log.contains("t5-environment"))
   }
 
   @Test("after the last key is revoked, a running service refuses all requests", arguments: ["127.0.0.1", "0.0.0.0"])

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTesting
 import MediaFixtures
 import Model
+import Platform
 import PostgresTesting
 import Stills
 import Take5Testing
@@ -127,66 +128,6 @@ struct AppsTests {
     #expect(try await ada.delete("/v1/posts/\(id)") == 204)
     #expect(try await service.count("SELECT (SELECT count(*) FROM asset) + (SELECT count(*) FROM comment)::int") == 0)
     #expect(try service.blobFiles() == 0)
-    #expect(try await service.stop() == 0)
-  }
-
-  @Test("people: profiles, search, friends, likes, bookmarks and favourites of all apps")
-  func people() async throws {
-    let service = try await Service(workers: 0)
-    let api = try service.api()
-    var phones: [String: API] = [:]
-    for user in ["ada", "bob", "eve"] { phones[user] = try await api.phone(of: user) }
-    func send(_ method: String, _ path: String, as user: String, _ json: String? = nil) async throws -> API.Response {
-      try await #require(phones[user]).send(method, path, json)
-    }
-    // register; the user name is taken, which is reported; create and change the profile
-    #expect(try await send("PUT", "/v1/users/ada", as: "ada", #"{"user_name":"ada","bio":"Numbers"}"#).status == 200)
-    #expect(try await send("PUT", "/v1/users/bob", as: "bob", #"{"user_name":"Ada"}"#).status == 409)
-    #expect(
-      try await send("PUT", "/v1/users/bob", as: "bob", #"{"user_name":"bob","given_name":"Bob","email":"b@x.org"}"#)
-        .status == 200)
-    // search users by user name or name
-    #expect(try await send("GET", "/v1/users?query=BO", as: "ada")["items", 0, "id"]?.text == "bob")
-    // pending requests, requests sent, friends
-    _ = try await send("PUT", "/v1/users/bob/friends/ada", as: "bob")
-    #expect(
-      try await send("GET", "/v1/users/ada/friends?state=received", as: "ada")["items", 0, "target"]?.text == "bob")
-    #expect(try await send("GET", "/v1/users/bob/friends?state=sent", as: "bob")["items", 0, "target"]?.text == "ada")
-    _ = try await send("PUT", "/v1/users/ada/friends/bob", as: "ada")
-    // a post for friends: a friend sees it, and it counts; others see public ones only
-    let post = try await send(
-      "POST", "/v1/posts", as: "ada", #"{"kind":"marker","title":"Here","visibility":"friends"}"#)
-    let id = try #require(post["id"]?.text)
-    for (user, posts) in [("bob", 1), ("eve", 0)] {
-      let feed = try await send("GET", "/v1/posts?author=ada&visibility=public&visibility=friends", as: user)
-      #expect(feed["items"]?.items.count == posts)
-      let profile = try await send("GET", "/v1/users/ada", as: user)
-      #expect(profile["counts", "posts"]?.number == posts && profile["counts", "friends"]?.number == 1)
-    }
-    // the feed has it for the friend alone; the avatars of both are one request
-    for (user, posts) in [("bob", 1), ("eve", 0)] {
-      #expect(try await send("GET", "/v1/users/\(user)/feed", as: user)["items"]?.items.count == posts)
-    }
-    #expect(try await send("GET", "/v1/users/bob/feed", as: "eve").status == 403)
-    let users = try await send("GET", "/v1/users?id=ada&id=bob", as: "bob")["items"]?.items
-    #expect(users?.count == 2 && users?.allSatisfy { $0["profile_image"] != nil } == true)
-    // like, unlike, bookmark, remove the bookmark; the user's likes and bookmarks, newest first
-    for kind in ["likes", "bookmarks"] {
-      let path = "/v1/users/bob/\(kind)"
-      #expect(try await send("PUT", "\(path)/\(id)", as: "bob").status == 200)
-      #expect(try await send("GET", path, as: "bob")["items", 0, "target"]?.text == id)
-    }
-    #expect(try await send("GET", "/v1/posts/\(id)", as: "bob")["counts", "likes"]?.number == 1)
-    #expect(try await send("DELETE", "/v1/users/bob/likes/\(id)", as: "bob").status == 204)
-    #expect(try await send("GET", "/v1/posts/\(id)", as: "bob")["counts", "likes"]?.number == 0)
-    // favourites: add, list, who favours a place, remove
-    #expect(try await send("PUT", "/v1/users/bob/favourites/p1", as: "bob").status == 200)
-    #expect(try await send("GET", "/v1/users/bob/favourites", as: "bob")["items", 0, "target"]?.text == "p1")
-    #expect(try await send("GET", "/v1/places/p1/favourites", as: "ada")["items", 0, "user"]?.text == "bob")
-    #expect(try await send("DELETE", "/v1/users/bob/favourites/p1", as: "bob").status == 204)
-    // unfriend
-    #expect(try await send("DELETE", "/v1/users/bob/friends/ada", as: "bob").status == 204)
-    #expect(try await send("GET", "/v1/posts/\(id)", as: "bob").status == 404)
     #expect(try await service.stop() == 0)
   }
 
@@ -325,5 +266,86 @@ struct AppsTests {
       try await ada.submit("/v1/users/ada/profile-image", [("image", try Self.photo((5, 5, 5)))], method: "PUT").status
         == 200)
     #expect(try await service.stop() == 0)
+  }
+
+  @Test(
+    "all apps: a moment is held until a moderator decides, a user reports a comment, and an operator suspends its author"
+  )
+  func moderation() async throws {
+    let folder = try TemporaryFolder()
+    let moment = try Document("jobs/take5-post.json").text
+    try Descriptor(writing: "\(folder.path)/moments.json", replacing: true).write(
+      Array(moment.replacing("\"version\":", with: "\"moderation\": \"hold\", \"version\":").utf8))
+    let service = try await Service(["--definitions", folder.path])
+    let api = try service.api()
+    let (ada, bob) = (try await api.phone(of: "ada"), try await api.phone(of: "bob"))
+    let mallory = try await api.phone(of: "mallory")
+    let held = try await ada.submit(
+      "/v1/posts",
+      [
+        ("front", try TemporaryFile.bytes(of: Clips.front.write())),
+        ("back", try TemporaryFile.bytes(of: Clips.back.write())), ("post", Array(#"{"title":"Dusk"}"#.utf8)),
+      ])
+    #expect(held["status"]?.text == "held", "\(service.process.log)")
+    let post = "/v1/posts/\(try #require(held["id"]?.text))"
+    // its author plays it, and another phone does not
+    let clip = try #require(held["assets", "composed", "url"]?.text)
+    #expect(clip.contains("signature="))
+    #expect(try await ada.get(clip).response.headers["content-type"] == "video/mp4")
+    for path in [post, String(clip.prefix { $0 != "?" })] { #expect(try await bob.get(path).status == 404) }
+    // a moderator who comes back later finds the case in the stream and in the list
+    let opened = try #require(try await api.get("/v1/moderation/cases")["items", 0, "id"]?.text)
+    let approved = try await api.send(
+      "POST", "/v1/moderation/cases/\(opened)/decision", #"{"decision":"approve"}"#)
+    #expect(approved["post"] == held["id"])
+    let shown = try await bob.get(post)
+    #expect(shown["status"]?.text == "ready")
+    let url = try #require(shown["assets", "composed", "url"]?.text)
+    #expect(try await request("GET", url, port: api.port).status == 200)
+
+    // an insult is reported; the operator looks at the case, hides the comment and suspends its author
+    let insult = try await mallory.send("POST", "\(post)/comments", #"{"text":"Ugly!"}"#)
+    let id = try #require(insult["id"]?.text)
+    #expect(try await bob.send("POST", "/v1/reports", #"{"comment":"\#(id)","reason":"insult"}"#).status == 201)
+    func take5(_ arguments: String...) async throws -> String {
+      let command = try await Take5Command.run(["moderation"] + arguments + ["--data", service.data])
+      #expect(command.status == 0, "\(command.errors)")
+      return command.output
+    }
+    #expect(try await take5("list").contains("comment \(id)"))
+    let reported = try #require(try await api.get("/v1/moderation/cases")["items", 0, "id"]?.text)
+    #expect(try await take5("show", reported).contains("insult, by bob"))
+    #expect(try await take5("hide", reported).contains("is hidden"))
+    #expect(try await take5("suspend", "--user", "mallory", "--note", "insults").contains("suspended"))
+    #expect(try await ada.get("\(post)/comments")["items"]?.items.isEmpty == true)
+    #expect(try await ada.get(post)["counts", "comments"]?.number == 0)
+    // within seconds
+    try await until { try await mallory.get(post).status != 200 }
+    #expect(try await mallory.get(post)["type"]?.text == "urn:take5:problem:user_suspended")
+    #expect(try await take5("approve", "--user", "mallory").contains("approved"))
+    try await until { try await mallory.get(post).status != 403 }
+    let wrong = try await Take5Command.run(["moderation", "hide", reported, "--user", "bob", "--data", service.data])
+    #expect(wrong.status == 64 && wrong.errors.contains("one thing"))
+    let verified = try await Take5Command.run(["verify", "--data", service.data])
+    #expect(verified.status == 0, "\(verified)")
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("a folder of definitions that the service cannot follow prevents its start, with the name of the file")
+  func definitions() async throws {
+    for (name, change, reason) in [
+      ("reaction", "\"moderation\": \"hold\", \"version\":", "only posts can be held"),
+      ("reaction", "\"verse\":", "version"),
+    ] {
+      let folder = try TemporaryFolder()
+      let definition = try Document("jobs/\(name).json").text
+      try Descriptor(writing: "\(folder.path)/own.json", replacing: true).write(
+        Array(definition.replacing("\"version\":", with: change).utf8))
+      let refused = try await Take5Command.run([
+        "serve", "--data", "\(folder.path)/data", "--definitions", folder.path, "--listen", "127.0.0.1:0",
+      ])
+      #expect(
+        refused.status == 78 && refused.errors.contains("own.json") && refused.errors.contains(reason), "\(refused)")
+    }
   }
 }

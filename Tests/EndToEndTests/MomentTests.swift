@@ -83,43 +83,6 @@ struct MomentTests {
     try await service.stop()
   }
 
-  @Test("media have strong ETags, the job has its verdict, and sources are not served")
-  func serving() async throws {
-    let service = try await Service(shipped: true)
-    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
-    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
-    let post = try await post(of: service.submitAndWait(front: front, back: back), service)
-    let asset = try #require(post.assets[.composed])
-    let response = try await service.get(asset.url)
-    #expect(response.status == 200)
-    #expect(response.body.count == asset.bytes)
-    #expect(response.headers["content-type"] == "video/mp4")
-    #expect(response.headers["x-content-type-options"] == "nosniff")
-    #expect(response.headers["etag"]?.count == 66)
-    let job = try JSON.decode(JobResponse.self, from: await service.get(try #require(post.job).url).body)
-    #expect(job.state == .completed)
-    #expect(job.verdict?.verdict == .accepted)
-    #expect(job.verdict?.decisions.isEmpty == false)
-    // The sources are stored but not served.
-    for source in try await service.texts("SELECT public_id::text FROM asset WHERE role LIKE 'source.%'") {
-      #expect(try await service.get("/v1/media/\(source)").status == 404)
-    }
-    #expect(try await service.count("SELECT count(*) FROM asset WHERE role LIKE 'source.%'") == 2)
-    try await service.stop()
-  }
-
-  @Test("a service on a public address requires an API key, with every request")
-  func apiKey() async throws {
-    let folder = try TemporaryFolder()
-    let refused = try await Take5Command.run(["serve", "--listen", "0.0.0.0:0", "--data", "\(folder.path)/data"])
-    #expect(refused.status == 64)
-    #expect(refused.errors.contains("API key"))
-    let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "secret"])
-    #expect(try await service.get("/v1/posts/x").status == 401)
-    #expect(!service.process.log.contains("secret"))
-    try await service.stop()
-  }
-
   private func post(of run: Take5Command, _ service: Service) async throws -> PostResponse {
     struct Submitted: Decodable {
       let id: PublicID

@@ -73,52 +73,6 @@ struct RefusalTests {
     #expect(try Folders.files(below: folder.path).sorted() == [back, front].sorted())
   }
 
-  @Test("the API rejects with the code, and no files or rows stay where no sources are kept")
-  func overHTTP() async throws {
-    let service = try await Service(workers: 1, ["--keep-rejected", "0"])
-    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
-    for example in Self.cases {
-      let front = try example.front(service.folder)
-      let response = try await service.submit(front: front, back: back)
-      if response.status == 202 {
-        // Found only by decoding.
-        let post = try JSON.decode(PostResponse.self, from: response.body)
-        #expect(await service.process.waitForLog("post rejected"), "\(example.name)")
-        let rejected = try await service.post(post.id)
-        #expect(rejected.status == .rejected, "\(example.name)")
-        #expect(rejected.reasons.contains { $0.code == example.code }, "\(example.name): \(rejected.reasons)")
-        #expect(rejected.assets.isEmpty)
-      } else {
-        #expect(response.status == 422, "\(example.name)")
-        let problem = try JSON.decode(ProblemResponse.self, from: response.body)
-        #expect(response.headers["content-type"] == "application/problem+json")
-        #expect(problem.reasons?.contains { $0.code == example.code } == true, "\(example.name)")
-      }
-    }
-    // The media are collected after the verdict, at the latest before the service ends.
-    #expect(try await service.count("SELECT count(*) FROM asset") == 0)
-    #expect(try await service.count("SELECT count(*) FROM asset_set") == 0)
-    #expect(try await service.stop() == 0)
-    #expect(try service.blobFiles() == 0)
-  }
-
-  @Test("a missing part is named: 400 from the API, status 64 or 66 on the command line")
-  func missing() async throws {
-    let service = try await Service(workers: 0)
-    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
-    let response = try await service.send(
-      "/v1/posts", [("front", try Service.bytes(of: front)), ("post", Array(#"{"author":"ada"}"#.utf8))])
-    #expect(response.status == 400)
-    let problem = try JSON.decode(ProblemResponse.self, from: response.body)
-    #expect(problem.errors?.map(\.field) == ["back"])
-    #expect(try await service.count("SELECT count(*) FROM post") == 0)
-    try await service.stop()
-    #expect(try service.blobFiles() == 0)
-
-    #expect(try await Take5Command.run(["validate", front]).status == 64)
-    #expect(try await Take5Command.run(["validate", front, "/nowhere/back.mp4"]).status == 66)
-  }
-
   @Test("clips of 4.6 and 5.4 seconds are accepted", arguments: [4.6, 5.4])
   func accepted(seconds: Double) async throws {
     let folder = try TemporaryFolder()

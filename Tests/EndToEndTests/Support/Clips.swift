@@ -37,13 +37,6 @@ extension Definitions {
     (definition.canvas.width, definition.canvas.height) = (270, 480)
     return definition
   }
-
-  /// Writes a definition with another deadline and returns its path.
-  static func withDeadline(seconds: Int, of definition: Definition, in folder: TemporaryFolder) throws -> String {
-    var definition = definition
-    definition.deadlineSeconds = seconds
-    return try Clips.write(try JSON.encode(definition), "deadline-\(seconds).json", in: folder)
-  }
 }
 
 /// Lists folders.
