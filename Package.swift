@@ -271,7 +271,7 @@ let package = Package(
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Tracing"]),
-    tests("HTTPClientTests", ["HTTPClient", "Platform", "PostgresTesting"]),
+    tests("HTTPClientTests", ["HTTPClient", "HTTPTesting", "Platform", "PostgresTesting"]),
     tests("LoggingTests", ["Logging", "Platform"]),
     tests("MetricsTests", ["Metrics"]),
     tests("TracingTests", ["Platform", "Tracing"]),

@@ -84,7 +84,7 @@ struct OverloadTests {
             }
           }
         }
-        while held.withLock({ $0 }) < 3 { try await Task.sleep(for: .milliseconds(2)) }
+        await until { held.withLock { $0 } >= 3 }
         gate.close()
         for _ in 0..<3 {
           let reader = try await api.get(Self.noPost)

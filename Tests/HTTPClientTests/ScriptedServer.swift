@@ -1,4 +1,5 @@
 import Glibc
+import HTTPTesting
 import Platform
 
 /// A server on a free port that sends the same bytes in response to each request, and records what it receives.
@@ -26,20 +27,7 @@ final class ScriptedServer: Sendable {
   ///   - closes: whether the server closes the connection after the response.
   ///   - bodyLength: the number of bytes of a body after which the server also sends `second`.
   init(response: String?, closes: Bool = false, after bodyLength: Int = .max, _ second: String = "") throws {
-    let listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let number = listener.number
-    let status = withUnsafeMutableBytes(of: &address) { bytes in
-      let pointer = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
-      guard bind(number, pointer, length) == 0, listen(number, response == nil ? 0 : 16) == 0 else { return Int32(-1) }
-      return getsockname(number, pointer, &length)
-    }
-    guard status == 0 else { throw SystemError(call: "listen") }
-    port = UInt16(bigEndian: address.sin_port)
-    self.listener = OpenFile(listener)
+    (listener, port) = try LocalSocket.listening(backlog: response == nil ? 0 : 16)
     self.response = Array((response ?? "").utf8)
     self.closes = closes
     self.bodyLength = bodyLength

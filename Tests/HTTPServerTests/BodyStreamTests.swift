@@ -19,16 +19,13 @@ struct BodyStreamTests {
   @Test("each event arrives while the stream is open, and none is lost while the connection waits")
   func sendsEventsImmediately() async throws {
     let producer = try StreamProducer()
-    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let client = try StreamClient(port: port)
-        let stream = try #require(producer.next())
-        for number in 0..<2000 {
-          let event = "data: \(number)\n\n"
-          #expect(stream.write(bytes(event)))
-          #expect(try client.receiveChunk() == event)
-        }
+    try await withClient(configuration(heartbeat: .seconds(3600)), router: producer.router) { port in
+      let client = try StreamClient(port: port)
+      let stream = try #require(producer.next())
+      for number in 0..<2000 {
+        let event = "data: \(number)\n\n"
+        #expect(stream.write(bytes(event)))
+        #expect(try client.receiveChunk() == event)
       }
     }
     #expect(producer.endCount == 1)
@@ -38,18 +35,15 @@ struct BodyStreamTests {
   func manyStreams() async throws {
     let producer = try StreamProducer()
     let count = 400
-    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let clients = try (0..<count).map { _ in try StreamClient(port: port) }
-        // The handlers may have responded in another order: each stream sends its number.
-        let streams = try clients.map { _ in try #require(producer.next()) }
-        for (number, stream) in streams.enumerated() { #expect(stream.write(bytes("data: \(number)\n\n"))) }
-        let received = try clients.map { try $0.receiveChunk() }
-        #expect(Set(received) == Set((0..<count).map { "data: \($0)\n\n" }))
-        #expect(producer.endCount == 0)
-        withExtendedLifetime(clients) {}
-      }
+    try await withClient(configuration(heartbeat: .seconds(3600)), router: producer.router) { port in
+      let clients = try (0..<count).map { _ in try StreamClient(port: port) }
+      // The handlers may have responded in another order: each stream sends its number.
+      let streams = try clients.map { _ in try #require(producer.next()) }
+      for (number, stream) in streams.enumerated() { #expect(stream.write(bytes("data: \(number)\n\n"))) }
+      let received = try clients.map { try $0.receiveChunk() }
+      #expect(Set(received) == Set((0..<count).map { "data: \($0)\n\n" }))
+      #expect(producer.endCount == 0)
+      withExtendedLifetime(clients) {}
     }
     #expect(producer.endCount == count)
   }
@@ -114,18 +108,15 @@ struct BodyStreamTests {
   @Test("the response to HEAD has no body and no length")
   func head() async throws {
     let producer = try StreamProducer()
-    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let client = try StreamClient(port: port, method: "HEAD")
-        let stream = try #require(producer.next())
-        #expect(producer.waitForEnds(1))
-        #expect(!stream.write(bytes("data: x\n\n")))
-        // The length of the body of GET is unknown, and no byte of it is sent.
-        #expect(client.response.headers["content-length"] == nil)
-        #expect(client.response.headers["content-type"] == "text/event-stream")
-        #expect(try client.isUsable())
-      }
+    try await withClient(configuration(heartbeat: .seconds(3600)), router: producer.router) { port in
+      let client = try StreamClient(port: port, method: "HEAD")
+      let stream = try #require(producer.next())
+      #expect(producer.waitForEnds(1))
+      #expect(!stream.write(bytes("data: x\n\n")))
+      // The length of the body of GET is unknown, and no byte of it is sent.
+      #expect(client.response.headers["content-length"] == nil)
+      #expect(client.response.headers["content-type"] == "text/event-stream")
+      #expect(try client.isUsable())
     }
     #expect(producer.endCount == 1)
   }
@@ -133,15 +124,12 @@ struct BodyStreamTests {
   @Test("a client of HTTP/1.0 receives the bytes without chunks")
   func http10() async throws {
     let producer = try StreamProducer()
-    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let client = try StreamClient(port: port, version: "HTTP/1.0")
-        let stream = try #require(producer.next())
-        stream.write(bytes("data: x\n\n"))
-        stream.finish()
-        #expect(client.connection.receiveRest() == bytes("data: x\n\n"))
-      }
+    try await withClient(configuration(heartbeat: .seconds(3600)), router: producer.router) { port in
+      let client = try StreamClient(port: port, version: "HTTP/1.0")
+      let stream = try #require(producer.next())
+      stream.write(bytes("data: x\n\n"))
+      stream.finish()
+      #expect(client.connection.receiveRest() == bytes("data: x\n\n"))
     }
     #expect(producer.endCount == 1)
   }
@@ -149,17 +137,14 @@ struct BodyStreamTests {
   @Test("a stream ends when its client resets or closes the connection", arguments: [true, false])
   func disconnect(byReset: Bool) async throws {
     let producer = try StreamProducer()
-    try await withServer(configuration(heartbeat: .milliseconds(20)), router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        var connection = try ClientConnection(port: port)
-        try connection.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
-        _ = try connection.receiveHead()
-        #expect(try connection.receiveChunk() == bytes(":\n\n"))
-        if byReset { connection.reset() } else { _ = consume connection }
-        #expect(producer.waitForEnds(1))
-        #expect(try #require(producer.next()).write(bytes("data: x\n\n")) == false)
-      }
+    try await withClient(configuration(heartbeat: .milliseconds(20)), router: producer.router) { port in
+      var connection = try ClientConnection(port: port)
+      try connection.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+      _ = try connection.receiveHead()
+      #expect(try connection.receiveChunk() == bytes(":\n\n"))
+      if byReset { connection.reset() } else { _ = consume connection }
+      #expect(producer.waitForEnds(1))
+      #expect(try #require(producer.next()).write(bytes("data: x\n\n")) == false)
     }
     #expect(producer.endCount == 1)
   }
@@ -167,17 +152,14 @@ struct BodyStreamTests {
   @Test("a stream ends immediately if its client disconnected before the response")
   func earlyDisconnect() async throws {
     let producer = try StreamProducer()
-    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        var connection = try ClientConnection(port: port)
-        try connection.send(
-          "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
-        // The handler is reading.
-        _ = try connection.receiveHead()
-        connection.reset()
-        #expect(producer.waitForEnds(1))
-      }
+    try await withClient(configuration(heartbeat: .seconds(3600)), router: producer.router) { port in
+      var connection = try ClientConnection(port: port)
+      try connection.send(
+        "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
+      // The handler is reading.
+      _ = try connection.receiveHead()
+      connection.reset()
+      #expect(producer.waitForEnds(1))
     }
     #expect(producer.endCount == 1)
   }
@@ -187,24 +169,21 @@ struct BodyStreamTests {
     let producer = try StreamProducer()
     var configuration = ServerConfiguration()
     configuration.idleTimeout = .seconds(3600)
-    try await withServer(configuration, router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let client = try StreamClient(port: port)
-        let stream = try #require(producer.next())
-        let event = [UInt8](repeating: 0x20, count: 64 << 10)
-        var written: Int64 = 0
-        while stream.write(event) {
-          written += Int64(event.count)
-          // The kernel buffers some megabytes for two sockets, but not as many as this.
-          try #require(written < 512 << 20)
-          // The network thread gets time to send, so that the client is the cause of the backlog.
-          for _ in 0..<20_000 where stream.sentBytes < written { sched_yield() }
-        }
-        #expect(producer.waitForEnds(1))
-        // The client can read what the kernel has buffered, without the end of the body.
-        #expect(!client.connection.receiveRest().suffix(5).elementsEqual(bytes("0\r\n\r\n")))
+    try await withClient(configuration, router: producer.router) { port in
+      let client = try StreamClient(port: port)
+      let stream = try #require(producer.next())
+      let event = [UInt8](repeating: 0x20, count: 64 << 10)
+      var written: Int64 = 0
+      while stream.write(event) {
+        written += Int64(event.count)
+        // The kernel buffers some megabytes for two sockets, but not as many as this.
+        try #require(written < 512 << 20)
+        // The network thread gets time to send, so that the client is the cause of the backlog.
+        for _ in 0..<20_000 where stream.sentBytes < written { sched_yield() }
       }
+      #expect(producer.waitForEnds(1))
+      // The client can read what the kernel has buffered, without the end of the body.
+      #expect(!client.connection.receiveRest().suffix(5).elementsEqual(bytes("0\r\n\r\n")))
     }
     #expect(producer.endCount == 1)
   }
@@ -215,29 +194,23 @@ struct BodyStreamTests {
     var configuration = configuration(heartbeat: .milliseconds(100))
     configuration.headTimeout = .seconds(2)
     configuration.requestTimeout = .seconds(2)
-    try await withServer(configuration, router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let client = try StreamClient(port: port)
-        for _ in 0..<30 { #expect(try client.receiveChunk() == ":\n\n") }
-        #expect(try #require(producer.next()).write(bytes("data: x\n\n")))
-        // A heartbeat may precede it.
-        while let chunk = try client.receiveChunk(), !chunk.contains("data: x") {}
-        #expect(producer.endCount == 0)
-      }
+    try await withClient(configuration, router: producer.router) { port in
+      let client = try StreamClient(port: port)
+      for _ in 0..<30 { #expect(try client.receiveChunk() == ":\n\n") }
+      #expect(try #require(producer.next()).write(bytes("data: x\n\n")))
+      // A heartbeat may precede it.
+      while let chunk = try client.receiveChunk(), !chunk.contains("data: x") {}
+      #expect(producer.endCount == 0)
     }
   }
 
   @Test("the body of a stream is complete at the end of its lifetime")
   func lifetime() async throws {
     let producer = try StreamProducer(lifetime: .milliseconds(50))
-    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let client = try StreamClient(port: port)
-        #expect(try client.receiveChunk() == nil)
-        #expect(try client.isUsable())
-      }
+    try await withClient(configuration(heartbeat: .seconds(3600)), router: producer.router) { port in
+      let client = try StreamClient(port: port)
+      #expect(try client.receiveChunk() == nil)
+      #expect(try client.isUsable())
     }
     #expect(producer.endCount == 1)
   }

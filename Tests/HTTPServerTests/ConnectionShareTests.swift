@@ -96,22 +96,19 @@ struct ConnectionShareTests {
   func makesRoom() async throws {
     var configuration = Self.configuration
     configuration.maxConnections = 6
-    try await withServer(configuration, router: Self.router()) { server in
-      let port = server.port
-      try await onThread("client") {
-        // The one that has been idle longest.
-        let alone = try Client("/hello", port, from: "127.0.0.2")
-        #expect(try alone.status() == 200)
-        let many = try (0..<5).map { _ in
-          let client = try Client("/hello", port, as: "user ada")
-          #expect(try client.status() == 200)
-          return client
-        }
-        for _ in 0..<3 { #expect(try Client("/hello", port, from: "127.0.0.3").status() == 200) }
-        #expect(many[0].connection.receiveRest().isEmpty)
-        try alone.send("/hello")
-        #expect(try alone.status() == 200)
+    try await withClient(configuration, router: Self.router()) { port in
+      // The one that has been idle longest.
+      let alone = try Client("/hello", port, from: "127.0.0.2")
+      #expect(try alone.status() == 200)
+      let many = try (0..<5).map { _ in
+        let client = try Client("/hello", port, as: "user ada")
+        #expect(try client.status() == 200)
+        return client
       }
+      for _ in 0..<3 { #expect(try Client("/hello", port, from: "127.0.0.3").status() == 200) }
+      #expect(many[0].connection.receiveRest().isEmpty)
+      try alone.send("/hello")
+      #expect(try alone.status() == 200)
     }
   }
 
@@ -119,22 +116,19 @@ struct ConnectionShareTests {
   func bodies() async throws {
     var configuration = Self.configuration
     configuration.maxConnections = 4
-    try await withServer(configuration, router: Self.router()) { server in
-      let port = server.port
-      try await onThread("client") {
-        let slow = try (1...4).map { number in
-          let client = try Client(port, from: "127.0.0.\(number)")
-          let name = number == 1 ? "Authorization: user ada\r\n" : ""
-          try client.connection.send(
-            "POST /count HTTP/1.1\r\nHost: x\r\n\(name)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
-          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 100"))
-          return client
-        }
-        for number in 5...6 { #expect(try Client("/hello", port, from: "127.0.0.\(number)").status() == 200) }
-        #expect(try slow[1].status() == 503)
-        try slow[0].connection.send("ab")
-        #expect(try slow[0].connection.receive().text == "2")
+    try await withClient(configuration, router: Self.router()) { port in
+      let slow = try (1...4).map { number in
+        let client = try Client(port, from: "127.0.0.\(number)")
+        let name = number == 1 ? "Authorization: user ada\r\n" : ""
+        try client.connection.send(
+          "POST /count HTTP/1.1\r\nHost: x\r\n\(name)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+        #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 100"))
+        return client
       }
+      for number in 5...6 { #expect(try Client("/hello", port, from: "127.0.0.\(number)").status() == 200) }
+      #expect(try slow[1].status() == 503)
+      try slow[0].connection.send("ab")
+      #expect(try slow[0].connection.receive().text == "2")
     }
   }
 
@@ -143,24 +137,21 @@ struct ConnectionShareTests {
     var configuration = Self.configuration
     configuration.maxConnections = 6
     configuration.sparedConnections = 2
-    try await withServer(configuration, router: Self.router()) { server in
-      let port = server.port
-      try await onThread("client") {
-        let streams = try ["bob", "ada", "ada", "ada", "ada", "eve"].enumerated().map { number, user in
-          let client = try Client("/wait", port, from: "127.0.0.\(number + 1)", as: "user \(user)")
-          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
-          return client
-        }
-        let new = try (11...12).map { number in
-          let client = try Client("/wait", port, from: "127.0.0.\(number)", as: "user new\(number)")
-          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
-          return client
-        }
-        for number in 1...2 { #expect(streams[number].connection.receiveRest().isEmpty) }
-        // No client has more than is spared.
-        #expect(try Client("/hello", port, from: "127.0.0.13").status() == 503)
-        for client in [streams[0], streams[3], streams[5]] + new { #expect(!client.isReadable(within: 0)) }
+    try await withClient(configuration, router: Self.router()) { port in
+      let streams = try ["bob", "ada", "ada", "ada", "ada", "eve"].enumerated().map { number, user in
+        let client = try Client("/wait", port, from: "127.0.0.\(number + 1)", as: "user \(user)")
+        #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
+        return client
       }
+      let new = try (11...12).map { number in
+        let client = try Client("/wait", port, from: "127.0.0.\(number)", as: "user new\(number)")
+        #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
+        return client
+      }
+      for number in 1...2 { #expect(streams[number].connection.receiveRest().isEmpty) }
+      // No client has more than is spared.
+      #expect(try Client("/hello", port, from: "127.0.0.13").status() == 503)
+      for client in [streams[0], streams[3], streams[5]] + new { #expect(!client.isReadable(within: 0)) }
     }
   }
 

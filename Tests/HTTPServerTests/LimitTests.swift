@@ -32,25 +32,22 @@ struct LimitTests {
     let (statuses, statusContinuation) = AsyncStream.makeStream(of: Int.self)
     let observer = ServerObserver(
       onAccess: { statusContinuation.yield($0.status) }, onRefusal: { continuation.yield("\($0) \($1)") })
-    try await withServer(configuration, router: Self.waiting, observer: observer) { server in
-      let port = server.port
-      try await onThread("client") {
-        let busy = try (0..<2).map { _ in
-          let client = try Client(port: port)
-          try client.connection.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
-          _ = try client.connection.receiveHead()
-          return client
-        }
-        var refused = try ClientConnection(port: port)
-        let response = try refused.receive()
-        #expect(response.status == 429)
-        #expect(response.headers["retry-after"] != nil)
-        #expect(refused.receiveRest().isEmpty)
-        var other = try ClientConnection(port: port, from: "127.0.0.2")
-        try other.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(try other.receive().text == "127.0.0.2")
-        withExtendedLifetime(busy) {}
+    try await withClient(configuration, router: Self.waiting, observer: observer) { port in
+      let busy = try (0..<2).map { _ in
+        let client = try Client(port: port)
+        try client.connection.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = try client.connection.receiveHead()
+        return client
       }
+      var refused = try ClientConnection(port: port)
+      let response = try refused.receive()
+      #expect(response.status == 429)
+      #expect(response.headers["retry-after"] != nil)
+      #expect(refused.receiveRest().isEmpty)
+      var other = try ClientConnection(port: port, from: "127.0.0.2")
+      try other.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try other.receive().text == "127.0.0.2")
+      withExtendedLifetime(busy) {}
     }
     continuation.finish()
     statusContinuation.finish()
@@ -86,20 +83,17 @@ struct LimitTests {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
     configuration.maxConnections = 3
-    try await withServer(configuration, router: Self.waiting) { server in
-      let port = server.port
-      try await onThread("client") {
-        let lingering = try (0..<3).map { _ in
-          let client = try Client(port: port)
-          try client.connection.send("X\r\n\r\n")
-          #expect(try client.status() == 400)
-          return client
-        }
-        let new = try Client(port: port)
-        try new.connection.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(try new.status() == 200)
-        withExtendedLifetime(lingering) {}
+    try await withClient(configuration, router: Self.waiting) { port in
+      let lingering = try (0..<3).map { _ in
+        let client = try Client(port: port)
+        try client.connection.send("X\r\n\r\n")
+        #expect(try client.status() == 400)
+        return client
       }
+      let new = try Client(port: port)
+      try new.connection.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try new.status() == 200)
+      withExtendedLifetime(lingering) {}
     }
   }
 
@@ -111,19 +105,16 @@ struct LimitTests {
     let router = Router(routes: [
       Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) }
     ])
-    try await withServer(configuration, router: router) { server in
-      let port = server.port
-      try await onThread("client") {
-        let waiting = try (0..<2).map { _ in
-          let client = try Client(port: port)
-          try client.connection.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
-          _ = try client.connection.receiveHead()
-          return client
-        }
-        var new = try ClientConnection(port: port)
-        #expect(try new.receive().status == 503)
-        withExtendedLifetime(waiting) {}
+    try await withClient(configuration, router: router) { port in
+      let waiting = try (0..<2).map { _ in
+        let client = try Client(port: port)
+        try client.connection.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = try client.connection.receiveHead()
+        return client
       }
+      var new = try ClientConnection(port: port)
+      #expect(try new.receive().status == 503)
+      withExtendedLifetime(waiting) {}
     }
   }
 
@@ -134,18 +125,15 @@ struct LimitTests {
     let router = Router(routes: [
       Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) }
     ])
-    try await withServer(configuration, router: router) { server in
-      let port = server.port
-      try await onThread("client") {
-        var first = try ClientConnection(port: port)
-        try first.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(try first.receiveHead().hasPrefix("HTTP/1.1 200"))
-        var second = try ClientConnection(port: port)
-        try second.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
-        let response = try second.receive()
-        #expect(response.status == 503)
-        #expect(response.headers["retry-after"] != nil)
-      }
+    try await withClient(configuration, router: router) { port in
+      var first = try ClientConnection(port: port)
+      try first.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try first.receiveHead().hasPrefix("HTTP/1.1 200"))
+      var second = try ClientConnection(port: port)
+      try second.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+      let response = try second.receive()
+      #expect(response.status == 503)
+      #expect(response.headers["retry-after"] != nil)
     }
   }
 
@@ -201,23 +189,20 @@ struct LimitTests {
       Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) },
       Route("GET", "/hello", admission: Route.open) { _ in Response(.ok) },
     ])
-    try await withServer(configuration, router: router) { server in
-      let port = server.port
-      try await onThread("client") {
-        func send(_ path: String, for address: String) throws -> Client {
-          let client = try Client(port: port)
-          try client.connection.send("GET \(path) HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: \(address)\r\n\r\n")
-          return client
-        }
-        let waiting = try (0..<2).map { _ in
-          let client = try send("/wait", for: "192.0.2.7")
-          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
-          return client
-        }
-        #expect(try send("/hello", for: "192.0.2.7").status() == 429)
-        #expect(try send("/hello", for: "192.0.2.8").status() == 200)
-        withExtendedLifetime(waiting) {}
+    try await withClient(configuration, router: router) { port in
+      func send(_ path: String, for address: String) throws -> Client {
+        let client = try Client(port: port)
+        try client.connection.send("GET \(path) HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: \(address)\r\n\r\n")
+        return client
       }
+      let waiting = try (0..<2).map { _ in
+        let client = try send("/wait", for: "192.0.2.7")
+        #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
+        return client
+      }
+      #expect(try send("/hello", for: "192.0.2.7").status() == 429)
+      #expect(try send("/hello", for: "192.0.2.8").status() == 200)
+      withExtendedLifetime(waiting) {}
     }
   }
 }

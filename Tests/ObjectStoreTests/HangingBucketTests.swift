@@ -1,5 +1,6 @@
 import Blobs
 import Glibc
+import HTTPTesting
 import Platform
 import PostgresTesting
 import Testing
@@ -41,30 +42,17 @@ struct HangingBucketTests {
 
   @Test("a store that accepts connections and does not reply is asked twice")
   func silent() async throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    try #require(listener >= 0)
-    let open = Descriptor(owning: listener)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let port = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> UInt16? in
-        guard bind(listener, address, size) == 0, listen(listener, 8) == 0, getsockname(listener, address, &size) == 0
-        else { return nil }
-        return UInt16(bigEndian: UnsafeRawPointer(address).load(as: sockaddr_in.self).sin_port)
-      }
-    }
+    let (listener, port) = try LocalSocket.listening()
     let exchanges = Shared<[S3Exchange.Result]>([])
     var retries = S3Client.Retries()
     retries.readSeconds = 1
     retries.firstPause = .milliseconds(1)
     let client = S3Client(
-      try S3Location("s3://bucket?endpoint=http://127.0.0.1:\(try #require(port))"),
+      try S3Location("s3://bucket?endpoint=http://127.0.0.1:\(port)"),
       credentials: { S3Credentials(keyID: "id", secret: "secret") }, retries: retries,
       onExchange: { exchange in exchanges.withLock { $0.append(exchange.result) } })
     await #expect(throws: BlobError.self) { try await onThread("client") { try ObjectBlobStore.id(of: client) } }
     #expect(exchanges.withLock(\.self) == [.unreachable, .unreachable])
-    _ = open.number
+    withExtendedLifetime(listener) {}
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPTesting
 import Platform
 import PostgresTesting
 import Take5Testing
@@ -74,18 +75,7 @@ struct Nginx {
 
   /// A port that no process listens on at this moment.
   private static func freePort() throws -> UInt16 {
-    let descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = withUnsafeMutableBytes(of: &address) { bytes in
-      let pointer = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
-      guard bind(descriptor.number, pointer, length) == 0 else { return Int32(-1) }
-      return getsockname(descriptor.number, pointer, &length)
-    }
-    guard status == 0 else { throw SystemError(call: "bind") }
-    return UInt16(bigEndian: address.sin_port)
+    try LocalSocket.listening().port
   }
 
   /// The path of nginx: installed, or unpacked by `make nginx`.

@@ -1,5 +1,6 @@
 import BoxTesting
 import Glibc
+import HTTPTesting
 import MediaFixtures
 import Platform
 import PostgresTesting
@@ -91,21 +92,8 @@ struct Bait: Sendable {
 
   init(in folder: TemporaryFolder) throws {
     path = try Clips.write(Clips.back, "bait.mp4", in: folder)
-    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-    guard number >= 0 else { throw SystemError(call: "socket") }
-    listener = OpenFile(Descriptor(owning: number))
-    // On loopback, on a port that the kernel chooses.
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = withUnsafeMutableBytes(of: &address) { bytes in
-      let pointer = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
-      guard bind(number, pointer, length) == 0, listen(number, 16) == 0 else { return Int32(-1) }
-      return getsockname(number, pointer, &length)
-    }
-    guard status == 0 else { throw SystemError(call: "bind") }
-    port = UInt16(bigEndian: address.sin_port)
+    (listener, port) = try LocalSocket.listening()
+    _ = fcntl(listener.descriptor.number, F_SETFL, O_NONBLOCK)
   }
 
   /// The URL of the address.

@@ -1,5 +1,50 @@
 import Glibc
-internal import Platform
+package import Platform
+
+/// Sockets of TCP on 127.0.0.1.
+package enum LocalSocket {
+  /// Binds a socket and listens.
+  ///
+  /// - Parameter port: 0: one that the kernel chooses.
+  /// - Returns: the port.
+  package static func listen(
+    _ number: Int32, port: UInt16 = 0, backlog: Int32 = 16
+  ) throws(SystemError) -> UInt16 {
+    let bound = withAddress(port) { address, length -> UInt16? in
+      var length = length
+      guard bind(number, address, length) == 0, Glibc.listen(number, backlog) == 0,
+        getsockname(number, address, &length) == 0
+      else { return nil }
+      return UInt16(bigEndian: UnsafeRawPointer(address).load(as: sockaddr_in.self).sin_port)
+    }
+    guard let bound else { throw SystemError(call: "listen") }
+    return bound
+  }
+
+  /// Returns a socket that listens.
+  package static func listening(backlog: Int32 = 16) throws(SystemError) -> (file: OpenFile, port: UInt16) {
+    let descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+    let port = try listen(descriptor.number, backlog: backlog)
+    return (OpenFile(descriptor), port)
+  }
+
+  /// Connects a socket; false if nothing listens.
+  package static func connect(_ number: Int32, to port: UInt16) -> Bool {
+    withAddress(port) { Glibc.connect(number, $0, $1) == 0 }
+  }
+
+  private static func withAddress<Value>(
+    _ port: UInt16, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Value
+  ) -> Value {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return withUnsafeMutableBytes(of: &address) { bytes in
+      body(bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+  }
+}
 
 /// A TCP connection to a server on this machine, on which a test sends exact bytes; its calls block.
 package struct ClientConnection: ~Copyable {
@@ -20,16 +65,7 @@ package struct ClientConnection: ~Copyable {
     if let address { try Self.bind(descriptor.number, to: address) }
     var limit = timeval(tv_sec: 300, tv_usec: 0)
     setsockopt(descriptor.number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let status = withUnsafeBytes(of: &address) { bytes in
-      connect(
-        descriptor.number, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
-        socklen_t(MemoryLayout<sockaddr_in>.size))
-    }
-    guard status == 0 else { throw Failure.cannotConnect(errno: errno) }
+    guard LocalSocket.connect(descriptor.number, to: port) else { throw Failure.cannotConnect(errno: errno) }
   }
 
   private static func bind(_ number: Int32, to text: String) throws {

@@ -49,6 +49,17 @@ package func withServer<Value: Sendable>(
   }
 }
 
+/// Runs a server during `body`, which blocks, on the thread of a client.
+package func withClient(
+  _ configuration: ServerConfiguration, router: Router, observer: ServerObserver = ServerObserver(),
+  _ body: @escaping @Sendable (UInt16) throws -> Void
+) async throws {
+  try await withServer(configuration, router: router, observer: observer) { server in
+    let port = server.port
+    try await onThread("client") { try body(port) }
+  }
+}
+
 /// A multipart/form-data body.
 package struct MultipartForm: Sendable {
   package var boundary = "take5-test-boundary"
