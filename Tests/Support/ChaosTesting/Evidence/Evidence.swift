@@ -11,7 +11,6 @@ struct Evidence: Sendable {
   var transitions: [Transition] = []
   /// The process of each worker, by the worker's id.
   var processes: [Int64: Int32] = [:]
-
 }
 
 extension Evidence {
@@ -77,12 +76,8 @@ struct JobEffect: Sendable, Hashable {
 /// The state of a job at the end of a run.
 struct JobOutcome: Sendable, Hashable {
   /// The state, from the queue's table that has the job.
-  enum State: Sendable, Hashable {
-    case unfinished
-    case completed
-    case rejected
-    case cancelled
-    case dead
+  enum State: Sendable, Hashable, CaseIterable {
+    case completed, rejected, cancelled, dead, unfinished
   }
 
   let job: PublicID

@@ -79,7 +79,7 @@ package struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
   let point: String
   let fault: FaultKind
 
-  package var description: String { "\(role.rawValue) \(point) \(fault.rawValue)" }
+  package var description: String { "\(role.rawValue) \(point) \(fault)" }
 
   /// The failpoint, without `.before` or `.after`.
   var failpoint: String { String(point.prefix(upTo: point.lastIndex(of: ".") ?? point.endIndex)) }

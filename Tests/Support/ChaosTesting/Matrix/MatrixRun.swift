@@ -4,13 +4,7 @@ import Platform
 
 /// Runs one cell of the matrix: the victim reaches the point alone, the fault is injected there, and other processes
 /// finish the jobs.
-package struct MatrixRun {
-  /// The outcome of a cell.
-  package struct Outcome: Sendable {
-    package let cell: MatrixCell
-    package let violations: [String]
-  }
-
+struct MatrixRun {
   let cell: MatrixCell
   let run: ChaosRun
   private let setup: MatrixSetup
@@ -24,7 +18,7 @@ package struct MatrixRun {
   }
 
   /// Runs the cell and checks the result.
-  func outcome() async throws -> Outcome {
+  func violations() async throws -> [String] {
     let victim = try await start()
     var violations: [String] = []
     var participants = [victim]
@@ -41,8 +35,7 @@ package struct MatrixRun {
     for participant in participants where await participant.end(within: Self.timeout) == nil {
       violations.append("\(participant.name) did not end")
     }
-    violations += Check.violations(in: try await run.evidence())
-    return Outcome(cell: cell, violations: violations)
+    return violations + Check.violations(in: try await run.evidence())
   }
 
   private func start() async throws -> Participant {
@@ -87,11 +80,6 @@ package struct MatrixRun {
         try run.producer(
           "successor", jobs: MatrixSetup.producerJobs, batch: MatrixSetup.producerBatch, operates: 1,
           seed: MatrixSetup.producerSeed + 1, predecessor: victim))
-    case .kill, .cut, .drain: break
-    // These faults belong to the storms over the service.
-    case .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .storageHangs, .bucketHangs, .cacheLies,
-      .cacheGone, .clock, .databaseReadOnly, .owner:
-      break
     case .freeze:
       helpers.append(try run.worker("rescuer"))
       try await Task.sleep(for: long)
@@ -100,17 +88,18 @@ package struct MatrixRun {
       try await run.terminate(victim)
       victim.child.kill(SIGCONT)
     case .halfOpen:
-      victim.proxy.hold()
+      victim.proxy?.hold()
       victim.child.kill(SIGCONT)
       helpers.append(try run.worker("rescuer"))
       try await Task.sleep(for: long)
       // The bytes that were held arrive late, or not at all.
-      if cell.point.hasSuffix(".before") { victim.proxy.release() } else { victim.proxy.cut() }
-      victim.proxy.release()
+      if cell.point.hasSuffix(".before") { victim.proxy?.release() } else { victim.proxy?.cut() }
+      victim.proxy?.release()
     case .crash:
       try await run.server.crash()
       try await run.server.restart()
       victim.child.kill(SIGCONT)
+    default: break
     }
     try run.record(repair: cell.fault, cell.fault == .crash ? nil : victim)
     return helpers

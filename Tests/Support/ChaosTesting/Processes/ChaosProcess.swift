@@ -73,7 +73,7 @@ final class ChaosProcess: Sendable {
   var ending: ChildProcess.Ending? { state.state.withLock { $0.ending } }
 
   /// Waits until the process has stopped `times` times; false if it ends before, or `limit` passes.
-  func isStopped(times: Int = 1, within limit: Duration) async -> Bool {
+  func isStopped(times: Int = 1, within limit: Duration? = nil) async -> Bool {
     await wait(stops: times, within: limit)
   }
 
@@ -83,12 +83,14 @@ final class ChaosProcess: Sendable {
     return ending
   }
 
-  private func wait(stops: Int, within limit: Duration) async -> Bool {
-    let timer = Task { [state] in
-      try? await Task.sleep(for: limit)
-      if !Task.isCancelled { Self.wake(state) { _ in true } }
+  private func wait(stops: Int, within limit: Duration?) async -> Bool {
+    let timer = limit.map { limit in
+      Task { [state] in
+        try? await Task.sleep(for: limit)
+        if !Task.isCancelled { Self.wake(state) { _ in true } }
+      }
     }
-    defer { timer.cancel() }
+    defer { timer?.cancel() }
     return await withCheckedContinuation { continuation in
       let known = state.state.withLock { state -> Bool? in
         if state.stops >= stops { return true }
@@ -131,6 +133,25 @@ final class ChaosProcess: Sendable {
     let ending = child.wait()
     shared.state.withLock { $0.ending = ending }
     wake(shared) { _ in false }
+  }
+}
+
+extension ChaosProcess {
+  /// Runs `take5`; returns a violation with the end of its output if it fails.
+  ///
+  /// - Parameter folder: receives its output.
+  static func violations(
+    ofRunning arguments: [String], environment: [String: String] = [:], in folder: String,
+    within limit: Duration = .seconds(300)
+  ) async throws -> [String] {
+    let log = "\(folder)/\(arguments[0]).log"
+    let process = try ChaosProcess(
+      arguments[0], path: ProgramPath.take5, arguments: arguments, environment: environment, log: log)
+    let ending = await process.end(within: limit)
+    guard ending != .exited(0) else { return [] }
+    let output = String(decoding: try Descriptor(reading: log).contents().suffix(600), as: UTF8.self)
+    let result = ending.map { "\($0)" } ?? "a timeout"
+    return ["'take5 \(arguments.joined(separator: " "))' ended with \(result): \(output)"]
   }
 }
 

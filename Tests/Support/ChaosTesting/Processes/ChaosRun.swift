@@ -91,7 +91,16 @@ package final class ChaosRun: Sendable {
       name, path: path,
       arguments: arguments + ["--database", url.connectionString] + (ledger.map { ["--ledger", $0] } ?? []),
       environment: environment, log: log)
-    return Participant(role, name: name, child: child, proxy: proxy, ledger: ledger ?? "", log: log)
+    return Participant(role, name: name, child: child, proxy: proxy, ledger: ledger ?? "")
+  }
+
+  /// Runs `take5` on the database; returns a violation with the end of its output if it fails.
+  func violations(
+    ofRunning arguments: [String], environment: [String: String] = [:], within limit: Duration = .seconds(300)
+  ) async throws -> [String] {
+    try await ChaosProcess.violations(
+      ofRunning: arguments + ["--database", database.connectionString], environment: environment, in: folder,
+      within: limit)
   }
 
   /// Records the start of a fault in the ledger.

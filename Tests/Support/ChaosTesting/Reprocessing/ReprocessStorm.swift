@@ -1,73 +1,63 @@
 import Model
 package import Platform
-import Postgres
 import SeededRandom
 
 /// A storm over reprocessing: stored media are reprocessed with a changed definition while `take5 serve`, `take5
 /// worker` and `take5 reprocess` are killed, and while readers check the media.
-package actor ReprocessStorm {
-  /// The size of a storm.
-  package struct Configuration: Sendable {
-    package var seed: UInt64
-    package var posts = 1000
-    /// The number of images, in addition to the posts.
-    package var images = 50
-    /// The minimum number of killed processes.
-    package var kills = 100
-    /// The pause between two kills, in milliseconds.
-    package var pause = 200...800
-    /// The failpoints of the programs.
-    package var failpoints: [Failpoint] = []
-
-    package init(seed: UInt64) { self.seed = seed }
-  }
+package struct ReprocessStorm: Sendable {
+  package var seed: UInt64
+  package var posts = 1000
+  /// The number of images, in addition to the posts.
+  package var images = 50
+  /// The minimum number of killed processes.
+  package var kills = 100
+  /// The pause between two kills, in milliseconds.
+  package var pause = 200...800
+  /// The failpoints of the programs.
+  package var failpoints: [Failpoint] = []
 
   private static let workers = 2
   private static let clients = 4
   private static let readers = 2
 
-  private let configuration: Configuration
-  private let run: ChaosRun
-  private let data: String
-  private let definitions: StormDefinitions
-  private let fleet: StormFleet
-  private let commands: StormCommands
-  private let reader: StormReader
-  private var random: SplitMix64
-  /// Whether no more processes are killed.
-  private let isFinishing = CancellationFlag()
-  /// Whether the readers end.
-  private let isChecked = CancellationFlag()
-
-  /// - Parameter run: a new run.
-  package init(_ configuration: Configuration, on run: ChaosRun) throws {
-    self.configuration = configuration
-    self.run = run
-    data = "\(run.folder)/data"
-    definitions = try StormDefinitions(in: run.folder)
-    random = SplitMix64(seed: configuration.seed)
-    fleet = StormFleet(
-      run, data: data, definition: definitions.moment,
-      failpoints: StormFailpoints(configuration.failpoints, seed: random.next()))
-    commands = StormCommands(
-      run, data: data, definitions: definitions.changed,
-      failpoints: StormFailpoints(configuration.failpoints, seed: random.next()))
-    reader = StormReader(definitions.roles, port: fleet.port)
-  }
+  package init(seed: UInt64) { self.seed = seed }
 
   /// Runs the storm and checks the result.
-  package func run(_ report: @escaping @Sendable (String) -> Void = { _ in }) async throws -> ReprocessReport {
+  ///
+  /// - Parameters:
+  ///   - run: a new run.
+  ///   - report: receives the progress.
+  package func run(on run: ChaosRun, _ report: @Sendable (String) -> Void = { _ in }) async throws -> StormReport {
     let startTime = ContinuousClock.now
-    try await fleet.start(workers: Self.workers)
-    let monitoring = Task { [fleet] in try await fleet.monitor() }
-    let media = try await submitMedia()
-    report("\(media.count) posts and images are stored, after \(Self.seconds(since: startTime)) s")
+    func seconds() -> Int { Int(startTime.duration(to: .now) / .seconds(1)) }
+    var random = SplitMix64(seed: seed)
+    let data = "\(run.folder)/data"
+    let definitions = try StormDefinitions(in: run.folder)
+    let client = try PostClient()
+    let names = failpoints.map(\.name)
+    let fleet = Fleet(run, lease: .seconds(2), seed: random.next()) { _, random, _ in
+      random.failpointOfReprocessing(names)
+    }
+    let commands = StormCommands(run, data: data, definitions: definitions, failpoints: names, seed: random.next())
+    let options = ["--data", data, "--lease", "2", "--drain", "2", "--background-slots", "2", "--log-format", "text"]
+    let serve = ["serve", "--listen", "127.0.0.1:\(client.port)", "--slots", "0", "--definition", definitions.moment]
+    try await fleet.add(.service, 1, serve + options)
+    // The service creates the schema before the first worker needs it.
+    try await client.waitForService()
+    for number in 1...Self.workers { try await fleet.add(.worker, number, ["worker"] + options) }
+    let media = try await submitMedia(client, run)
+    report("\(media.count) posts and images are stored, after \(seconds()) s")
+    let reader = StormReader(definitions.roles, client)
     try await reader.readAll(media, readers: Self.readers, isChanged: false)
     let before = reader.counts
-    let reading = readers(of: media)
-
+    let isChecked = CancellationFlag()
+    let reading = (0..<Self.readers).map { _ in
+      let seed = random.next()
+      return Task { try await reader.poll(media, seed: seed, until: isChecked) }
+    }
     await fleet.setFailing(true)
-    let injecting = Task { try await injectFaults() }
+    let isFinishing = CancellationFlag()
+    let injecting = Task { [seed = random.next()] in try await kill(fleet, commands, seed: seed, until: isFinishing) }
     var violations: [String] = []
     var rounds: [ReprocessRound] = []
     var killed = 0
@@ -78,38 +68,52 @@ package actor ReprocessStorm {
         violations.append("the runs of round \(rounds.count) did not finish")
       }
       killed = await fleet.kills.values.reduce(0, +) + commands.kills
-      report("round \(rounds.count), \(round.title): \(killed) killed, after \(Self.seconds(since: startTime)) s")
-    } while violations.isEmpty && (rounds.count < ReprocessRound.usual.count || killed < configuration.kills)
+      report("round \(rounds.count), \(round.title): \(killed) killed, after \(seconds()) s")
+    } while violations.isEmpty && (rounds.count < ReprocessRound.usual.count || killed < kills)
     isFinishing.cancel()
     try await injecting.value
-    await fleet.setFailing(false)
+    try await fleet.repair()
+    // Processes with failpoints that have not been reached could still end.
+    await fleet.renew()
 
     let evidence = ReprocessEvidence(
       run: run, blobs: "\(data)/blobs", media: media, rounds: rounds,
       versions: definitions.roles.mapValues(\.changedVersion))
     try await reader.readAll(media, readers: Self.readers, isChanged: true)
     violations += try await evidence.violationsBeforeCollection()
-    violations += try await command("gc", ["gc", "--grace", "0"])
-    violations += try await command("verify", ["verify", "--deep"])
+    violations += try await run.violations(ofRunning: ["gc", "--grace", "0", "--data", data])
+    violations += try await run.violations(ofRunning: ["verify", "--deep", "--data", data])
     violations += try await evidence.violationsAfterCollection()
     isChecked.cancel()
-    try await reading.value
-    monitoring.cancel()
-    _ = await monitoring.result
-    violations += await fleet.end().map { "\($0) did not end" }
+    for task in reading { try await task.value }
+    violations += try await fleet.end([.service, .worker], within: .seconds(30))
     violations += reader.violations
-    return try await self.report(
-      media, rounds, evidence, before: before, duration: startTime.duration(to: .now), violations: violations)
+    let read = (media: reader.counts.media - before.media, files: reader.counts.files - before.files)
+    if read.media == 0 { violations.append("nothing was read while processes were killed") }
+    let (attempts, lost) = try await evidence.attempts()
+    let done = rounds.count(where: \.isDone)
+    let numbers = StormMedium.Kind.allCases.map { kind in
+      "\(media.count { $0.sources.kind == kind }) \(kind.title)"
+    }
+    let (byRole, ofCommands) = (await fleet.kills, await commands.kills)
+    return StormReport(
+      [
+        ("stored", "\(media.count): \(numbers.joined(separator: ", "))"),
+        ("runs", "\(rounds.count * StormMedium.Kind.allCases.count), each resumed until it was completed"),
+        ("items", "\(done * media.count) replaced, \((rounds.count - done) * media.count) already current, 0 failed"),
+        (
+          "processes killed",
+          "\(killed): \(byRole[.worker] ?? 0) workers, \(byRole[.service] ?? 0) services, \(ofCommands) commands"
+        ),
+        ("attempts by workers", "\(attempts), of which \(lost) were lost with their worker"),
+        ("read concurrently", "\(read.media) posts and images with \(read.files) files"),
+      ], since: startTime, "mixed, missing, made twice or orphaned", violations)
   }
 
-  // MARK: Media
-
   /// Submits all media and waits until they are ready.
-  private func submitMedia() async throws -> [StormMedium] {
+  private func submitMedia(_ client: PostClient, _ run: ChaosRun) async throws -> [StormMedium] {
     let material = try StormMaterial()
-    let client = PostClient(port: fleet.port)
-    let posts = configuration.posts
-    let count = posts + configuration.images
+    let count = posts + images
     let media = try await withThrowingTaskGroup(of: [StormMedium].self) { group in
       for first in 0..<Self.clients {
         group.addTask {
@@ -130,90 +134,18 @@ package actor ReprocessStorm {
     return media
   }
 
-  private func readers(of media: [StormMedium]) -> Task<Void, any Error> {
-    let seeds = (0..<Self.readers).map { _ in random.next() }
-    return Task { [reader, isChecked] in
-      try await withThrowingTaskGroup { group in
-        for seed in seeds { group.addTask { try await reader.poll(media, seed: seed, until: isChecked) } }
-        try await group.waitForAll()
+  /// Kills one process after the other until `end`.
+  private func kill(
+    _ fleet: Fleet, _ commands: StormCommands, seed: UInt64, until end: CancellationFlag
+  ) async throws {
+    var random = SplitMix64(seed: seed)
+    while !end.isCancelled {
+      try await Task.sleep(for: .milliseconds(Int.random(in: pause, using: &random)))
+      switch Int.random(in: 0..<10, using: &random) {
+      case ..<5: try await fleet.inject(.kill, into: .worker)
+      case ..<7: try await fleet.inject(.kill, into: .service)
+      default: try await commands.kill(random.next())
       }
     }
   }
-
-  // MARK: Faults
-
-  /// Kills one process after the other until `isFinishing`.
-  private func injectFaults() async throws {
-    while !isFinishing.isCancelled {
-      try await Task.sleep(for: .milliseconds(Int.random(in: configuration.pause, using: &random)))
-      var choice = SplitMix64(seed: random.next())
-      switch Int.random(in: 0..<10, using: &choice) {
-      case ..<5: try await fleet.kill(.worker, &choice)
-      case ..<7: try await fleet.kill(.service, &choice)
-      default: try await commands.kill(&choice)
-      }
-    }
-  }
-
-  // MARK: The end
-
-  /// Runs a command; returns a violation with its output if it fails.
-  private func command(_ name: String, _ arguments: [String]) async throws -> [String] {
-    let log = "\(run.folder)/\(name).log"
-    let process = try ChaosProcess(
-      name, path: ProgramPath.take5,
-      arguments: arguments + ["--data", data, "--database", run.database.connectionString], log: log)
-    let ending = await process.end(within: .seconds(300))
-    guard ending != .exited(0) else { return [] }
-    let output = String(decoding: try Descriptor(reading: log).contents().suffix(600), as: UTF8.self)
-    let result = ending.map { "\($0)" } ?? "a timeout"
-    return ["'take5 \(arguments.joined(separator: " "))' ended with \(result): \(output)"]
-  }
-
-  private func report(
-    _ media: [StormMedium], _ rounds: [ReprocessRound], _ evidence: ReprocessEvidence, before: StormReader.Counts,
-    duration: Duration, violations: [String]
-  ) async throws -> ReprocessReport {
-    let attempts = try await evidence.attempts()
-    let kills = await fleet.kills
-    let counts = reader.counts
-    return ReprocessReport(
-      media: StormMedium.Kind.allCases.map { kind in (kind.title, media.count { $0.sources.kind == kind }) },
-      runs: rounds.count * StormMedium.Kind.allCases.count,
-      done: rounds.count { $0.outcome == .done } * media.count,
-      skipped: rounds.count { $0.outcome == .skipped } * media.count,
-      kills: [
-        ("workers", kills[.worker] ?? 0), ("services", kills[.service] ?? 0), ("commands", await commands.kills),
-      ],
-      attempts: attempts.all, lost: attempts.lost, readMedia: counts.media - before.media,
-      readFiles: counts.files - before.files, duration: duration, violations: violations)
-  }
-
-  private static func seconds(since start: ContinuousClock.Instant) -> Int {
-    Int(start.duration(to: .now) / .seconds(1))
-  }
-}
-
-/// A set of concurrent runs, one for each kind of media.
-struct ReprocessRound: Sendable {
-  /// The expected outcome of every item.
-  enum Outcome: Sendable {
-    case done, skipped
-  }
-
-  let title: String
-  let arguments: [String]
-  let outcome: Outcome
-
-  /// By workers, with a changed definition.
-  static let changed = ReprocessRound(title: "changed", arguments: [], outcome: .done)
-  /// By the command itself, without a change.
-  static let local = ReprocessRound(title: "local", arguments: ["--force", "--local", "--slots", "1"], outcome: .done)
-  /// By workers, which find that nothing has changed.
-  static let again = ReprocessRound(title: "again", arguments: [], outcome: .skipped)
-  /// By workers, without a change.
-  static let forced = ReprocessRound(title: "forced", arguments: ["--force"], outcome: .done)
-
-  /// The rounds of every storm; `forced` is repeated until enough processes were killed.
-  static let usual = [changed, local, again]
 }

@@ -2,22 +2,10 @@ import Glibc
 import Model
 import Platform
 import Postgres
-import Queue
 import SeededRandom
 
 /// The operator of a storm over reprocessing, who starts runs and resumes those whose command was killed.
 actor StormCommands {
-  private final class Command {
-    let kind: StormMedium.Kind
-    var participant: Participant
-    var isFinished = false
-
-    init(kind: StormMedium.Kind, participant: Participant) {
-      self.kind = kind
-      self.participant = participant
-    }
-  }
-
   /// The latest run of a kind.
   private struct Latest: Sendable {
     let id: PublicID
@@ -27,77 +15,75 @@ actor StormCommands {
 
   private let run: ChaosRun
   private let data: String
-  private let definitions: [StormMedium.Kind: String]
-  private var failpoints: StormFailpoints
-  private var commands: [Command] = []
+  private let definitions: StormDefinitions
+  private let failpoints: [String]
+  private var random: SplitMix64
+  private var running: [StormMedium.Kind: Participant] = [:]
   /// The runs of earlier rounds.
   private var known: Set<PublicID> = []
   private var started = 0
   private(set) var kills = 0
 
-  init(
-    _ run: ChaosRun, data: String, definitions: [StormMedium.Kind: String], failpoints: StormFailpoints
-  ) {
-    self.run = run
-    self.data = data
-    self.definitions = definitions
-    self.failpoints = failpoints
+  init(_ run: ChaosRun, data: String, definitions: StormDefinitions, failpoints: [String], seed: UInt64) {
+    (self.run, self.data, self.definitions, self.failpoints) = (run, data, definitions, failpoints)
+    random = SplitMix64(seed: seed)
   }
 
   /// Performs the runs of a round concurrently; false if they are not completed within `limit`.
   func perform(_ round: ReprocessRound, within limit: Duration) async throws -> Bool {
     let end = ContinuousClock.now + limit
-    commands = try StormMedium.Kind.allCases.map { kind in
-      Command(kind: kind, participant: try start(round, kind))
+    return try await withThrowingTaskGroup(of: Bool.self) { group in
+      for kind in StormMedium.Kind.allCases { group.addTask { try await self.perform(round, kind, until: end) } }
+      return try await group.reduce(true) { $0 && $1 }
     }
-    while let command = commands.first(where: { !$0.isFinished }) {
-      guard ContinuousClock.now < end else { return false }
-      for command in commands where command.participant.child.ending != nil { try await advance(command, round) }
-      if !command.isFinished { try await Task.sleep(for: .milliseconds(50)) }
+  }
+
+  private func perform(
+    _ round: ReprocessRound, _ kind: StormMedium.Kind, until end: ContinuousClock.Instant
+  ) async throws -> Bool {
+    let first = ["reprocess", "--definition", definitions.changed(kind), "--kind", kind.rawValue] + round.arguments
+    var arguments = first
+    while ContinuousClock.now < end {
+      started += 1
+      let command = try run.program(
+        .command, "command-\(started)", ProgramPath.take5, arguments + ["--data", data],
+        failpoints: random.failpointOfReprocessing(failpoints))
+      running[kind] = command
+      let ending = await command.child.end(within: ContinuousClock.now.duration(to: end))
+      running[kind] = nil
+      if ending == .killed(signal: SIGKILL) { kills += 1 }
+      command.proxy?.stop()
+      // Its last transaction ends with the connection.
+      while try await connections(of: command) > 0 { try await Task.sleep(for: .milliseconds(10)) }
+      arguments = first
+      // Without a run of this round, the command was killed before it created one.
+      while ContinuousClock.now < end, let latest = try await latestRun(of: kind), !known.contains(latest.id) {
+        if latest.isCompleted && latest.failed == 0 {
+          known.insert(latest.id)
+          return true
+        }
+        // A job that lost three workers is dead until an operator retries it; then the run continues.
+        if latest.failed > 0 {
+          let retry = ["jobs", "retry", "--state", "dead", "--all"]
+          _ = try await run.violations(ofRunning: retry, within: .seconds(30))
+        }
+        guard latest.isCompleted else {
+          arguments = ["reprocess", "resume", latest.id.description]
+          break
+        }
+        try await Task.sleep(for: .milliseconds(100))
+      }
     }
-    return true
+    return false
   }
 
   /// Kills a running command.
-  func kill(_ random: inout SplitMix64) throws {
-    let running = commands.filter { $0.participant.child.ending == nil }
-    guard let command = running.randomElement(using: &random) else { return }
-    try run.record(fault: .kill, command.participant)
-    command.participant.child.kill(SIGKILL)
-  }
-
-  private func advance(_ command: Command, _ round: ReprocessRound) async throws {
-    guard !command.isFinished else { return }
-    if command.participant.child.ending == .killed(signal: SIGKILL) { kills += 1 }
-    command.participant.proxy.stop()
-    // Its last transaction ends with the connection.
-    while try await connections(of: command.participant) > 0 { try await Task.sleep(for: .milliseconds(10)) }
-    guard let latest = try await latestRun(of: command.kind), !known.contains(latest.id) else {
-      // The command was killed before it created a run.
-      return command.participant = try start(round, command.kind)
-    }
-    if latest.isCompleted && latest.failed == 0 {
-      known.insert(latest.id)
-      return command.isFinished = true
-    }
-    // A job that lost three workers is dead until an operator retries it; then the run continues.
-    if latest.failed > 0 { try await retryDead() }
-    if latest.isCompleted {
-      try await Task.sleep(for: .milliseconds(100))
-    } else {
-      command.participant = try start(["reprocess", "resume", latest.id.description])
-    }
-  }
-
-  private func start(_ round: ReprocessRound, _ kind: StormMedium.Kind) throws -> Participant {
-    guard let path = definitions[kind] else { throw ServiceFailure("\(kind.rawValue) has no definition") }
-    return try start(["reprocess", "--definition", path, "--kind", kind.rawValue] + round.arguments)
-  }
-
-  private func start(_ arguments: [String]) throws -> Participant {
-    started += 1
-    return try run.program(
-      .command, "command-\(started)", ProgramPath.take5, arguments + ["--data", data], failpoints: failpoints.next())
+  func kill(_ choice: UInt64) throws {
+    let candidates = StormMedium.Kind.allCases.compactMap { running[$0] }.filter { $0.child.ending == nil }
+    guard !candidates.isEmpty else { return }
+    let command = candidates[Int(choice % UInt64(candidates.count))]
+    try run.record(fault: .kill, command)
+    command.child.kill(SIGKILL)
   }
 
   private func connections(of participant: Participant) async throws -> Int {
@@ -115,12 +101,36 @@ actor StormCommands {
       }
     }
   }
+}
 
-  private func retryDead() async throws {
-    let retry = try ChaosProcess(
-      "operator", path: ProgramPath.take5,
-      arguments: ["jobs", "retry", "--state", "dead", "--all", "--database", run.database.connectionString],
-      log: "\(run.folder)/operator.log")
-    _ = await retry.end(within: .seconds(30))
+/// A set of concurrent runs, one for each kind of media.
+struct ReprocessRound: Sendable {
+  let title: String
+  let arguments: [String]
+  /// Whether every item is done, or skipped.
+  var isDone = true
+
+  /// By workers, without a change.
+  static let forced = ReprocessRound(title: "forced", arguments: ["--force"])
+
+  /// The rounds of every storm: by workers, with a changed definition; by the command itself, without a change; and by
+  /// workers, which find that nothing has changed. `forced` is repeated until enough processes were killed.
+  static let usual = [
+    ReprocessRound(title: "changed", arguments: []),
+    ReprocessRound(title: "local", arguments: ["--force", "--local", "--slots", "1"]),
+    ReprocessRound(title: "again", arguments: [], isDone: false),
+  ]
+}
+
+extension SplitMix64 {
+  /// Returns a value of `TAKE5_FAILPOINTS` that kills a process, in two of three cases, mostly at the replacement of
+  /// outputs.
+  mutating func failpointOfReprocessing(_ names: [String]) -> String? {
+    guard Int.random(in: 0..<3, using: &self) > 0 else { return nil }
+    let replacing = names.filter { name in
+      ["reprocessing.", "store.insert_", "blob"].contains { name.hasPrefix($0) }
+    }
+    let isReplacing = Int.random(in: 0..<4, using: &self) > 0
+    return failpoint(of: isReplacing ? replacing : names, upTo: 12, killsInTen: 10, stopsInTen: 0)
   }
 }

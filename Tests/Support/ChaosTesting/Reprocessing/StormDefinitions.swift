@@ -11,10 +11,9 @@ struct StormDefinitions: Sendable {
     let changedVersion: Int
   }
 
+  private let folder: String
   /// The path of the first definition of moments, for the service.
   let moment: String
-  /// The paths of the changed definitions.
-  let changed: [StormMedium.Kind: String]
   /// The roles of each kind; for photos, the roles of one photo.
   let roles: [StormMedium.Kind: Roles]
 
@@ -23,7 +22,7 @@ struct StormDefinitions: Sendable {
     let moment = try Self.smallMoment()
     self.moment = "\(folder)/moment-1.json"
     try Self.write(moment, to: self.moment)
-    var changed: [StormMedium.Kind: String] = [:]
+    self.folder = folder
     var roles: [StormMedium.Kind: Roles] = [:]
     for kind in StormMedium.Kind.allCases {
       let path = "\(folder)/\(kind.rawValue)-2.json"
@@ -33,11 +32,12 @@ struct StormDefinitions: Sendable {
       case .photo: roles[kind] = try Self.write(changeOf: Self.photo("photo-post"), to: path)
       case .place: roles[kind] = try Self.write(changeOf: Self.photo("place-photo"), to: path)
       }
-      changed[kind] = path
     }
-    self.changed = changed
     self.roles = roles
   }
+
+  /// The path of a changed definition.
+  func changed(_ kind: StormMedium.Kind) -> String { "\(folder)/\(kind.rawValue)-2.json" }
 
   /// A definition of short moments on a small canvas, so that a storm takes minutes.
   private static func smallMoment() throws -> Definition {

@@ -36,12 +36,12 @@ final class StormReader: Sendable {
   }
 
   private let roles: [StormMedium.Kind: StormDefinitions.Roles]
-  private let port: ServicePort
+  private let client: PostClient
   private let state = Locked(State())
 
-  init(_ roles: [StormMedium.Kind: StormDefinitions.Roles], port: ServicePort) {
+  init(_ roles: [StormMedium.Kind: StormDefinitions.Roles], _ client: PostClient) {
     self.roles = roles
-    self.port = port
+    self.client = client
   }
 
   var counts: Counts { state.withLock { $0.counts } }
@@ -82,7 +82,7 @@ final class StormReader: Sendable {
 
   /// Reads one medium with all its files, and returns their recipe; nil after a violation.
   private func read(_ medium: StormMedium) async throws -> String? {
-    let response = try await get(medium.path)
+    let response = try await client.respond("GET", medium.path)
     guard response.status == 200, let reply = try? JSON.decode(Reply.self, from: response.body) else {
       return report("the response for \(medium.path) was \(response.status): \(response.text.prefix(200))")
     }
@@ -97,7 +97,7 @@ final class StormReader: Sendable {
     var recipe: String?
     for (photo, assets) in assetsByPhoto.enumerated() {
       for (role, asset) in assets {
-        let file = try await get(asset.url)
+        let file = try await client.respond("GET", asset.url)
         guard file.status == 200, let fileRecipe = file.headers["take5-recipe"] else {
           return report("the response for \(role) of \(medium.path) was \(file.status): \(file.text.prefix(200))")
         }
@@ -115,19 +115,6 @@ final class StormReader: Sendable {
     guard let recipe else { return report("\(medium.path) has no files") }
     record(recipe, of: medium, isFirst: definition == definitions[0])
     return recipe
-  }
-
-  /// Repeats a request until the service is available.
-  private func get(_ path: String) async throws -> ClientResponse {
-    while true {
-      try Task.checkCancellation()
-      if let port = port.value, let response = try? await request("GET", path, port: port),
-        ![408, 429, 503].contains(response.status)
-      {
-        return response
-      }
-      try await Task.sleep(for: .milliseconds(30))
-    }
   }
 
   private func record(_ file: File, _ hash: String) {

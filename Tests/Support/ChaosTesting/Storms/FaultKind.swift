@@ -1,70 +1,38 @@
 import SeededRandom
 
-/// A fault that the controller injects into a process or into something that it depends on.
+/// A fault that the controller injects into a process or into something that it depends on; the text is its plural
+/// phrase in figures.
 enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
-  /// SIGKILL.
-  case kill
+  case kill = "killed"
   /// SIGSTOP for longer than a lease, then SIGCONT.
-  case freeze
-  /// `pg_terminate_backend` of the connections.
-  case terminate
+  case freeze = "frozen for longer than the lease"
+  case terminate = "backends terminated"
   /// The connections carry no bytes for longer than a lease, and are not closed.
-  case halfOpen = "half-open"
+  case halfOpen = "half-open connections"
   /// An immediate shutdown of PostgreSQL, and a restart.
-  case crash
-  /// The connections are closed.
-  case cut
+  case crash = "crashes of PostgreSQL"
+  case cut = "connections cut"
   /// SIGTERM.
-  case drain
+  case drain = "stopped"
   /// SIGKILL to the media processes of a worker.
-  case killMedia = "kill-media"
+  case killMedia = "media processes killed"
   /// SIGKILL to one worker after the other.
-  case roll
-  /// The storage of blobs is full, for a while.
-  case storageFull = "storage-full"
-  /// The storage of blobs is read-only, for a while.
-  case storageReadOnly = "storage-read-only"
-  /// The storage of blobs is not mounted, for a while.
-  case storageGone = "storage-gone"
+  case roll = "workers killed in a row"
+  case storageFull = "storage full"
+  case storageReadOnly = "storage read-only"
+  case storageGone = "storage not mounted"
   /// Some calls of a process to the storage do not return for a while.
-  case storageHangs = "storage-hangs"
+  case storageHangs = "processes with storage calls that hang"
   /// The bucket of blobs does not answer, takes long for each request, or sends halves of objects, for a while.
-  case bucketHangs = "bucket-hangs"
+  case bucketHangs = "bucket hanging"
   /// The copies of objects in the cache of a machine have other bytes, or another length.
-  case cacheLies = "cache-lies"
-  /// The cache of a machine is removed.
-  case cacheGone = "cache-gone"
-  /// The wall clock of PostgreSQL or of the workers steps back or forward by two hours, the workers are killed, and it is set right.
-  case clock
-  /// PostgreSQL accepts no writes, for a while.
-  case databaseReadOnly = "database-read-only"
+  case cacheLies = "caches with wrong bytes"
+  case cacheGone = "caches removed"
+  /// The wall clock of PostgreSQL or of the workers steps back or forward, the workers are killed, and it is set right.
+  case clock = "steps of a clock by two hours, and back to its time"
+  case databaseReadOnly = "PostgreSQL read-only"
   /// The owner of the embedded PostgreSQL ends, after SIGKILL or a signal to stop.
-  case owner
-
-  /// The plural phrase in figures.
-  var title: String {
-    switch self {
-    case .kill: "killed"
-    case .freeze: "frozen for longer than the lease"
-    case .terminate: "backends terminated"
-    case .halfOpen: "half-open connections"
-    case .crash: "crashes of PostgreSQL"
-    case .cut: "connections cut"
-    case .drain: "stopped"
-    case .killMedia: "media processes killed"
-    case .roll: "workers killed in a row"
-    case .storageFull: "storage full"
-    case .storageReadOnly: "storage read-only"
-    case .storageGone: "storage not mounted"
-    case .storageHangs: "processes with storage calls that hang"
-    case .bucketHangs: "bucket hanging"
-    case .cacheLies: "caches with wrong bytes"
-    case .cacheGone: "caches removed"
-    case .clock: "steps of a clock by two hours, and back to its time"
-    case .databaseReadOnly: "PostgreSQL read-only"
-    case .owner: "owners of PostgreSQL ended"
-    }
-  }
+  case owner = "owners of PostgreSQL ended"
 }
 
 /// The numbers of injected faults, by kind.
@@ -79,7 +47,7 @@ struct FaultCounts: Sendable, CustomStringConvertible {
   func total(of kinds: [FaultKind]) -> Int { kinds.reduce(0) { $0 + (counts[$1] ?? 0) } }
 
   var description: String {
-    let kinds = FaultKind.allCases.compactMap { kind in counts[kind].map { "\($0) \(kind.title)" } }
+    let kinds = FaultKind.allCases.compactMap { kind in counts[kind].map { "\($0) \(kind.rawValue)" } }
     return "\(total): \(kinds.joined(separator: ", "))"
   }
 }

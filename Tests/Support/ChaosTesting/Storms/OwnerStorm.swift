@@ -1,192 +1,113 @@
-import Glibc
 import HTTPTesting
 import Model
 import Platform
 import SeededRandom
 
 /// A storm over a service, workers and short commands that share the embedded PostgreSQL of one data folder. The
-/// process that owns the server ends again and again while a client submits posts.
-package actor OwnerStorm {
-  /// The size of a storm.
-  package struct Configuration: Sendable {
-    package var seed: UInt64
-    package var posts = 60
-    package var faults = 40
-    /// Whether the wall clocks of PostgreSQL and of the workers step.
-    package var stepsClocks = true
-    /// The time within which all posts are ready after the last fault.
-    package var limit = Duration.seconds(300)
-
-    package init(seed: UInt64) { self.seed = seed }
-  }
+/// process that owns the server ends again and again while a client submits posts, and the wall clocks of PostgreSQL
+/// and of the workers step.
+package struct OwnerStorm: Sendable {
+  package var seed: UInt64
+  package var posts = 60
+  package var faults = 40
+  /// The time within which all posts are ready after the last fault.
+  package var limit = Duration.seconds(300)
 
   private static let workers = 2
-
-  /// A slot for a process; a service or a worker that ends is replaced.
-  private final class Slot {
-    let arguments: [String]
-    let isService: Bool
-    var process: ChaosProcess
-    var generation = 1
-
-    init(_ arguments: [String], isService: Bool, _ process: ChaosProcess) {
-      self.arguments = arguments
-      self.isService = isService
-      self.process = process
-    }
-  }
 
   private struct Post: Decodable {
     let status: String
   }
 
-  private let configuration: Configuration
-  private let folder: String
-  private let port = ServicePort()
-  private var random: SplitMix64
-  private var slots: [Slot] = []
-  private var faults = FaultCounts()
-  /// The clocks of PostgreSQL and of the workers.
-  private var clocks: [SteppedClock] = []
-  private var environment: [String: String] = [:]
-  private let isFinishing = CancellationFlag()
-
-  /// - Parameter folder: an empty folder.
-  package init(_ configuration: Configuration, folder: String) {
-    self.configuration = configuration
-    self.folder = folder
-    random = SplitMix64(seed: configuration.seed)
-  }
-
-  private var data: String { "\(folder)/data" }
+  package init(seed: UInt64) { self.seed = seed }
 
   /// A command that has its database until it is stopped.
   private static let command = ["database", "sleep", "3600"]
 
   /// Runs the storm and checks the result.
-  package func run() async throws -> PostReport {
+  ///
+  /// - Parameter folder: an empty folder.
+  package func run(in folder: String) async throws -> StormReport {
     let startTime = ContinuousClock.now
-    if configuration.stepsClocks {
-      clocks = try ["database", "workers"].map { try SteppedClock(in: "\(folder)/clock-\($0)") }
-      environment = try clocks[0].environmentOfOwners(in: "\(folder)/postgres-bin")
-    }
-    // A short command is the first owner, from which the service takes over.
-    try start(Self.command, isService: false)
-    try start(["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--lease", "2"], isService: true)
-    for _ in 0..<Self.workers { try start(["worker", "--lease", "2"], isService: true) }
-    let monitoring = Task { try await monitor() }
-    let client = PostClient(port: port)
-    let submitting = Task { [configuration, isFinishing] in
-      var ids: [Int: PublicID] = [:]
-      var number = 1
-      while number <= configuration.posts || !isFinishing.isCancelled {
-        ids[number] = try await client.submit(number)
-        number += 1
-        try await Task.sleep(for: .milliseconds(100))
+    var random = SplitMix64(seed: seed)
+    let data = "\(folder)/data"
+    let clocks = try ["database", "workers"].map { try SteppedClock(in: "\(folder)/clock-\($0)") }
+    let environment = try clocks[0].environmentOfOwners(in: "\(folder)/postgres-bin")
+    let fleet = Fleet(nil, lease: .seconds(2), seed: random.next())
+    @Sendable func start(
+      _ role: Participant.Role, _ number: Int, _ arguments: [String], _ more: [String: String] = [:]
+    ) async throws {
+      try await fleet.add(role, number, isReplaced: role != .command) { start in
+        let child = try ChaosProcess(
+          start.name, path: ProgramPath.take5, arguments: arguments + ["--data", data],
+          environment: environment.merging(more) { $1 }, log: "\(folder)/\(start.name).log")
+        return Participant(role, name: start.name, child: child)
       }
-      return ids
     }
-    while faults.total < configuration.faults {
+    let client = try PostClient()
+    // A short command is the first owner, from which the service takes over.
+    try await start(.command, 1, Self.command)
+    try await start(.service, 1, ["serve", "--listen", "127.0.0.1:\(client.port)", "--slots", "0", "--lease", "2"])
+    for number in 1...Self.workers {
+      try await start(.worker, number, ["worker", "--lease", "2"], clocks[1].environment)
+    }
+    let isFinishing = CancellationFlag()
+    let submitting = Task { [posts] in try await client.submit(posts, clients: 1, until: isFinishing) }
+    var commands = 1
+    while await fleet.faults.total < faults {
       try await Task.sleep(for: .milliseconds(Int.random(in: 500...2500, using: &random)))
       // Each second fault is a step of a clock.
-      if !clocks.isEmpty, faults.total(of: [.clock]) * 2 <= faults.total {
-        try await stepClock()
-      } else {
-        try injectFault()
+      let counts = await fleet.faults
+      let steps = counts.total(of: [.clock])
+      if steps * 2 <= counts.total {
+        try await step(clocks[steps % 3 == 2 ? 1 : 0], by: steps % 2 == 0 ? -7200 : 7200, fleet)
+        continue
       }
+      let owner = Self.owner(of: data)
+      let victim = Bool.random(using: &random) ? owner : nil
+      try await fleet.end(victim, byKill: Int.random(in: 0..<3, using: &random) > 0, owner: owner)
+      guard await fleet.running(.command) < 2 else { continue }
+      commands += 1
+      try await start(.command, commands, Bool.random(using: &random) ? Self.command : ["jobs", "stats"])
     }
     isFinishing.cancel()
     let ids = try await submitting.value
-    var violations = try await unfinishedPosts(ids, within: configuration.limit)
+    var violations = try await unfinishedPosts(ids, client)
     violations += try await client.violations(ofRepeating: ids)
-    monitoring.cancel()
-    _ = await monitoring.result
-    for slot in slots.reversed() where slot.process.ending == nil {
-      slot.process.kill(SIGTERM)
-      if await slot.process.end(within: .seconds(60)) == nil { violations.append("\(slot.process.name) did not end") }
-    }
-    let verify = try ChaosProcess(
-      "verify", path: ProgramPath.take5, arguments: ["verify", "--deep", "--data", data], log: "\(folder)/verify.log")
-    if await verify.end(within: .seconds(120)) != .exited(0) { violations.append("the store is not consistent") }
-    return PostReport(
-      posts: ids.count, faults: faults, duration: startTime.duration(to: .now),
-      title: "not ready, published twice or damaged", violations: violations)
+    violations += try await fleet.end([.command, .service, .worker], within: .seconds(60))
+    violations += try await ChaosProcess.violations(ofRunning: ["verify", "--deep", "--data", data], in: folder)
+    return await StormReport(
+      PostChecks.figures(ids.count, fleet.faults), since: startTime, "not ready, published twice or damaged",
+      violations)
   }
 
   /// Waits until all posts are ready, and returns those that are not within `limit`.
-  private func unfinishedPosts(_ ids: [Int: PublicID], within limit: Duration) async throws -> [String] {
+  private func unfinishedPosts(_ ids: [Int: PublicID], _ client: PostClient) async throws -> [String] {
     let end = ContinuousClock.now + limit
-    var unfinished = Set(ids.values)
-    while !unfinished.isEmpty, ContinuousClock.now < end {
-      for id in unfinished {
-        guard let port = port.value, let response = try? await request("GET", "/v1/posts/\(id)", port: port) else {
-          continue
+    var violations: [String] = []
+    for id in ids.values {
+      while true {
+        let response = try? await request("GET", "/v1/posts/\(id)", port: client.port)
+        let post = response.flatMap { try? JSON.decode(Post.self, from: $0.body) }
+        if response?.status == 200, post?.status == "ready" { break }
+        if ContinuousClock.now > end {
+          violations.append("post \(id) is not ready")
+          break
         }
-        let post = try? JSON.decode(Post.self, from: response.body)
-        if response.status == 200, post?.status == "ready" { unfinished.remove(id) }
+        try await Task.sleep(for: .milliseconds(200))
       }
-      try await Task.sleep(for: .milliseconds(200))
     }
-    return unfinished.map { "post \($0) is not ready" }
+    return violations
   }
 
-  // MARK: Processes
-
-  private func start(_ arguments: [String], isService: Bool) throws {
-    slots.append(
-      Slot(arguments, isService: isService, try process(arguments, generation: 1, number: slots.count)))
-  }
-
-  private func process(_ arguments: [String], generation: Int, number: Int) throws -> ChaosProcess {
-    let name = "\(number)-\(arguments[0]).\(generation)"
-    if arguments[0] == "serve" { port.value = nil }
-    let own = arguments[0] == "worker" ? clocks.last?.environment ?? [:] : [:]
-    return try ChaosProcess(
-      name, path: ProgramPath.take5, arguments: arguments + ["--data", data],
-      environment: environment.merging(own) { $1 }, log: "\(folder)/\(name).log")
-  }
-
-  /// Replaces services and workers that have ended.
-  private func monitor() async throws {
-    while !Task.isCancelled {
-      for (number, slot) in slots.enumerated() {
-        if slot.process.ending != nil, slot.isService {
-          slot.generation += 1
-          slot.process = try process(slot.arguments, generation: slot.generation, number: number)
-        } else if slot.arguments[0] == "serve", port.value == nil {
-          port.read(log: "\(folder)/\(slot.process.name).log")
-        }
-      }
-      try? await Task.sleep(for: .milliseconds(20))
-    }
-  }
-
-  // MARK: Faults
-
-  /// Steps a clock back or forward, kills the workers, whose leases then end by another clock than they began, and sets it right.
-  private func stepClock() async throws {
-    let step = faults.total(of: [.clock])
-    let clock = clocks[step % 3 == 2 ? 1 : 0]
-    faults.add(.clock)
-    try clock.step(to: step % 2 == 0 ? -7200 : 7200)
+  /// Steps a clock, kills the workers, whose leases then end by another clock than they began, and sets it right.
+  private func step(_ clock: SteppedClock, by seconds: Int, _ fleet: Fleet) async throws {
+    try await fleet.record(.clock)
+    try clock.step(to: seconds)
     // For longer than a heartbeat's interval.
     try await Task.sleep(for: .seconds(1))
-    for slot in slots where slot.arguments[0] == "worker" { slot.process.kill(SIGKILL) }
+    await fleet.renew(.worker)
     try clock.step(to: 0)
-  }
-
-  /// Kills or stops the owner or a random process, and starts further commands.
-  private func injectFault() throws {
-    let running = slots.filter { $0.process.ending == nil }
-    let owner = Self.owner(of: data)
-    let slot = Bool.random(using: &random) ? running.first { $0.process.process == owner } : nil
-    guard let victim = slot ?? running.randomElement(using: &random) else { return }
-    let isKill = Int.random(in: 0..<3, using: &random) > 0
-    victim.process.kill(isKill ? SIGKILL : victim.isService ? SIGTERM : SIGINT)
-    faults.add(victim.process.process == owner ? .owner : isKill ? .kill : .drain)
-    if slots.count(where: { !$0.isService && $0.process.ending == nil }) < 2 {
-      try start(Bool.random(using: &random) ? Self.command : ["jobs", "stats"], isService: false)
-    }
   }
 
   /// The owner of the embedded PostgreSQL, which is the parent of the postmaster; nil if there is none.

@@ -9,7 +9,8 @@ struct PostClient: Sendable {
     let id: PublicID
   }
 
-  let port: ServicePort
+  /// The port of a service that is restarted.
+  let port: UInt16
 
   /// The clips of all moments.
   private static let clips = Result {
@@ -19,42 +20,78 @@ struct PostClient: Sendable {
     }
   }
 
+  /// Chooses a port.
+  init() throws { port = try Proxy.unusedPort() }
+
+  /// Waits until the service responds for the first time.
+  func waitForService() async throws {
+    while (try? await request("GET", "/", port: port)) == nil { try await Task.sleep(for: .milliseconds(20)) }
+  }
+
+  /// Submits at least `posts` posts from several clients, and continues until `end`.
+  func submit(_ posts: Int, clients: Int, until end: CancellationFlag) async throws -> [Int: PublicID] {
+    try await withThrowingTaskGroup(of: [(Int, PublicID)].self) { group in
+      for first in 0..<clients {
+        group.addTask {
+          var ids: [(Int, PublicID)] = []
+          var number = first
+          while number < posts || !end.isCancelled {
+            ids.append((number, try await submit(number)))
+            number += clients
+            try await Task.sleep(for: .milliseconds(100))
+          }
+          return ids
+        }
+      }
+      return try await group.reduce(into: [:]) { all, some in for (number, id) in some { all[number] = id } }
+    }
+  }
+
   /// Submits a photo, or for every twentieth number a moment, until it is acknowledged, and returns its id.
-  func submit(_ number: Int) async throws -> PublicID {
+  private func submit(_ number: Int) async throws -> PublicID {
     var form = MultipartForm()
-    guard number % 20 != 0 else {
+    if number % 20 == 0 {
       let clips = try Self.clips.get()
       form.add("post", filename: nil, Array(#"{"author":"author-\#(number % 10)"}"#.utf8))
       form.add("front", filename: "front.mp4", clips[0])
       form.add("back", filename: "back.mp4", clips[1])
-      return try await submit(form, to: "/v1/posts", key: "post-\(number)")
+    } else {
+      let image = PhotoFixture.image(width: 240, height: 180) { x, y in
+        (UInt8(truncatingIfNeeded: x &+ number * 3), UInt8(truncatingIfNeeded: y), UInt8(truncatingIfNeeded: number))
+      }
+      form.add("post", filename: nil, Array(#"{"kind":"photo","author":"author-\#(number % 10)"}"#.utf8))
+      form.add("photo", filename: "photo.jpg", try PhotoFixture.jpeg(image))
     }
-    let image = PhotoFixture.image(width: 240, height: 180) { x, y in
-      (UInt8(truncatingIfNeeded: x &+ number * 3), UInt8(truncatingIfNeeded: y), UInt8(truncatingIfNeeded: number))
-    }
-    form.add("post", filename: nil, Array(#"{"kind":"photo","author":"author-\#(number % 10)"}"#.utf8))
-    form.add("photo", filename: "photo.jpg", try PhotoFixture.jpeg(image))
     return try await submit(form, to: "/v1/posts", key: "post-\(number)")
   }
 
   /// Submits a form with an idempotency key until it is acknowledged, and returns the id of its post or image.
   func submit(_ form: MultipartForm, to path: String, key: String) async throws -> PublicID {
     let headers = [("Content-Type", form.contentType), ("Idempotency-Key", "\"\(key)\"")]
-    while !Task.isCancelled {
-      if let port = port.value,
-        let response = try? await request("POST", path, port: port, headers: headers, body: form.bytes)
+    // The first submission is still being processed, or a dependency is not available.
+    let response = try await respond("POST", path, headers: headers, body: form.bytes) { status in
+      [408, 409, 429].contains(status) || status >= 500
+    }
+    guard [200, 202].contains(response.status) else {
+      throw ServiceFailure("the response to a submission was \(response.status): \(response.text.prefix(300))")
+    }
+    return try JSON.decode(Reply.self, from: response.body).id
+  }
+
+  /// Repeats a request until it has a response that is not a temporary problem.
+  func respond(
+    _ method: String, _ path: String, headers: [(String, String)] = [], body: [UInt8]? = nil,
+    unless isTemporary: (Int) -> Bool = { [408, 429, 503].contains($0) }
+  ) async throws -> ClientResponse {
+    while true {
+      try Task.checkCancellation()
+      if let response = try? await request(method, path, port: port, headers: headers, body: body),
+        !isTemporary(response.status)
       {
-        switch response.status {
-        case 200, 202: return try JSON.decode(Reply.self, from: response.body).id
-        // The first submission is still being processed, or a dependency is not available.
-        case 409, 500..., 408, 429: break
-        default:
-          throw ServiceFailure("the response to a submission was \(response.status): \(response.text.prefix(300))")
-        }
+        return response
       }
       try await Task.sleep(for: .milliseconds(50))
     }
-    throw CancellationError()
   }
 
   /// Repeats all submissions, and returns those whose response has another id than before.
@@ -65,34 +102,6 @@ struct PostClient: Sendable {
       if second != id { violations.append("submission \(number) has the ids \(id) and \(second)") }
     }
     return violations
-  }
-}
-
-/// The port of a service that is restarted during a storm.
-final class ServicePort: Sendable {
-  private let port = Locked<UInt16?>(nil)
-
-  /// The port; nil while the service does not listen.
-  var value: UInt16? {
-    get { port.withLock { $0 } }
-    set { port.withLock { $0 = newValue } }
-  }
-
-  /// Reads the port from the first line of a service's output, if the service has written it.
-  func read(log: String) {
-    guard let bytes = try? Descriptor(reading: log).contents() else { return }
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-    value = lines.first { $0.hasPrefix("http://") }?.split(separator: ":").last.flatMap { UInt16($0) }
-  }
-
-  /// Waits until a service listens, has ended or is stopped; the monitor of its storm handles the latter two.
-  func wait(for service: Participant) async throws {
-    value = nil
-    while service.child.ending == nil {
-      read(log: service.log)
-      if value != nil || service.child.stops > 0 { return }
-      try await Task.sleep(for: .milliseconds(20))
-    }
   }
 }
 

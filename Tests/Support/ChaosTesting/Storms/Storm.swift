@@ -4,18 +4,13 @@ import Postgres
 import SeededRandom
 
 /// A storm over the queue: faults are injected into workers, producers and the server while many jobs run.
-package actor Storm {
-  /// The size of a storm.
-  package struct Configuration: Sendable {
-    /// The seed of all decisions; the same seed makes the same decisions in the same order.
-    package var seed: UInt64
-    /// The minimum number of enqueued jobs.
-    package var jobs = 20_000
-    /// The minimum number of faults.
-    package var faults = 300
-
-    package init(seed: UInt64) { self.seed = seed }
-  }
+package struct Storm: Sendable {
+  /// The seed of all decisions; the same seed makes the same decisions in the same order.
+  package var seed: UInt64
+  /// The minimum number of enqueued jobs.
+  package var jobs = 20_000
+  /// The minimum number of faults.
+  package var faults = 300
 
   private static let workers = 6
   private static let producers = 3
@@ -28,188 +23,103 @@ package actor Storm {
   /// The time after which a storm ends before it is complete.
   private static let timeLimit = Duration.seconds(900)
 
-  private let configuration: Configuration
-  private let run: ChaosRun
-  private var random: SplitMix64
-  private var slots: [ProcessSlot] = []
-  /// The tasks that end faults.
-  private var repairs: [Task<Void, any Error>] = []
-  private var faults = FaultCounts()
-  private var isFinishing = false
-
-  /// - Parameter run: a new run.
-  package init(_ configuration: Configuration, on run: ChaosRun) {
-    self.configuration = configuration
-    self.run = run
-    random = SplitMix64(seed: configuration.seed)
-  }
+  package init(seed: UInt64) { self.seed = seed }
 
   /// Runs the storm and checks the result.
   ///
-  /// - Parameter report: receives the progress.
-  package func run(_ report: @Sendable (String) -> Void = { _ in }) async throws -> StormReport {
+  /// - Parameters:
+  ///   - run: a new run.
+  ///   - report: receives the progress.
+  package func run(on run: ChaosRun, _ report: @Sendable (String) -> Void = { _ in }) async throws -> StormReport {
     let startTime = ContinuousClock.now
-    for role in [Participant.Role.worker, .producer] {
-      for number in 1...(role == .worker ? Self.workers : Self.producers) {
-        slots.append(ProcessSlot(role, number, try start(role, number, generation: 1)))
+    var random = SplitMix64(seed: seed)
+    let fleet = Fleet(run, lease: run.timing.lease, seed: random.next()) { role, random, _ in
+      let points = role == .worker ? Matrix.workerFailpoints : Matrix.producerFailpoints
+      return random.failpoint(of: points, upTo: 20, killsInTen: 3, stopsInTen: 2)
+    }
+    await fleet.setFailing(true)
+    for number in 1...Self.workers {
+      try await fleet.add(.worker, number) { try run.worker($0.name, failpoints: $0.failpoints) }
+    }
+    for number in 1...Self.producers {
+      try await fleet.add(.producer, number) { start in
+        try run.producer(
+          start.name, jobs: start.isLast ? 0 : .max, batch: Self.maxBatch, live: Self.maxLive,
+          seed: seed &+ UInt64(number * 1000 + start.generation), failpoints: start.failpoints,
+          predecessor: start.predecessor)
       }
     }
-    let monitoring = Task { try await monitor() }
-    var jobs = 0
+    var enqueued = 0
     var reportTime = startTime
-    while faults.total < configuration.faults || jobs < configuration.jobs {
+    while await fleet.faults.total < faults || enqueued < jobs {
       guard startTime.duration(to: .now) < Self.timeLimit else { break }
       try await Task.sleep(for: .milliseconds(Int.random(in: Self.pause, using: &random)))
-      try await injectFault()
+      try await fleet.inject(Self.fault(&random))
       guard reportTime.duration(to: .now) > .seconds(10) else { continue }
       reportTime = .now
-      jobs = await run.count("ordered_jobs") ?? jobs
-      report("\(Int(startTime.duration(to: reportTime) / .seconds(1))) s: \(jobs) jobs, \(faults.total) faults")
+      enqueued = await run.count("ordered_jobs") ?? enqueued
+      let count = await fleet.faults.total
+      report("\(Int(startTime.duration(to: reportTime) / .seconds(1))) s: \(enqueued) jobs, \(count) faults")
     }
-    var violations = try await finish()
-    monitoring.cancel()
-    _ = await monitoring.result
+    try await fleet.repair()
+    var violations = try await fleet.end([.producer], within: .seconds(60))
+    if !(await run.isFinished(within: .seconds(120))) { violations.append("jobs did not finish") }
+    violations += try await fleet.end([.worker], within: .seconds(30))
     let evidence = try await run.evidence()
     violations += Check.violations(in: evidence)
+    return await result(evidence, fleet.faults, run.timing, since: startTime, violations: violations, report)
+  }
+
+  private static func fault(_ random: inout SplitMix64) -> FaultKind {
+    switch Int.random(in: 0..<100, using: &random) {
+    case ..<25: .kill
+    case ..<45: .freeze
+    case ..<60: .terminate
+    case ..<75: .halfOpen
+    case ..<87: .cut
+    case ..<94: .drain
+    default: .crash
+    }
+  }
+
+  private func result(
+    _ evidence: Evidence, _ counts: FaultCounts, _ timing: ChaosTiming, since start: ContinuousClock.Instant,
+    violations: [String], _ report: @Sendable (String) -> Void
+  ) -> StormReport {
+    let recovery = Recovery(evidence)
+    let overrun = Overrun(evidence)
+    let attempts = Attempt.all(evidence.transitions, outcomes: evidence.outcomesByJob).values.joined().count
+    // The time within which a job must be reaped from a lost worker, in seconds.
+    let bound = (timing.lease + timing.reapInterval) / .seconds(1)
+    let (p50, p99) = (recovery.quantile(0.5), recovery.quantile(0.99))
+    let enqueued = evidence.outcomes.count
+    let absorbed = evidence.orders.count { $0.isAbsorbed }
+
+    var violations = violations
+    if enqueued < jobs { violations.append("only \(enqueued) jobs were enqueued") }
+    if counts.total < faults { violations.append("only \(counts.total) faults happened") }
+    if p99 > bound { violations.append("recovery took \(p99) s at p99, more than \(bound) s") }
+    for slow in recovery.cases.suffix(violations.isEmpty ? 0 : 8) {
+      let (reaped, claimed) = (Self.text(slow.untilReaped), Self.text(slow.untilClaimed))
+      report("\(slow.attempt.job) after \(slow.fault): reaped after \(reaped) s, claimed \(claimed) s later")
+    }
+    let states = JobOutcome.State.allCases.map { state in "\(evidence.outcomes.count { $0.state == state }) \(state)" }
     return StormReport(
-      configuration: configuration, faults: faults, duration: startTime.duration(to: .now), violations: violations,
-      evidence: evidence, timing: run.timing)
+      [
+        ("jobs", "\(enqueued), and \(absorbed) replaced by a live job with the same unique key"),
+        ("outcomes", states.joined(separator: ", ")), ("effects", "\(evidence.effects.count)"),
+        ("attempts", "\(attempts), of which \(recovery.cases.count) were lost with their worker"),
+        ("faults", "\(counts)"),
+        (
+          "from a fault to the next attempt",
+          "p50 \(Self.text(p50)) s, p99 \(Self.text(p99)) s; the lease plus the reap interval is \(Self.text(bound)) s"
+        ),
+        (
+          "handlers that continued after their lease was lost",
+          "\(overrun.frozen) in frozen processes, \(overrun.running) in others"
+        ),
+      ], since: start, "lost or done twice", violations)
   }
 
-  // MARK: Processes
-
-  private func start(
-    _ role: Participant.Role, _ number: Int, generation: Int, predecessor: Participant? = nil
-  ) throws -> Participant {
-    let name = "\(role.rawValue)-\(number).\(generation)"
-    let points = role == .worker ? Matrix.workerFailpoints : Matrix.producerFailpoints
-    let failpoints = isFinishing ? nil : random.failpoint(of: points, upTo: 20, killsInTen: 3, stopsInTen: 2)
-    switch role {
-    case .worker, .service, .command: return try run.worker(name, failpoints: failpoints)
-    case .producer:
-      return try run.producer(
-        name, jobs: isFinishing ? 0 : .max, batch: Self.maxBatch, live: Self.maxLive,
-        seed: configuration.seed &+ UInt64(number * 1000 + generation), failpoints: failpoints,
-        predecessor: predecessor)
-    }
-  }
-
-  /// Records the faults that failpoints cause, and replaces processes that have ended.
-  private func monitor() async throws {
-    while !Task.isCancelled {
-      for slot in slots where !slot.isBusy { try check(slot) }
-      try? await Task.sleep(for: .milliseconds(20))
-    }
-  }
-
-  private func check(_ slot: ProcessSlot) throws {
-    let child = slot.participant.child
-    if let ending = child.ending {
-      if ending == .killed(signal: SIGKILL) && !slot.isEnding { try record(.kill, slot) }
-      slot.participant.proxy.stop()
-      slot.generation += 1
-      slot.participant = try start(
-        slot.role, slot.number, generation: slot.generation, predecessor: slot.participant)
-      (slot.isEnding, slot.handledStops) = (false, 0)
-    } else if child.stops > slot.handledStops {
-      slot.handledStops = child.stops
-      try record(.freeze, slot)
-      repairLater(.freeze, slot)
-    }
-  }
-
-  // MARK: Faults
-
-  private func injectFault() async throws {
-    let kind: FaultKind =
-      switch Int.random(in: 0..<100, using: &random) {
-      case ..<25: .kill
-      case ..<45: .freeze
-      case ..<60: .terminate
-      case ..<75: .halfOpen
-      case ..<87: .cut
-      case ..<94: .drain
-      default: .crash
-      }
-    let index = Int.random(in: 0..<slots.count, using: &random)
-    if kind == .crash {
-      faults.add(.crash)
-      return try await run.crash()
-    }
-    // Slots with a fault, or whose process has ended, are skipped.
-    let candidates = slots[index...] + slots[..<index]
-    guard let slot = candidates.first(where: { !$0.isBusy && $0.participant.child.ending == nil }) else { return }
-    try record(kind, slot)
-    switch kind {
-    case .kill, .drain:
-      slot.isEnding = true
-      slot.participant.child.kill(kind == .kill ? SIGKILL : SIGTERM)
-    case .freeze:
-      slot.handledStops += 1
-      slot.participant.child.kill(SIGSTOP)
-      repairLater(.freeze, slot)
-    case .terminate: try? await run.terminate(slot.participant)
-    case .halfOpen:
-      slot.participant.proxy.hold()
-      repairLater(.halfOpen, slot)
-    case .cut: slot.participant.proxy.cut()
-    case .crash, .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .storageHangs, .bucketHangs,
-      .cacheLies,
-      .cacheGone, .clock, .databaseReadOnly, .owner:
-      break
-    }
-  }
-
-  /// Ends a fault after more than a lease; the slot gets no other fault until then.
-  private func repairLater(_ kind: FaultKind, _ slot: ProcessSlot) {
-    slot.isBusy = true
-    let leases = Double.random(in: 1.1...2.5, using: &random)
-    let isCut = Bool.random(using: &random)
-    repairs.append(
-      Task {
-        defer { slot.isBusy = false }
-        try await Task.sleep(for: run.timing.lease * leases)
-        if kind == .freeze {
-          slot.participant.child.kill(SIGCONT)
-        } else {
-          // The bytes that were held arrive late, or not at all.
-          if isCut { slot.participant.proxy.cut() }
-          slot.participant.proxy.release()
-        }
-        try run.record(repair: kind, slot.participant)
-      })
-  }
-
-  private func record(_ kind: FaultKind, _ slot: ProcessSlot) throws {
-    faults.add(kind)
-    try run.record(fault: kind, slot.participant)
-  }
-
-  // MARK: The end
-
-  /// Lets producers enqueue their unacknowledged jobs and workers finish all jobs, and stops them.
-  private func finish() async throws -> [String] {
-    isFinishing = true
-    var violations: [String] = []
-    for repair in repairs { try await repair.value }
-    for slot in slots where slot.role == .producer {
-      slot.isBusy = true
-      if await slot.participant.end(within: .seconds(60)) == .exited(0) { continue }
-      // A producer that a failpoint has ended is replaced by one that only enqueues the unacknowledged jobs.
-      slot.participant = try start(
-        .producer, slot.number, generation: slot.generation + 1, predecessor: slot.participant)
-      if await slot.participant.child.end(within: .seconds(60)) != .exited(0) {
-        violations.append("\(slot.participant.name) did not enqueue its jobs")
-      }
-      slot.participant.proxy.stop()
-    }
-    if !(await run.isFinished(within: .seconds(120))) { violations.append("jobs did not finish") }
-    for slot in slots where slot.role == .worker {
-      slot.isBusy = true
-      if await slot.participant.end(within: .seconds(30)) == nil {
-        violations.append("\(slot.participant.name) did not end")
-      }
-    }
-    return violations
-  }
+  private static func text(_ seconds: Double) -> String { "\((seconds * 100).rounded() / 100)" }
 }

@@ -1,49 +1,6 @@
-import Crypto
 import Model
 import Platform
 import Postgres
-import Queue
-
-/// The result of a storm over reprocessing.
-package struct ReprocessReport: Sendable {
-  /// The numbers of media, by kind.
-  let media: [(title: String, count: Int)]
-  /// The numbers of runs, and of their items by outcome.
-  let runs: Int
-  let done: Int
-  let skipped: Int
-  /// The numbers of killed processes, by their role.
-  let kills: [(title: String, count: Int)]
-  /// The number of attempts by workers, and of those that were lost with their worker.
-  let attempts: Int
-  let lost: Int
-  /// The numbers of media and files that readers have read during the runs.
-  package let readMedia: Int
-  let readFiles: Int
-  let duration: Duration
-  package let violations: [String]
-
-  /// The number of killed processes.
-  package var killed: Int { kills.reduce(0) { $0 + $1.count } }
-
-  /// The names and values of the figures.
-  package var figures: [(name: String, value: String)] {
-    [
-      ("stored", "\(media.reduce(0) { $0 + $1.count }): \(Self.text(media))"),
-      ("runs", "\(runs), each resumed until it was completed"),
-      ("items", "\(done) replaced, \(skipped) already current, 0 failed"),
-      ("processes killed", "\(killed): \(Self.text(kills))"),
-      ("attempts by workers", "\(attempts), of which \(lost) were lost with their worker"),
-      ("read concurrently", "\(readMedia) posts and images with \(readFiles) files"),
-      ("duration", "\(Int(duration / .seconds(1))) s"),
-      ("mixed, missing, made twice or orphaned", violations.isEmpty ? "none" : "\(violations.count) violations"),
-    ]
-  }
-
-  private static func text(_ counts: [(title: String, count: Int)]) -> String {
-    counts.map { "\($0.count) \($0.title)" }.joined(separator: ", ")
-  }
-}
 
 /// Checks of the database and the blob store after a storm over reprocessing.
 struct ReprocessEvidence {
@@ -72,7 +29,7 @@ struct ReprocessEvidence {
       try session.snapshot { session in
         var violations = Check.attemptsDoNotOverlap.violations(evidence)
         violations += try Self.violations(ofRuns: session.execute(statements["reprocess_runs"]), media, rounds)
-        let replacements = rounds.count { $0.outcome == .done }
+        let replacements = rounds.count(where: \.isDone)
         violations += try Self.violations(
           ofMedia: session.execute(statements["histories"]), media, versions, replacements: replacements)
         let sets = try session.execute(statements["sets"]).single()
@@ -119,7 +76,7 @@ struct ReprocessEvidence {
         let name = "run \(try row.publicID("public_id")), \(round.title)"
         let state: String = try row.get("state")
         let count: Int = try row.get("items")
-        let expected: Int = try row.get(round.outcome == .done ? "done" : "skipped")
+        let expected: Int = try row.get(round.isDone ? "done" : "skipped")
         items += count
         if state != "completed" { violations.append("\(name) is \(state)") }
         if expected != count { violations.append("\(name): \(expected) of \(count) items have the expected outcome") }

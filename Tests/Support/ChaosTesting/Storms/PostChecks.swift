@@ -2,27 +2,14 @@ import Crypto
 import Model
 import Platform
 import Postgres
-import Queue
-
-/// The result of a storm over services that receive posts.
-package struct PostReport: Sendable {
-  package let violations: [String]
-  /// The names and values of the figures.
-  package let figures: [(name: String, value: String)]
-
-  /// - Parameter title: the name of the figure of violations.
-  init(posts: Int, faults: FaultCounts, duration: Duration, title: String, violations: [String]) {
-    self.violations = violations
-    figures = [
-      ("posts", "\(posts), each submitted until it was acknowledged, and then once more"),
-      ("faults", "\(faults)"), ("duration", "\(Int(duration / .seconds(1))) s"),
-      (title, violations.isEmpty ? "none" : "\(violations.count) violations"),
-    ]
-  }
-}
 
 /// Checks of the database and the blob store after a storm over services.
 enum PostChecks {
+  /// The figures of a storm.
+  static func figures(_ posts: Int, _ faults: FaultCounts) -> [(name: String, value: String)] {
+    [("posts", "\(posts), each submitted until it was acknowledged, and then once more"), ("faults", "\(faults)")]
+  }
+
   /// Returns the violations: each post must exist once and be ready, by one job, and every blob must have its file.
   ///
   /// - Parameter blobs: the folder of the blob store; nil: they lie in a bucket.
