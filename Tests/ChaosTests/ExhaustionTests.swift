@@ -55,7 +55,7 @@ struct ExhaustionTests {
             }
           }
         }
-        while held.withLock({ $0 }) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        await until { held.withLock { $0 } == 2 }
         try await run.enqueue([ChaosJob](repeating: ChaosJob(ChaosJob.longQueue), count: 5))
         let error = await #expect(throws: PostgresError.self) {
           try await pool.run { session in try JobQueue.notify(queue: ChaosJob.longQueue, session) }

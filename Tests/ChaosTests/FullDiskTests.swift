@@ -1,27 +1,31 @@
-import Glibc
 import Platform
 import PostgresTesting
+import Take5Testing
 import Testing
 
 @testable import ChaosTesting
 
 @Suite(
   "a full disk", .tags(.chaos), .timeLimit(.minutes(15)),
-  .enabled(if: SmallDisk.isAllowed, "mounting a file system needs the privileges of root"))
+  .enabled(if: MountedFolder.isAllowed, "mounting a file system needs the privileges of root"))
 struct FullDiskTests {
+  private static let largeTable =
+    "CREATE TABLE large AS SELECT repeat('x', 1000) FROM generate_series(1, 10000); DROP TABLE large"
+
   @Test("no job is lost when PostgreSQL runs out of disk space for a while")
   func postgres() async throws {
-    let disk = try SmallDisk(megabytes: 192)
-    try await ChaosFixture.with(in: disk.path) { fixture in
+    let folder = try TemporaryFolder(prefix: "take5-disk")
+    let path = "\(folder.path)/disk"
+    try Folder.make(path)
+    let disk = try MountedFolder(path, megabytes: 192, mode: "0711")
+    try await ChaosFixture.with(in: path) { fixture in
       let run = fixture.run
       let producer = try run.producer("producer", jobs: 1000, batch: 20, live: 100, seed: 1)
       let worker = try run.worker("worker")
       await until { await run.live() ?? 0 != 0 }
       try disk.fill()
-      let log = "\(disk.path)/server/postgres.log"
-      while !String(decoding: try Descriptor(reading: log).contents(), as: UTF8.self).contains("No space left") {
-        try await Task.sleep(for: .milliseconds(50))
-      }
+      // Until PostgreSQL has no space either.
+      await until { (try? await run.pool.run { try $0.executeScript(Self.largeTable, name: "test") }) == nil }
       disk.empty()
       #expect(await producer.child.end(within: .seconds(120)) == .exited(0))
       #expect(await run.isFinished(within: .seconds(120)))
@@ -31,41 +35,4 @@ struct FullDiskTests {
       #expect(evidence.orders.count == 1000)
     }
   }
-}
-
-/// A small tmpfs. Mounting it needs the privileges of root.
-final class SmallDisk: Sendable {
-  private let folder: TemporaryFolder
-
-  /// The path of the mount point.
-  var path: String { folder.path }
-
-  /// Whether this process may mount a file system.
-  static let isAllowed = (try? SmallDisk(megabytes: 1)) != nil
-
-  init(megabytes: Int) throws(SystemError) {
-    folder = try TemporaryFolder(prefix: "take5-disk")
-    guard mount("tmpfs", folder.path, "tmpfs", 0, "size=\(megabytes)m,mode=0711") == 0 else {
-      throw SystemError(call: "mount", subject: folder.path)
-    }
-  }
-
-  deinit { umount2(folder.path, Int32(MNT_DETACH)) }
-
-  /// Fills the file system.
-  func fill() throws(SystemError) {
-    let ballast = try Descriptor(writing: "\(path)/ballast", replacing: true)
-    let zeros = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      do throws(SystemError) {
-        try ballast.write(zeros)
-      } catch {
-        if error.isOutOfSpace { return }
-        throw error
-      }
-    }
-  }
-
-  /// Frees the space that `fill()` used.
-  func empty() { unlink("\(path)/ballast") }
 }

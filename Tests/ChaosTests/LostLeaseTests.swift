@@ -54,7 +54,7 @@ struct LostLeaseTests {
       #expect(await run.isFinished(within: .seconds(60)))
       frozen.child.kill(SIGCONT)
       // The worker has found that its lease is lost and has registered under a new id.
-      #expect(await workers(run, atLeast: 3))
+      try await until { try await run.pool.run { try $0.execute("SELECT FROM chaos_worker").count } >= 3 }
       for participant in [frozen, rescuer] { #expect(await participant.end(within: .seconds(60)) == .exited(0)) }
       let evidence = try await run.evidence()
       #expect(Check.violations(in: evidence) == [])
@@ -65,14 +65,5 @@ struct LostLeaseTests {
       #expect(attempts.last?.ending == .own)
       #expect(evidence.effects.first?.token == attempts.last?.token)
     }
-  }
-
-  private func workers(_ run: ChaosRun, atLeast count: Int) async -> Bool {
-    for _ in 0..<600 {
-      let now = try? await run.pool.run { try $0.execute("SELECT FROM chaos_worker").count }
-      if let now, now >= count { return true }
-      try? await Task.sleep(for: .milliseconds(50))
-    }
-    return false
   }
 }

@@ -15,12 +15,12 @@ package final class MountedFolder: Sendable {
   }()
 
   /// Mounts a tmpfs on the folder and copies the content of the folder to it.
-  package init(_ folder: String, megabytes: Int) throws {
+  package init(_ folder: String, megabytes: Int, mode: String = "0700") throws {
     self.folder = folder
     let aside = "\(folder).aside"
     guard rename(folder, aside) == 0 else { throw SystemError(call: "rename", subject: folder) }
     try Folder.make(folder, mode: 0o700)
-    guard mount("tmpfs", folder, "tmpfs", 0, "size=\(megabytes)m,mode=0700") == 0 else {
+    guard mount("tmpfs", folder, "tmpfs", 0, "size=\(megabytes)m,mode=\(mode)") == 0 else {
       let error = SystemError(call: "mount", subject: folder)
       rmdir(folder)
       rename(aside, folder)
