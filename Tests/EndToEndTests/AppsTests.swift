@@ -185,39 +185,6 @@ struct AppsTests {
     #expect(try await service.stop() == 0)
   }
 
-  @Test("KickIt: markers without media, with an image or a video, near the user, newest first")
-  func kickIt() async throws {
-    let service = try await Service()
-    let api = try service.api()
-    let (ada, bob) = (try await api.phone(of: "ada"), try await api.phone(of: "bob"))
-    func marker(_ title: String, _ media: [(String, [UInt8])] = []) async throws -> String {
-      let draft = #"{"kind":"marker","author":"ada","title":"\#(title)","location":{"latitude":40.7,"longitude":-74}}"#
-      let post = try await ada.submit(
-        "/v1/posts", media.map { (name: $0.0, bytes: $0.1) } + [("post", Self.json(draft))])
-      #expect(post["status"]?.text == "ready", "\(title)")
-      return try #require(post["id"]?.text)
-    }
-    let text = try await marker("text")
-    let image = try await marker("image", [("image", try Self.photo((220, 220, 30)))])
-    let video = try await marker("video", [("video", try TemporaryFile.bytes(of: Clips.front.write()))])
-    // map and events: posts near, the newest first
-    let near = try await bob.get("/v1/posts?box=-74.2,40.5,-73.8,40.9&kind=marker")
-    #expect(near["items"]?.items.compactMap { $0["id"]?.text } == [video, image, text])
-    #expect(near["items", 1, "photos", 0, "photo.medium", "url"] != nil)
-    #expect(near["items", 0, "assets", "clip", "url"] != nil)
-    // comment, delete comment
-    let comment = try await bob.send("POST", "/v1/posts/\(text)/comments", #"{"text":"on my way"}"#)
-    #expect(try await ada.get("/v1/posts/\(text)")["counts", "comments"]?.number == 1)
-    #expect(try await bob.delete("/v1/posts/\(text)/comments/\(try #require(comment["id"]?.text))") == 204)
-    // profile: one's own posts, the newest first
-    #expect(try await ada.get("/v1/posts?author=ada&kind=marker")["items"]?.items.count == 3)
-    // another phone sees no marker that is for the author alone, and deletes none
-    #expect(try await bob.delete("/v1/posts/\(image)") == 403)
-    #expect(try await ada.send("PATCH", "/v1/posts/\(image)", #"{"visibility":"private"}"#).status == 200)
-    #expect(try await bob.get("/v1/posts?author=ada&kind=marker&visibility=private")["items"]?.items.isEmpty == true)
-    #expect(try await service.stop() == 0)
-  }
-
   @Test("Places: a thumbnail of an itinerary and photos of a place, which can be cached")
   func places() async throws {
     let service = try await Service()

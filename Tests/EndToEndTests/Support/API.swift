@@ -171,18 +171,11 @@ struct PostResponse: Decodable {
 
 /// The fields of a job that tests read.
 struct JobResponse: Decodable {
-  let state: JobState
   let attempt: Int
-  let verdict: Verdict?
 }
 
 /// The fields of an error response that tests read (RFC 9457).
 struct ProblemResponse: Decodable {
-  struct Field: Decodable {
-    let field: String
-  }
-
   let status: Int
   let reasons: [Reason]?
-  let errors: [Field]?
 }
