@@ -7,7 +7,7 @@ import Testing
 
 @testable import Blobs
 
-@Suite("Reads of blobs for clients", .timeLimit(.minutes(15)))
+@Suite("Reads of blobs for clients", .timeLimit(.minutes(5)))
 struct BlobReadsTests {
   private static let content = Array("a moment".utf8)
 

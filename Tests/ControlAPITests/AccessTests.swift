@@ -9,7 +9,7 @@ import Testing
 @testable import ControlAPI
 @testable import HTTPServer
 
-@Suite("Access control", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Access control", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct AccessTests {
   private static func head(_ method: String, _ target: String, _ headers: HeaderFields) throws -> RequestHead {
     RequestHead(

@@ -14,7 +14,7 @@ import Testing
 @testable import Blobs
 @testable import ControlAPI
 
-@Suite("Submissions before their uploads are whole", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Submissions before their uploads are whole", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct AwaitedUploadTests {
   private static func moment(_ ids: [String], key: String = "one", _ api: RunningAPI) async throws -> ClientResponse {
     try await request(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Comments, changes and deletions", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Comments, changes and deletions", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ChangeTests {
   private static func send(
     _ method: String, _ path: String, _ body: String, _ api: RunningAPI, headers: [(String, String)] = []

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct CollectionTests {
   private static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,

@@ -5,7 +5,7 @@ import Testing
 @testable import ControlAPI
 @testable import HTTPServer
 
-@Suite("The requests that one user has in progress", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("The requests that one user has in progress", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ConnectionShareTests {
   @Test("they are those of a key that acts as the user, and of tokens of whatever age; other users are served")
   func user() async throws {

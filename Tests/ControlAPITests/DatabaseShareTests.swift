@@ -9,7 +9,7 @@ import Testing
 @testable import ControlAPI
 
 /// What one client occupies of the connections to the database.
-@Suite("Shares of connections", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Shares of connections", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct DatabaseShareTests {
   private static func with(
     _ timeout: Duration, _ body: (RunningAPI, [String: [(String, String)]]) async throws -> Void

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Exports", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Exports", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ExportTests {
   @Test("the archive has everything of the user, and nothing of others, for other programs")
   func archive() async throws {

@@ -9,7 +9,7 @@ import TokenTesting
 @testable import ControlAPI
 
 /// Requests with tokens of the app's own identity provider, which openssl(1) has signed.
-@Suite("Identity provider", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Identity provider", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct IdentityProviderTests {
   /// An identity provider whose key set a test changes.
   final class Source: Sendable {

@@ -13,7 +13,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Media files", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Media files", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct MediaTests {
   private static let video = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * 7 >> 2) }
   private static let image = [UInt8]((0..<200).map { UInt8($0) })

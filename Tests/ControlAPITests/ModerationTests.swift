@@ -9,7 +9,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Moderation", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Moderation", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ModerationTests {
   static let moderator = [("Authorization", "Bearer t5-moderator")]
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct OpenAPITests {
   /// The root directory of the repository.
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")

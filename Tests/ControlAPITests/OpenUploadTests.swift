@@ -14,7 +14,7 @@ import Testing
 @testable import Blobs
 @testable import ControlAPI
 
-@Suite("Open uploads", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Open uploads", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct OpenUploadTests {
   private static let ada = [("Take5-User", "ada")]
 

@@ -27,7 +27,7 @@ private struct FullBlobStore: BlobStore {
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
 }
 
-@Suite("Outages", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Outages", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct OutageTests {
   @Test("the service is ready without workers")
   func noWorkers() async throws {

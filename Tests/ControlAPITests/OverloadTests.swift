@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct OverloadTests {
   /// Submits a moment and sends the second half of its body when the gate is closed; returns the status of the response.
   static func submitSlowly(_ port: UInt16, as user: String? = nil, _ gate: Channel<Int>) async throws -> Int {

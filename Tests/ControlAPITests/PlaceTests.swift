@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Places", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Places", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct PlaceTests {
   private static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil

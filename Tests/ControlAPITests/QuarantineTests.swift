@@ -7,7 +7,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Submissions of quarantined media", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Submissions of quarantined media", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct QuarantineTests {
   /// Quarantines inputs by their hash.
   private func quarantine(_ hash: SHA256Digest, _ api: RunningAPI) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Quotas of a day", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Quotas of a day", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct QuotaTests {
   private static let quotaExceeded = JSONValue.string("urn:take5:problem:quota_exceeded")
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Reactions", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Reactions", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ReactionTests {
   /// What hides a post from a user who sees it.
   enum Change: CaseIterable {

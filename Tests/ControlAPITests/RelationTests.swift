@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Relations", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Relations", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct RelationTests {
   private static func send(
     _ method: String, _ path: String, as user: String? = nil, _ api: RunningAPI

@@ -11,7 +11,7 @@ import Testing
 @testable import Postgres
 
 /// The table of docs/limits.md, "What one client can occupy", by the requests of each kind of client.
-@Suite("What each kind of client can occupy", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("What each kind of client can occupy", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ShareTableTests {
   enum Kind: String, CaseIterable {
     case user

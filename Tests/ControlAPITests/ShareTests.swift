@@ -8,7 +8,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("What one client can occupy", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("What one client can occupy", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ShareTests {
   private static func user(_ name: String) -> [(String, String)] { [("Take5-User", name)] }
 

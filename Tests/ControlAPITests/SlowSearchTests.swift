@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct SlowSearchTests {
   /// An area of nearly the entire map.
   private static let body = Array(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Credentials of streams", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Credentials of streams", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct StreamCredentialTests {
   /// Opens a stream, does something once it is open, and returns when the stream has ended.
   private static func expectEnd(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Uploads of the IETF drafts", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Uploads of the IETF drafts", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadDraftTests {
   /// Sends a part of a body, waits until it has arrived, and loses the connection.
   static func cut(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Upload grants", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Upload grants", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadGrantTests {
   /// Runs a test with a token that permits one submission.
   private static func with(

@@ -7,7 +7,7 @@ import Testing
 @testable import ControlAPI
 @testable import HTTPServer
 
-@Suite("Interim responses of uploads", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Interim responses of uploads", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadInterimTests {
   private static func version(_ version: Int) -> String { "Upload-Draft-Interop-Version: \(version)\r\n" }
 

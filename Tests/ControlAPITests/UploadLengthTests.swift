@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("The length of an upload", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("The length of an upload", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadLengthTests {
   private static let inconsistent = JSONValue.string(
     "https://iana.org/assignments/http-problem-types#inconsistent-upload-length")

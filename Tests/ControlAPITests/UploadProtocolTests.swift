@@ -6,7 +6,7 @@ import Testing
 @testable import ControlAPI
 @testable import HTTPServer
 
-@Suite("Rules of the upload protocols", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Rules of the upload protocols", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadProtocolTests {
   private static let tus = UploadDialect.tus.named
 

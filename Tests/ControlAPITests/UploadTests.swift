@@ -11,7 +11,7 @@ import Testing
 @testable import Blobs
 @testable import ControlAPI
 
-@Suite("Uploads in parts", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Uploads in parts", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadTests {
   static let tus = [("Tus-Resumable", "1.0.0")]
   static let content = ("Content-Type", "application/offset+octet-stream")

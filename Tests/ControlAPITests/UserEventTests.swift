@@ -10,7 +10,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Events of a user", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Events of a user", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UserEventTests {
   @Test("a user receives what others do, in order, with and without a listening connection", arguments: [true, false])
   func comments(listens: Bool) async throws {
@@ -212,7 +212,7 @@ struct UserEventTests {
 }
 
 /// Failures that concern one user.
-@Suite("Events that cannot be read", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Events that cannot be read", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UnreadableEventTests {
   @Test("an error of the events of a user is logged with the user, and other users get theirs")
   func failure() async throws {

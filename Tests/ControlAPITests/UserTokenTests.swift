@@ -9,7 +9,7 @@ import Testing
 @testable import ControlAPI
 @testable import HTTPServer
 
-@Suite("User tokens", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("User tokens", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UserTokenTests {
   @Test("a token is shown once, listed without its text, and invalid as soon as it is revoked")
   func life() async throws {

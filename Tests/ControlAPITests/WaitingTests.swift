@@ -10,7 +10,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Waiting for a job", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Waiting for a job", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct WaitingTests {
   /// Completes the job of the only submission as a worker does, and sends a notification.
   static func end(_ api: RunningAPI, notifies: Bool = true) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Daily window", .tags(.database, .network), .timeLimit(.minutes(15)))
+@Suite("Daily window", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct WindowTests {
   @Test("the window is returned before the first one, while open and after it closed, with the time of the next one")
   func window() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("Orphaned processes", .tags(.database, .process), .timeLimit(.minutes(15)))
+@Suite("Orphaned processes", .tags(.database, .process), .timeLimit(.minutes(5)))
 struct OrphansTests {
   private let folder: TemporaryFolder
   private var data: String { "\(folder.path)/data" }

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPServer
 
 /// Tests of streamed bodies with sockets.
-@Suite(.tags(.network), .timeLimit(.minutes(15)))
+@Suite(.tags(.network), .timeLimit(.minutes(5)))
 struct BodyStreamTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -4,7 +4,7 @@ import Platform
 import Testing
 
 /// Tests of malicious clients and broken connections.
-@Suite(.tags(.network), .timeLimit(.minutes(15)))
+@Suite(.tags(.network), .timeLimit(.minutes(5)))
 struct ClientFailureTests {
   static let router = Router(routes: [
     Route("POST", "/count", bodyLimit: 1 << 20, admission: Route.open) { request in

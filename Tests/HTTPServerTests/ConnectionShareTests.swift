@@ -4,7 +4,7 @@ import Platform
 import Testing
 
 /// Tests of what one client may occupy.
-@Suite("The connections and threads that one client can occupy", .tags(.network), .timeLimit(.minutes(15)))
+@Suite("The connections and threads that one client can occupy", .tags(.network), .timeLimit(.minutes(5)))
 struct ConnectionShareTests {
   /// A client whose header field `Authorization` is `key NAME` or `user NAME` has authenticated.
   private struct Named: Principal {

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPServer
 
 /// Tests of input that a lenient proxy could interpret differently (RFC 9112, section 11.2).
-@Suite(.tags(.network), .timeLimit(.minutes(15)))
+@Suite(.tags(.network), .timeLimit(.minutes(5)))
 struct FramingTests {
   @Test("the reader stores only unparsed bytes of pipelined requests")
   func pipelined() throws {

@@ -3,7 +3,7 @@ import HTTPTesting
 import Platform
 import Testing
 
-@Suite("Interim responses and common header fields", .tags(.network), .timeLimit(.minutes(15)))
+@Suite("Interim responses and common header fields", .tags(.network), .timeLimit(.minutes(5)))
 struct InterimResponseTests {
   /// `/interim` sends an interim response before it reads the body.
   private static let router = Router(

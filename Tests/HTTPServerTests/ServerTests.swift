@@ -4,7 +4,7 @@ import Platform
 import Testing
 import Tracing
 
-@Suite(.tags(.network), .timeLimit(.minutes(15)))
+@Suite(.tags(.network), .timeLimit(.minutes(5)))
 struct ServerTests {
   private static let diskProblem = Problem(
     .serviceUnavailable, type: "urn:x", title: "X", detail: "The disk hangs.")

@@ -3,7 +3,7 @@ import HTTPTesting
 import Platform
 import Testing
 
-@Suite("Bodies that arrive slowly, or after the response", .tags(.network), .timeLimit(.minutes(15)))
+@Suite("Bodies that arrive slowly, or after the response", .tags(.network), .timeLimit(.minutes(5)))
 struct SlowBodyTests {
   /// `/count` counts the bytes of a body from which a client can go on, and reports how many came before an error.
   private static func router(_ report: @escaping @Sendable (Int, BodyError) -> Void = { _, _ in }) -> Router {

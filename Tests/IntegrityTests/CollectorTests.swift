@@ -10,7 +10,7 @@ import PostgresTesting
 import Store
 import Testing
 
-@Suite("Collection of orphans", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Collection of orphans", .tags(.database), .timeLimit(.minutes(5)))
 struct CollectorTests {
   /// Creates orphans of every kind.
   private func createOrphans(_ fixture: IntegrityFixture) async throws {

@@ -10,7 +10,7 @@ import PostgresTesting
 import Store
 import Testing
 
-@Suite("Files that are read while no lock is held", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Files that are read while no lock is held", .tags(.database), .timeLimit(.minutes(5)))
 struct LockingTests {
   /// A store that takes the lock of the row of each blob that is read.
   private static func observed(_ fixture: IntegrityFixture, _ reads: Shared<Int>) -> ObservedBlobStore {

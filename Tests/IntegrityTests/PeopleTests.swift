@@ -4,7 +4,7 @@ import Postgres
 import Store
 import Testing
 
-@Suite("Verification of users and relations", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Verification of users and relations", .tags(.database), .timeLimit(.minutes(5)))
 struct PeopleTests {
   @Test("wrong counters, relations with one side and relations to nothing are found and repaired")
   func faults() async throws {

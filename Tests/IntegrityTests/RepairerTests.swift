@@ -10,7 +10,7 @@ import PostgresTesting
 import Store
 import Testing
 
-@Suite("Repairs", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Repairs", .tags(.database), .timeLimit(.minutes(5)))
 struct RepairerTests {
   /// Publishes the outputs of posts again, as reprocessing does.
   private func remake(_ fixture: IntegrityFixture, _ names: [Subject: String]) -> Remake {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Verification", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Verification", .tags(.database), .timeLimit(.minutes(5)))
 struct VerifierTests {
   @Test("a store with posts that are processing, ready and without kept sources is consistent")
   func consistent() async throws {

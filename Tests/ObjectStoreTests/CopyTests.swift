@@ -9,7 +9,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("Copies of objects on a machine", .timeLimit(.minutes(15)))
+@Suite("Copies of objects on a machine", .timeLimit(.minutes(5)))
 struct CopyTests {
   /// Runs a test with the store of a bucket that has one object, and the number of requests for it.
   private static func with(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("A bucket that hangs", .timeLimit(.minutes(15)))
+@Suite("A bucket that hangs", .timeLimit(.minutes(5)))
 struct HangingBucketTests {
   @Test("readers at the same time cost one request; a bucket that stalls is asked twice, and not for copies")
   func stalls() async throws {

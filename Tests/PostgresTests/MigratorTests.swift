@@ -3,7 +3,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
-@Suite("Migrator", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Migrator", .tags(.database), .timeLimit(.minutes(5)))
 struct MigratorTests {
   private let first = Migration(
     version: 1, name: "first", Array("CREATE TABLE a (id int); CREATE TABLE b (id int);".utf8))

@@ -5,7 +5,7 @@ import PostgresTesting
 import Queue
 import Testing
 
-@Suite("Partitions of the history", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Partitions of the history", .tags(.database), .timeLimit(.minutes(5)))
 struct HistoryTests {
   /// No statement of these tests takes this long, unless it waits for a lock that is not released.
   private static let statementLimit = Duration.seconds(10)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import QueueWorker
 
-@Suite("Heartbeats", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Heartbeats", .tags(.database), .timeLimit(.minutes(5)))
 struct HeartbeatTests {
   /// A heartbeat of the fixture's worker, with the jobs that the worker holds.
   private struct Beating {

@@ -10,7 +10,7 @@ import Testing
 @testable import QueueWorker
 
 /// Workers that have nothing to do, with a clock that the test turns and a listener that is connected.
-@Suite("Idle workers", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Idle workers", .tags(.database), .timeLimit(.minutes(5)))
 struct IdleTests {
   private static let queues = ["media", "tasks"]
 

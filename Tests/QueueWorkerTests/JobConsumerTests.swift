@@ -10,7 +10,7 @@ import Tracing
 
 @testable import QueueWorker
 
-@Suite("Job consumers", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Job consumers", .tags(.database), .timeLimit(.minutes(5)))
 struct JobConsumerTests {
   @Test("during an outage the queue is paused, one job at a time tries after each pause, and none loses an attempt")
   func outage() async throws {

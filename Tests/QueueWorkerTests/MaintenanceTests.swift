@@ -9,7 +9,7 @@ import Testing
 
 @testable import QueueWorker
 
-@Suite("Maintenance", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Maintenance", .tags(.database), .timeLimit(.minutes(5)))
 struct MaintenanceTests {
   private static let template = TestTemplate(name: "maintenance") { session in
     try Migrator(QueueMigrations.all).migrate(session)
@@ -73,7 +73,7 @@ struct MaintenanceTests {
 }
 
 /// Maintenance with a clock that the test turns.
-@Suite("Repeated tasks", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Repeated tasks", .tags(.database), .timeLimit(.minutes(5)))
 struct RepeatedTaskTests {
   private struct Fault: Error {}
 

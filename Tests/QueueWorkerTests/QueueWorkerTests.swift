@@ -9,7 +9,7 @@ import Testing
 
 @testable import QueueWorker
 
-@Suite("Workers", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Workers", .tags(.database), .timeLimit(.minutes(5)))
 struct WorkerLifeTests {
   /// A worker with one slot; no other worker runs.
   private func worker(_ fixture: ConsumerFixture, _ handler: Handler) async throws -> QueueWorker {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import QueueWorker
 
-@Suite("Claims whose replies were lost", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Claims whose replies were lost", .tags(.database), .timeLimit(.minutes(5)))
 struct UnacknowledgedClaimTests {
   @Test("each number is due once a second, for as long as a network may hold the statement back")
   func due() {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Store
 
-@Suite("The deletion of a user", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("The deletion of a user", .tags(.database), .timeLimit(.minutes(5)))
 struct ForgettingTests {
   /// The user who is deleted. No other text in the database contains the name.
   private static let user = "forgotten-ada/ä\"1"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Transactions that meet", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Transactions that meet", .tags(.database), .timeLimit(.minutes(5)))
 struct MeetingTests {
   // MARK: Jobs of what is deleted
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Moderation of posts", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Moderation of posts", .tags(.database), .timeLimit(.minutes(5)))
 struct ModerationTests {
   private static func hold(_ post: PublicID, _ fixture: StoreFixture) async throws {
     try await fixture.pool.run { session in

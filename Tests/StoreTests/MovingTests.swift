@@ -10,7 +10,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(5)))
 struct MovingTests {
   private struct Places {
     let folder: TemporaryFolder

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Lists by distance", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Lists by distance", .tags(.database), .timeLimit(.minutes(5)))
 struct NearestTests {
   private static let center = (longitude: 13.4, latitude: 52.5)
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Store
 
-@Suite("The sources of rejected media", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("The sources of rejected media", .tags(.database), .timeLimit(.minutes(5)))
 struct RejectedTests {
   private static let first = Reason(.corruptVideo, input: .front, detail: "a packet is missing")
   private static let later = Reason(.durationOutOfRange, input: .front, detail: "it lasts an hour")

@@ -4,7 +4,7 @@ import Postgres
 import Store
 import Testing
 
-@Suite("User tokens in the database", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("User tokens in the database", .tags(.database), .timeLimit(.minutes(5)))
 struct TokenTests {
   @Test("tokens are dropped a day after they expired, and others stay")
   func expired() async throws {

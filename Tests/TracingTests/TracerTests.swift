@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tracing
 
-@Suite("Tracer", .timeLimit(.minutes(15)))
+@Suite("Tracer", .timeLimit(.minutes(5)))
 struct TracerTests {
   /// What a collector has received, and what the tracer says of its spans.
   private final class Collector: Sendable {

@@ -88,7 +88,7 @@ enum Ending: CaseIterable, Sendable {
   }
 }
 
-@Suite("Endings of attempts", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Endings of attempts", .tags(.database), .timeLimit(.minutes(5)))
 struct EndingTests {
   @Test("each ending has its effect on the job and the post", arguments: Ending.allCases)
   func effects(ending: Ending) async throws {

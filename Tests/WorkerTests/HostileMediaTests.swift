@@ -53,7 +53,7 @@ private struct AttackedSlot: MediaRunner {
   }
 }
 
-@Suite("Workers with hostile media", .tags(.database), .serialized, .timeLimit(.minutes(15)))
+@Suite("Workers with hostile media", .tags(.database), .serialized, .timeLimit(.minutes(5)))
 struct HostileMediaTests {
   /// The attack of a child, and what becomes of its post: rejected with a reason, or failed.
   struct Case: Sendable {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Isolation", .timeLimit(.minutes(15)))
+@Suite("Isolation", .timeLimit(.minutes(5)))
 struct IsolationTests {
   @Test("attempts run at the same time, an isolated one waits for them, and a later one waits for the isolated one")
   func order() async {

@@ -14,7 +14,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Media that fail or are rejected", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Media that fail or are rejected", .tags(.database), .timeLimit(.minutes(5)))
 struct MediaFailureTests {
   @Test("media that break a media process twice are rejected and quarantined, and not earlier")
   func crashes() async throws {

@@ -14,7 +14,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Attempts with media", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Attempts with media", .tags(.database), .timeLimit(.minutes(5)))
 struct MediaHandlerTests {
   // MARK: Slots and isolation
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Jobs without media", .tags(.database), .timeLimit(.minutes(15)))
+@Suite("Jobs without media", .tags(.database), .timeLimit(.minutes(5)))
 struct TaskHandlerTests {
   private func claim(
     _ fixture: WorkerFixture, kind: String = ForgetJob.kind, attempts: Int = 2

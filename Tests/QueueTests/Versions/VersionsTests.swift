@@ -31,7 +31,7 @@ struct VersionsTests {
     }
   }
 
-  @Test("concurrent workers of both versions end every job once", .timeLimit(.minutes(15)))
+  @Test("concurrent workers of both versions end every job once", .timeLimit(.minutes(5)))
   func together() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 6, timeout: .seconds(60))
