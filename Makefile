@@ -41,7 +41,7 @@ DEMO := .build/demo
 export TAKE5_QUICK := 1
 BUILD := -c release -Xswiftc -enable-testing -debug-info-format none --disable-index-store
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
-WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
+WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|Blobs|Store|Integrity|ControlAPI)Tests
 # With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
 ASAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
 TSAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
@@ -236,7 +236,7 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))
 	$(SWIFT) build $(BUILD) --build-tests
-	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^(ObjectStoreTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
+	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^(BlobsTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
 	$(SWIFT) build $(BUILD) --product ClockSkew
 	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5)
 	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^EndToEndTests.MovingTests'

@@ -24,8 +24,8 @@ let named = Context.environment["TAKE5_TARGETS"]?.split(separator: " ").map(Stri
 let spared: Set =
   Context.environment["TAKE5_QUICK"] == "1"
   ? [
-    "ControlAPI", "EmbeddedPostgres", "HTTPClient", "Integrity", "JOSE", "Logging", "MediaProcess", "Model",
-    "ObjectStore", "QueueWorker", "Store", "Tracing", "Worker",
+    "Blobs", "ControlAPI", "Crypto", "EmbeddedPostgres", "HTTPClient", "Integrity", "MediaProcess", "Model", "Queue",
+    "Store", "Telemetry", "Worker",
   ] : []
 
 /// A Swift target of ours: no target may see what is not named here.
@@ -92,13 +92,12 @@ let package = Package(
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE"), .define("TAKE5_VERSION", to: version)]),
     .target(name: "CSandbox", cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("seccomp")]),
-    .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(
       name: "CImages",
       linkerSettings: [
-        .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("lcms2"),
+        .linkedLibrary("jpeg"), .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"),
+        .linkedLibrary("lcms2"),
       ]),
-    .target(name: "CJPEGCoder"),
     .target(name: "CKernels"),
 
     // The domain as plain values.
@@ -106,21 +105,16 @@ let package = Package(
 
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
-    target("Crypto", ["CArgon2", "CCrypto", "Platform"]),
-    target("JOSE", ["CJOSE", "Crypto", "Platform"]),
+    target("Crypto", ["CArgon2", "CCrypto", "CJOSE", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels", "Platform"]),
-    target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels", "Platform"]),
+    target("Stills", ["CImages", "Kernels", "Platform"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
-    target("Archives", ["CArchive", "Platform"]),
-    target("Tracing", ["Platform"]),
-    target("HTTPServer", ["Platform", "Tracing"]),
+    target("Telemetry", ["Platform"]),
+    target("HTTPServer", ["Platform", "Telemetry"]),
     target("ISOBaseMedia", ["Model"]),
-    target("StreamValidation", ["ISOBaseMedia", "Model"]),
     target("HTTPClient", ["CCurl", "Platform"]),
-    target("Logging", ["Platform"]),
-    target("Metrics", ["Platform"]),
 
     // The media work, which knows neither database nor HTTP.
     target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"]),
@@ -129,25 +123,23 @@ let package = Package(
 
     // The service.
     target(
-      "Queue", ["Metrics", "Model", "Platform", "Postgres"],
+      "Queue", ["Model", "Platform", "Postgres", "Telemetry"],
       resources: [
         .embedInCode("SQL/Fragments.sql"), .embedInCode("SQL/Enqueueing.sql"), .embedInCode("SQL/Attempts.sql"),
         .embedInCode("SQL/Workers.sql"), .embedInCode("SQL/Operating.sql"), .embedInCode("SQL/History.sql"),
         .embedInCode("SQL/Observing.sql"), .embedInCode("SQL/Queue_schema.sql"),
       ]),
-    target("Blobs", ["Crypto", "Model", "Platform"]),
-    target("ObjectStore", ["Blobs", "Crypto", "HTTPClient", "Model", "Platform"]),
+    target("Blobs", ["Crypto", "HTTPClient", "Model", "Platform"]),
     target(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
       resources: [.embedInCode("SQL")]),
     target(
       "Integrity",
       [
-        "Blobs", "Crypto", "ISOBaseMedia", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres",
-        "Queue", "Store",
+        "Blobs", "Crypto", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store",
+        "Telemetry",
       ],
       resources: [.embedInCode("SQL/Integrity.sql")]),
-    target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue", "Tracing"]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [
@@ -158,25 +150,21 @@ let package = Package(
       ], swiftSettings: settings),
     target(
       "Worker",
-      [
-        "Blobs", "Crypto", "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
-        "QueueWorker", "Store", "Tracing",
-      ]),
+      ["Blobs", "Crypto", "Integrity", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Telemetry"]),
     // The document is data of C: as an array in Swift it takes longer to compile than the rest of the API.
     .target(name: "COpenAPI", path: "Sources/OpenAPI", exclude: ["openapi.json"]),
     target(
       "ControlAPI",
       [
-        "Archives", "Blobs", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Logging", "Metrics", "Model",
-        "Platform", "Postgres", "Queue", "Store", "StreamValidation", "Tracing",
+        "Blobs", "CArchive", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres",
+        "Queue", "Store", "Telemetry",
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
       "take5",
       [
-        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "ISOBaseMedia",
-        "Integrity", "JOSE", "Logging", "MediaProcess", "Metrics", "Model", "ObjectStore", "Platform", "Postgres",
-        "Queue", "QueueWorker", "Store", "Tracing", "Worker",
+        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
+        "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Telemetry", "Worker",
       ], unoptimised),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
@@ -185,8 +173,8 @@ let package = Package(
       "bench",
       [
         "AV", "Blobs", "CLinkedLibraries", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels",
-        "Logging", "MediaProcess", "Metrics",
-        "Model", "Platform", "Postgres", "Queue", "QueueWorker", "SeededRandom", "Stills", "Store", "SyntheticMedia",
+        "MediaProcess", "Model", "Platform", "Postgres", "Queue", "SeededRandom", "Stills", "Store", "SyntheticMedia",
+        "Telemetry",
       ],
       resources: [
         .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),
@@ -210,16 +198,16 @@ let package = Package(
     .target(
       name: "ChaosTesting",
       dependencies: [
-        "Crypto", "Definitions", "EmbeddedPostgres", "HTTPTesting", "Logging", "MediaFixtures", "Metrics", "Model",
-        "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "SeededRandom", "Take5Testing",
+        "Crypto", "Definitions", "EmbeddedPostgres", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
+        "PostgresTesting", "Queue", "SeededRandom", "Take5Testing", "Telemetry",
       ],
       path: "Tests/Support/ChaosTesting",
       resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: unoptimised),
     .executableTarget(
       name: "chaos",
       dependencies: [
-        "Blobs", "CLinkedLibraries", "ChaosTesting", "HTTPServer", "HTTPTesting", "MediaProcess", "Platform",
-        "Postgres", "Queue", "QueueWorker", "Store",
+        "Blobs", "ChaosTesting", "CLinkedLibraries", "HTTPServer", "HTTPTesting", "MediaProcess", "Platform",
+        "Postgres", "Queue", "Store",
       ],
       path: "Tests/Support/chaos", swiftSettings: unoptimised),
     .target(name: "CAttacks", path: "Tests/Support/CAttacks", cSettings: [.define("_GNU_SOURCE")]),
@@ -231,7 +219,7 @@ let package = Package(
       name: "take5-fuzz",
       dependencies: [
         "AV", "BoxTesting", "CLinkedLibraries", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "ISOBaseMedia",
-        "JOSE", "Kernels", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store", "StreamValidation",
+        "Kernels", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
       ],
       path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
@@ -244,7 +232,7 @@ let package = Package(
       "MediaMutation",
       [
         "Blobs", "BoxTesting", "Crypto", "Definitions", "ISOBaseMedia", "Kernels", "MediaFixtures", "MediaProcess",
-        "Model", "Platform", "SeededRandom", "Stills", "StreamValidation",
+        "Model", "Platform", "SeededRandom", "Stills",
       ], optimised: true),
     .executableTarget(
       name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],
@@ -261,24 +249,18 @@ let package = Package(
 
     // Tests mirror Sources folder by folder.
     tests("PlatformTests", ["Platform", "Take5Testing"]),
-    tests("CryptoTests", ["Crypto", "Platform"]),
-    tests("JOSETests", ["Crypto", "JOSE", "TokenTesting"]),
+    tests("CryptoTests", ["Crypto", "Platform", "TokenTesting"]),
     tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["CKernels", "Kernels", "MemoryTesting"]),
     tests(
       "StillsTests",
-      ["CJPEGCoder", "CJPEGComparison", "Kernels", "MediaFixtures", "MemoryTesting", "Platform", "Stills"]),
+      ["CImages", "CJPEGComparison", "Kernels", "MediaFixtures", "MemoryTesting", "Platform", "Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Tracing"]),
+    tests("TelemetryTests", ["Platform", "Telemetry"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Telemetry"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPTesting", "Platform", "PostgresTesting"]),
-    tests("LoggingTests", ["Logging", "Platform"]),
-    tests("MetricsTests", ["Metrics"]),
-    tests("TracingTests", ["Platform", "Tracing"]),
-    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
-    tests(
-      "StreamValidationTests",
-      ["BoxTesting", "Definitions", "ISOBaseMedia", "Model", "Platform", "SeededRandom", "StreamValidation"]),
+    tests("ISOBaseMediaTests", ["BoxTesting", "Definitions", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
     tests("ModelTests", ["Definitions", "Model"]),
     tests(
       "MediaTests",
@@ -290,23 +272,18 @@ let package = Package(
       "MediaProcessTests",
       ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "hostile-media", "take5-media"]),
     tests(
-      "QueueTests", ["Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "SeededRandom"],
+      "QueueTests", ["Model", "Platform", "Postgres", "PostgresTesting", "Queue", "SeededRandom", "Telemetry"],
       resources: [.embedInCode("Versions/v0001_statements.sql")]),
-    tests(
-      "QueueWorkerTests",
-      ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Tracing"]),
     tests(
       "WorkerTests",
       [
-        "BlobTesting", "Blobs", "Crypto", "Definitions", "Integrity", "Logging", "MediaFixtures", "MediaProcess",
-        "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Store", "Worker",
-        "hostile-media", "take5-media",
+        "Blobs", "BlobTesting", "Crypto", "Definitions", "hostile-media", "Integrity", "MediaFixtures", "MediaProcess",
+        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "take5-media", "Telemetry", "Worker",
       ]),
-    tests("BlobsTests", ["BlobTesting", "Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
-      "ObjectStoreTests",
+      "BlobsTests",
       [
-        "BlobTesting", "Blobs", "Crypto", "HTTPClient", "HTTPServer", "HTTPTesting", "Model", "ObjectStore", "Platform",
+        "Blobs", "BlobTesting", "Crypto", "HTTPClient", "HTTPServer", "HTTPTesting", "Model", "Platform",
         "PostgresTesting", "Take5Testing",
       ]),
     tests(
@@ -325,15 +302,14 @@ let package = Package(
     tests(
       "ControlAPITests",
       [
-        "BlobTesting", "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
-        "JOSE", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store",
-        "TokenTesting",
+        "Blobs", "BlobTesting", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
+        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "Telemetry", "TokenTesting",
       ]),
     tests(
       "ChaosTests",
       [
-        "Blobs", "ChaosTesting", "HTTPServer", "HTTPTesting", "Logging", "Metrics", "Model", "Platform", "Postgres",
-        "PostgresTesting", "Queue", "QueueWorker", "Store", "Take5Testing", "chaos", "take5", "take5-media",
+        "Blobs", "chaos", "ChaosTesting", "HTTPServer", "HTTPTesting", "Model", "Platform", "Postgres",
+        "PostgresTesting", "Queue", "Store", "take5", "take5-media", "Take5Testing", "Telemetry",
       ]),
     tests(
       "MediaMutationTests",
@@ -343,8 +319,8 @@ let package = Package(
     tests(
       "take5Tests",
       [
-        "Blobs", "ControlAPI", "HTTPClient", "HTTPServer", "JOSE", "Logging", "Metrics", "Platform", "Postgres",
-        "PostgresTesting", "Queue", "QueueWorker", "Store", "Take5Testing", "Worker", "take5", "take5-media",
+        "Blobs", "ControlAPI", "Crypto", "HTTPClient", "HTTPServer", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "Store", "take5", "take5-media", "Take5Testing", "Telemetry", "Worker",
       ]),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(

@@ -201,7 +201,7 @@ package struct FolderBlobStore: BlobStore {
       // linkat(2): an O_TMPFILE file that was linked before, in a transaction that failed, and unlinked by the
       // collector cannot be linked again.
       let copy = try Descriptor(unnamedIn: folder)
-      try copy.write(contentOf: blob.file)
+      try copy.write(contentOf: blob.file.descriptor)
       try copy.synchronize()
       try copy.link(at: path)
     }

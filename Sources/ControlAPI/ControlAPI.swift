@@ -1,11 +1,10 @@
 package import Blobs
 import HTTPServer
-package import Logging
-package import Metrics
 package import Model
 package import Platform
 package import Postgres
 package import Store
+package import Telemetry
 
 /// The HTTP API: routes for submitting, reading and playing posts and images, and for operating the service. `run()` must run
 /// while it is served.

@@ -1,4 +1,4 @@
-internal import CJPEG
+internal import CImages
 package import Kernels
 
 /// A decoder of JPEG images that works in bands of rows. Damage that libjpeg only warns about is an error.

@@ -1,5 +1,4 @@
-internal import CJPEG
-internal import CJPEGCoder
+internal import CImages
 package import Kernels
 
 /// An encoder of JPEG images by libjpeg: optimised Huffman tables, a JFIF header and no other metadata.

@@ -1,4 +1,4 @@
-internal import CJPEG
+internal import CImages
 
 /// The header of a JPEG image.
 package struct JPEGHeader: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Platform
-import QueueWorker
+import Queue
 
 /// Admits either several attempts at the same time or one isolated attempt, in the order of arrival.
 ///

@@ -1,14 +1,13 @@
 import Blobs
 import Crypto
 import Integrity
-import Logging
 import MediaProcess
 import Model
 import Platform
 import Postgres
 import Queue
-import QueueWorker
 import Store
+import Telemetry
 
 /// The handler of the jobs that need a media process; each job uses one slot.
 struct MediaHandler: JobHandler {

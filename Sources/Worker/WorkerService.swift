@@ -1,16 +1,13 @@
 package import Blobs
 import FoundationEssentials
 import Integrity
-package import Logging
 package import MediaProcess
-package import Metrics
 import Model
 import Platform
 package import Postgres
-import Queue
-package import QueueWorker
+package import Queue
 package import Store
-package import Tracing
+package import Telemetry
 
 /// The worker of the service: claims jobs and performs as many at a time as it has slots.
 package final class WorkerService: Sendable {

@@ -1,11 +1,9 @@
-import Logging
-import Metrics
 import Model
 import Platform
 import Postgres
 import PostgresTesting
 import Queue
-import QueueWorker
+import Telemetry
 import Testing
 
 @testable import ChaosTesting

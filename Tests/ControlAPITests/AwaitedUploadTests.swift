@@ -1,5 +1,4 @@
 import BlobTesting
-import Blobs
 import BoxTesting
 import Crypto
 import FoundationEssentials

@@ -1,5 +1,5 @@
+import Crypto
 import HTTPTesting
-import JOSE
 import Model
 import Platform
 import Postgres

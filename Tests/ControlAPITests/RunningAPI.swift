@@ -6,14 +6,13 @@ import Definitions
 import FoundationEssentials
 import HTTPServer
 import HTTPTesting
-import Logging
-import Metrics
 import Model
 import Platform
 import Postgres
 import PostgresTesting
 import Queue
 import Store
+import Telemetry
 import Testing
 
 @testable import ControlAPI

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HTTPServer
 import Model
 import Testing
 

@@ -1,8 +1,8 @@
 import HTTPServer
 import HTTPTesting
 import Platform
+import Telemetry
 import Testing
-import Tracing
 
 @Suite(.tags(.network), .timeLimit(.minutes(5)))
 struct ServerTests {

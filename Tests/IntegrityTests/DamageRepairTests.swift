@@ -2,13 +2,12 @@ import Blobs
 import Crypto
 import Glibc
 import Integrity
-import Logging
-import Metrics
 import Model
 import Platform
 import Postgres
 import PostgresTesting
 import Store
+import Telemetry
 import Testing
 
 @Suite("Recording and repair of damaged blobs", .tags(.database))

@@ -2,12 +2,11 @@ import BlobTesting
 import Blobs
 import Crypto
 import Integrity
-import Logging
-import Metrics
 import Platform
 import Postgres
 import PostgresTesting
 import Store
+import Telemetry
 import Testing
 
 @Suite("Files that are read while no lock is held", .tags(.database), .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
-import Metrics
 import Model
 import Postgres
 import PostgresTesting
+import Telemetry
 import Testing
 
 @testable import Queue

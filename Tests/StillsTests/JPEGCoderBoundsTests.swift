@@ -1,4 +1,4 @@
-import CJPEGCoder
+import CImages
 import MemoryTesting
 import Testing
 

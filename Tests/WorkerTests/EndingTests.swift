@@ -4,7 +4,6 @@ import Model
 import Postgres
 import PostgresTesting
 import Queue
-import QueueWorker
 import Store
 import Testing
 

@@ -1,14 +1,13 @@
 import Glibc
 import MediaFixtures
 import MediaProcess
-import Metrics
 import Model
 import Platform
 import Postgres
 import PostgresTesting
 import Queue
-import QueueWorker
 import Store
+import Telemetry
 import Testing
 
 @testable import Worker

@@ -2,14 +2,13 @@ import Blobs
 import Crypto
 import Glibc
 import MediaProcess
-import Metrics
 import Model
 import Platform
 import Postgres
 import PostgresTesting
 import Queue
-import QueueWorker
 import Store
+import Telemetry
 import Testing
 
 @testable import Worker

@@ -7,7 +7,6 @@ import Platform
 import Postgres
 import PostgresTesting
 import Queue
-import QueueWorker
 import Testing
 
 @testable import Store

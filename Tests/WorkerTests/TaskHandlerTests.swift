@@ -2,7 +2,6 @@ import Model
 import Postgres
 import PostgresTesting
 import Queue
-import QueueWorker
 import Store
 import Testing
 

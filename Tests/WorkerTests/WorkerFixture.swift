@@ -4,18 +4,16 @@ import Crypto
 import Definitions
 import Glibc
 import Integrity
-import Logging
 import MediaProcess
-import Metrics
 import Model
 import Platform
 import Postgres
 import PostgresTesting
-import Queue
 import Store
+import Telemetry
 import Testing
 
-@testable import QueueWorker
+@testable import Queue
 @testable import Worker
 
 extension TestClock: WorkerClock {}

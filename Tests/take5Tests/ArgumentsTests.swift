@@ -1,7 +1,7 @@
 import FoundationEssentials
 import MediaProcess
 import Model
-import QueueWorker
+import Queue
 import Testing
 import Worker
 

@@ -1,9 +1,9 @@
 import ControlAPI
+import Crypto
 import HTTPClient
-import JOSE
-import Logging
 import Platform
 import PostgresTesting
+import Telemetry
 import Testing
 
 @testable import take5

@@ -1,17 +1,15 @@
 import Blobs
 import FoundationEssentials
 import Glibc
-import Logging
-import Metrics
 import Platform
 import Postgres
 import PostgresTesting
-import Queue
 import Store
+import Telemetry
 import Testing
 
 @testable import ControlAPI
-@testable import QueueWorker
+@testable import Queue
 @testable import Worker
 @testable import take5
 

@@ -1,7 +1,6 @@
-import Logging
 import MediaProcess
-import Metrics
 import Platform
+import Telemetry
 import Testing
 import Worker
 

@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPServer
 import MediaProcess
 import Platform
-import QueueWorker
+import Queue
 import Store
 import Testing
 import Worker

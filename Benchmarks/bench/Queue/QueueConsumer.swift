@@ -1,11 +1,9 @@
 import Glibc
-internal import Logging
-internal import Metrics
 internal import Model
 internal import Platform
 internal import Postgres
 internal import Queue
-internal import QueueWorker
+internal import Telemetry
 
 /// A worker of take5 with lease, heartbeat and maintenance, as `take5 worker` runs it.
 struct QueueConsumer: Sendable {

@@ -3,6 +3,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CJPEG.h"
+#include "CJPEGCoder.h"
+
 // PNG by libpng, WebP by libwebp, HEIF and AVIF by libheif, behind one interface that reads rows. libpng reports
 // errors by longjmp, which must not unwind Swift frames: each function here does not call Swift code and returns a
 // status.

@@ -1,6 +1,5 @@
 internal import Crypto
 internal import HTTPServer
-internal import JOSE
 internal import Model
 internal import Platform
 internal import Store

@@ -1,6 +1,5 @@
 internal import Crypto
 import HTTPServer
-import JOSE
 import Model
 package import Platform
 package import Postgres

@@ -1,5 +1,5 @@
+internal import Crypto
 internal import HTTPServer
-internal import JOSE
 internal import Model
 
 /// The client of an admitted request: what it has authenticated with, and the user that it acts as.

@@ -1,6 +1,5 @@
-internal import Crypto
+package import Crypto
 internal import HTTPServer
-package import JOSE
 internal import Platform
 
 /// Verifies the tokens of the app's own identity provider with its key set, which it reads again from time to time.

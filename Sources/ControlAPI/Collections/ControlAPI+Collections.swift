@@ -1,10 +1,10 @@
 internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
-internal import Logging
 internal import Model
 internal import Postgres
 internal import Store
+internal import Telemetry
 
 /// The routes of collections.
 extension ControlAPI {

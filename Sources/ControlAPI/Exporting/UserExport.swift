@@ -1,4 +1,3 @@
-internal import Archives
 package import Blobs
 import FoundationEssentials
 internal import Model

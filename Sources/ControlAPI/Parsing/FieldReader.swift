@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import HTTPServer
 internal import Model
 
 /// The maximum lengths of texts, in characters.

@@ -2,11 +2,11 @@ internal import Blobs
 internal import COpenAPI
 internal import Crypto
 internal import HTTPServer
-internal import Metrics
 internal import Model
 internal import Postgres
 internal import Queue
 internal import Store
+internal import Telemetry
 
 /// The routes of health checks, of metrics in the text format of Prometheus, and of the OpenAPI document.
 extension ControlAPI {

@@ -1,7 +1,7 @@
 internal import Blobs
 internal import HTTPServer
+internal import ISOBaseMedia
 internal import Model
-internal import StreamValidation
 
 /// A file of a request, which is staged, hashed and judged as it arrives.
 struct ArrivingFile: ~Copyable {

@@ -1,9 +1,9 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
+internal import ISOBaseMedia
 internal import Model
 internal import Store
-internal import StreamValidation
 
 extension SubmissionForm.Media<JudgedFile> {
   /// Returns the files as assets; throws `MediaRefusal` if one is refused, or both clips of a moment are the same file.

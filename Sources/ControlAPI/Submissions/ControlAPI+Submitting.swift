@@ -1,12 +1,11 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
-internal import Metrics
+internal import ISOBaseMedia
 internal import Model
 internal import Queue
 internal import Store
-internal import StreamValidation
-internal import Tracing
+internal import Telemetry
 
 /// The life of a submission with media, step by step.
 extension ControlAPI {

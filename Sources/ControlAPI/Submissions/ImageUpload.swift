@@ -1,6 +1,6 @@
 internal import HTTPServer
+internal import ISOBaseMedia
 internal import Model
-internal import StreamValidation
 
 /// An uploaded image: the body of a request, the part `image` of a form with optional parts for texts, or an upload that JSON
 /// names.

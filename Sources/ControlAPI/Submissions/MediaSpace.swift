@@ -1,7 +1,7 @@
 internal import Blobs
 internal import HTTPServer
-internal import Metrics
 internal import Model
+internal import Telemetry
 
 /// The free space of the blob store, checked before media are accepted.
 struct MediaSpace: Sendable {

@@ -1,8 +1,8 @@
 internal import Blobs
 internal import Crypto
+internal import ISOBaseMedia
 internal import Model
 internal import Platform
-internal import StreamValidation
 
 /// What is computed of an upload as its bytes arrive: its hash, and whether it will be rejected.
 final class ArrivingContent: Sendable {

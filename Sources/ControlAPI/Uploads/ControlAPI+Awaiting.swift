@@ -1,11 +1,11 @@
 internal import Blobs
 import FoundationEssentials
-internal import Logging
 internal import Model
 internal import Platform
 internal import Postgres
 internal import Queue
 internal import Store
+internal import Telemetry
 
 /// The posts to look at because an upload that they await is whole or refused. One that changes while it is looked at has no second place
 /// among them: it is looked at again.

@@ -1,10 +1,10 @@
 internal import Blobs
 import FoundationEssentials
 internal import HTTPServer
-internal import Logging
+internal import ISOBaseMedia
 internal import Model
 internal import Store
-internal import StreamValidation
+internal import Telemetry
 
 /// The uploads that a submission in JSON names instead of sending files: a field of a file is `{"upload": "ID"}`, and that of
 /// several is a list of these.

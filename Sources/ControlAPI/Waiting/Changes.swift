@@ -1,8 +1,8 @@
-package import Logging
 package import Platform
 package import Postgres
 internal import Queue
 package import Store
+package import Telemetry
 
 /// What clients wait for: changes of jobs, and events of users. One listening connection of the process receives the
 /// notifications for all of them.

@@ -1,8 +1,8 @@
-internal import Logging
 internal import Model
 internal import Platform
 internal import Postgres
 internal import Queue
+internal import Telemetry
 
 /// Notifies waiting clients of changes of their jobs. One query reads all jobs that changed.
 final class JobChangeNotifier: Sendable {

@@ -1,9 +1,9 @@
 internal import HTTPServer
-internal import Logging
 internal import Model
 internal import Platform
 internal import Postgres
 internal import Store
+internal import Telemetry
 
 /// Sends users their events, on as many streams as they have open. One task reads and writes for all streams, so that each
 /// stream gets its events in order, once.

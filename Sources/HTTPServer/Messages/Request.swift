@@ -1,5 +1,5 @@
 package import Platform
-package import Tracing
+package import Telemetry
 
 /// A request that its route admitted; the body is read as it arrives.
 package struct Request: Sendable {

@@ -1,6 +1,6 @@
 import Glibc
 internal import Platform
-import Tracing
+import Telemetry
 
 /// Dispatches each request to its route's handler, or refuses it; shared by all network threads.
 final class Dispatcher: Sendable {

@@ -1,5 +1,5 @@
 internal import Platform
-import Tracing
+import Telemetry
 
 /// One request and its response, shared by the network thread that moves bytes and the task of the handler.
 ///

@@ -1,5 +1,5 @@
 package import Platform
-package import Tracing
+package import Telemetry
 
 /// The callbacks of a server, which are called on its threads and must not block.
 package struct ServerObserver: Sendable {

@@ -1,10 +1,9 @@
 package import Blobs
 package import Crypto
-package import Logging
-package import Metrics
 import Model
 package import Postgres
 package import Store
+package import Telemetry
 
 /// Records damaged blobs in the database, and reports each once in the log and the metrics.
 package struct DamageRecorder: Sendable {

@@ -1,10 +1,10 @@
 import Blobs
 import Crypto
-import Logging
 import Model
 package import Postgres
 import Queue
 import Store
+import Telemetry
 
 /// Starts runs that make the outputs with damaged blobs again, if their sources are intact.
 ///

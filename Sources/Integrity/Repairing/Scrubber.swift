@@ -1,8 +1,8 @@
 package import Blobs
 import Crypto
-import Logging
 import Platform
 package import Postgres
+import Telemetry
 
 /// Reads blobs in the background and compares their content with their hashes.
 ///

@@ -1,6 +1,6 @@
-package import Metrics
 import Model
 package import Postgres
+package import Telemetry
 
 /// The gauges of the queue for Prometheus; all processes of one database report the same values.
 package enum QueueGauges {

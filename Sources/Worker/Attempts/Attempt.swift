@@ -1,11 +1,11 @@
 import Blobs
 import Crypto
-import Logging
 import MediaProcess
 import Model
 import Platform
-import QueueWorker
+import Queue
 import Store
+import Telemetry
 
 /// One attempt at a moment, a clip or photos: runs the definition in a media process, and seals the outputs.
 struct Attempt: Sendable {

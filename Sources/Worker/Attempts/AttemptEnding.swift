@@ -4,7 +4,7 @@ import MediaProcess
 import Model
 import Platform
 import Postgres
-import QueueWorker
+import Queue
 import Store
 
 /// The ending of an attempt, which determines the next state of the job and of its subject. An ending that concerns the

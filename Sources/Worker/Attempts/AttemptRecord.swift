@@ -1,11 +1,10 @@
 import Blobs
-import Logging
 import MediaProcess
 import Model
 import Postgres
 import Queue
-import QueueWorker
 import Store
+import Telemetry
 
 /// Writes the ending of an attempt to the database, in one transaction that the job's token fences.
 struct AttemptRecord: Sendable {

@@ -2,10 +2,10 @@ import Blobs
 import Crypto
 import FoundationEssentials
 import Integrity
-import Logging
 import Model
 import Platform
 import Postgres
+import Telemetry
 
 extension Subcommand {
   static let backup = Subcommand(

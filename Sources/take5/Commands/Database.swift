@@ -1,9 +1,9 @@
 import Blobs
 import Glibc
-import Logging
 import Model
 import Platform
 import Postgres
+import Telemetry
 
 extension Subcommand {
   static let `init` = Subcommand(

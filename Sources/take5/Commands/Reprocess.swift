@@ -1,11 +1,11 @@
 import Glibc
-import Logging
 import MediaProcess
 import Model
 import Platform
 import Postgres
 import Queue
 import Store
+import Telemetry
 import Worker
 
 extension Subcommand {

@@ -1,12 +1,11 @@
 import Blobs
-import Logging
 import MediaProcess
 import Model
 import Platform
 import Postgres
 import Queue
-import QueueWorker
 import Store
+import Telemetry
 
 /// The open store of a command that starts or resumes a run and shows it until it finishes.
 struct ReprocessCommand: Sendable {

@@ -3,11 +3,11 @@ import ControlAPI
 import Glibc
 import HTTPServer
 import Integrity
-import Logging
 import MediaProcess
 import Platform
 import Postgres
 import Store
+import Telemetry
 import Worker
 
 extension Subcommand {

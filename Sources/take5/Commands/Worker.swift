@@ -1,10 +1,9 @@
 import HTTPServer
-import Logging
 import MediaProcess
-import Metrics
 import Platform
 import Postgres
 import Queue
+import Telemetry
 import Worker
 
 extension Subcommand {

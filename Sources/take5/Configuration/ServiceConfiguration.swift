@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPServer
 import MediaProcess
 import Model
-import QueueWorker
+import Queue
 import Store
 import Worker
 

@@ -1,4 +1,4 @@
-import Logging
+import Telemetry
 
 /// One check of `take5 doctor`. A new check is a line in `all` and a file with its function.
 struct DoctorCheck: Sendable {

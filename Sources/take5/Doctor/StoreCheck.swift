@@ -1,6 +1,5 @@
 import Blobs
 import ControlAPI
-import ObjectStore
 import Platform
 import Postgres
 import Store

@@ -1,9 +1,7 @@
 import ControlAPI
 import HTTPServer
-import Logging
-import Metrics
 import Platform
-import Tracing
+import Telemetry
 
 /// The HTTP server of the API, with its log and metrics.
 enum APIServer {

@@ -2,7 +2,6 @@ import Blobs
 import Crypto
 import Glibc
 import Model
-import ObjectStore
 import Platform
 import Postgres
 import Store

@@ -1,11 +1,11 @@
 import EmbeddedPostgres
 import Glibc
-import Logging
 import Model
 import Platform
 import Postgres
 import Queue
 import Store
+import Telemetry
 
 /// The database of a command: the one that `--database` names, or the embedded one of the data folder.
 struct DatabaseAccess: Sendable {

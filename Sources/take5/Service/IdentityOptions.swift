@@ -1,6 +1,6 @@
 import ControlAPI
-import JOSE
-import Logging
+import Crypto
+import Telemetry
 
 extension Option {
   /// The options of the users' credentials.

@@ -1,5 +1,5 @@
+import Crypto
 import HTTPClient
-import JOSE
 import Platform
 
 /// Where the key set of an identity provider is: a file, or a URL.

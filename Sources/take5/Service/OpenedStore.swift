@@ -1,10 +1,10 @@
 import Blobs
-import Logging
 import Model
 import Platform
-import QueueWorker
+import Postgres
+import Queue
 import Store
-import Tracing
+import Telemetry
 import Worker
 
 /// What a service or a worker opens before its work: the database and the blobs, and the tracer that records their use.

@@ -1,11 +1,9 @@
 import Blobs
-import Logging
 import MediaProcess
-import Metrics
 import Platform
 import Postgres
 import Store
-import Tracing
+import Telemetry
 import Worker
 
 /// A worker that registers again, under a new id, after it has lost its lease or failed.

@@ -1,8 +1,7 @@
 import Glibc
-import Logging
 import MediaProcess
-import Metrics
 import Platform
+import Telemetry
 
 /// The walls around the media processes of this program, as they were measured at its start.
 struct Sandbox: Sendable {

@@ -1,5 +1,5 @@
-import Logging
 import Platform
+import Telemetry
 
 extension ServiceManager {
   /// Notifies the service manager of this process, if there is one. A manager that cannot be reached is only logged: the

@@ -1,5 +1,5 @@
-import Logging
-import QueueWorker
+import Queue
+import Telemetry
 import Worker
 
 /// The options of a worker, which `serve` and `worker` take.

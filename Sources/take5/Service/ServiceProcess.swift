@@ -1,7 +1,6 @@
 import HTTPServer
-import Logging
-import Metrics
 import Platform
+import Telemetry
 
 /// What a service has from its start to its end.
 struct ServiceProcess: Sendable {

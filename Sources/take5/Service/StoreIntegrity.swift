@@ -1,10 +1,10 @@
 import Blobs
 import Integrity
-import Logging
 import MediaProcess
 import Platform
 import Postgres
 import Store
+import Telemetry
 import Worker
 
 /// The open store of a command that reads all of it.

@@ -1,5 +1,5 @@
-import Metrics
-import ObjectStore
+import Blobs
+import Telemetry
 
 extension Metrics {
   /// Counts a request to the object store.

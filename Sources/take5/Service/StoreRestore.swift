@@ -2,11 +2,11 @@ import Blobs
 import EmbeddedPostgres
 import FoundationEssentials
 import Integrity
-import Logging
 import Model
 import Platform
 import Postgres
 import Store
+import Telemetry
 
 /// Makes a store from a backup: its blobs first, then its database in one transaction, so that an interruption leaves an
 /// empty database, into which the next run restores.

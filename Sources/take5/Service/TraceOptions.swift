@@ -1,11 +1,9 @@
+import Blobs
 import Glibc
 import HTTPClient
 import HTTPServer
-import Logging
-import Metrics
-import ObjectStore
 import Platform
-import Tracing
+import Telemetry
 
 /// The traces of a service or a worker, which are sent to a collector by OTLP over HTTP.
 enum TraceOptions {

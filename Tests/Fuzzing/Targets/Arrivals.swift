@@ -2,7 +2,6 @@ import AV
 import ISOBaseMedia
 import Model
 import Platform
-import StreamValidation
 
 @testable import Media
 

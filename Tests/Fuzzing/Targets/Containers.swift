@@ -1,6 +1,5 @@
 import BoxTesting
 import ISOBaseMedia
-import Media
 import Model
 
 @testable import Media

@@ -1,10 +1,9 @@
-import Crypto
 import FoundationEssentials
 import HTTPServer
 import Model
 
 @testable import ControlAPI
-@testable import JOSE
+@testable import Crypto
 
 extension FuzzTarget {
   static let identities = [token, keys, account]

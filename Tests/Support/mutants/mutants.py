@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Breaks the guards of guards.txt one at a time, and checks that a test of WorkerTests or QueueWorkerTests fails.
+"""Breaks the guards of guards.txt one at a time, and checks that a test of WorkerTests or QueueTests fails.
 
 Only the broken module is compiled again; the other objects are those of the build folder, which 'make test' makes.
 Usage: mutants.py BUILD_FOLDER [NUMBER...]
@@ -66,7 +66,7 @@ def build(guard, manifest, target, folder, program):
 
 def failing_test(program, module):
     """Runs the tests until the first one fails, and returns it; None if all pass."""
-    for suite in sorted(("WorkerTests", "QueueWorkerTests"), key=lambda name: name != module + "Tests"):
+    for suite in sorted(("WorkerTests", "QueueTests"), key=lambda name: name != module + "Tests"):
         tests = subprocess.Popen(
             [program, "--testing-library", "swift-testing", "--filter", f"^{suite}\\."],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)

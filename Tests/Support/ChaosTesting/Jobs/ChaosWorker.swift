@@ -1,11 +1,9 @@
 import Glibc
-import Logging
-import Metrics
 import Model
 import Platform
 package import Postgres
-import Queue
-package import QueueWorker
+package import Queue
+import Telemetry
 
 /// A `QueueWorker` with the handler of a run. It is started again under a new id whenever it loses its lease.
 package final class ChaosWorker: Sendable {

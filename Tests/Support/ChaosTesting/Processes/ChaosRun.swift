@@ -2,8 +2,7 @@ import Glibc
 import Model
 import Platform
 import Postgres
-import Queue
-package import QueueWorker
+package import Queue
 
 /// One run: a database, a folder of ledgers, and the processes into which faults are injected.
 package final class ChaosRun: Sendable {

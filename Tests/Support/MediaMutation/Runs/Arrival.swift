@@ -1,5 +1,5 @@
+import ISOBaseMedia
 import Model
-import StreamValidation
 
 /// The judgement of a file as it arrives, which must refuse only what the whole file is refused for.
 struct Arrival {

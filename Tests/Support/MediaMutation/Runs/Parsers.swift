@@ -1,7 +1,6 @@
 import ISOBaseMedia
 import Model
 import Stills
-import StreamValidation
 
 /// Passes a mutation to every parser of this program that meets hostile bytes, without a decoder.
 package struct Parsers {

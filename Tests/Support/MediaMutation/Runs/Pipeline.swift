@@ -1,9 +1,9 @@
 import Blobs
 import Definitions
+import ISOBaseMedia
 package import MediaProcess
 package import Model
 import Platform
-import StreamValidation
 
 /// The path of production for one mutation: a fork server, a confined child for each job, the checks of its replies,
 /// and a folder of blobs.

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import Queue
+
+@Suite("Figures of a worker")
+struct AttemptWindowTests {
+  @Test("attempts of the last hour count by kind and result, and those that say nothing of the worker do not")
+  func figures() {
+    let window = AttemptWindow()
+    let start = ContinuousClock.now
+    window.record("post", outcome: "accepted", seconds: 100, at: start)
+    for number in 1...20 {
+      window.record(
+        "post", outcome: number % 2 == 0 ? "accepted" : "rejected", seconds: Double(number), at: start + .seconds(1800))
+    }
+    for outcome in ["retried", "dead"] { window.record("image", outcome: outcome, seconds: 1, at: start + .seconds(1)) }
+    for outcome in ["cancelled", "released", "lost", nil] {
+      window.record("image", outcome: outcome, seconds: 900, at: start + .seconds(1))
+    }
+    #expect(window.figures(at: start + .seconds(3600)).kinds["post"]?.completed == 21)
+    let later = window.figures(at: start + .seconds(3601))
+    #expect(later.kinds["post"] == .init(completed: 20, failed: 0, p50: 10, p95: 19))
+    #expect(later.kinds["image"] == .init(completed: 0, failed: 2, p50: 1, p95: 1))
+    #expect(window.figures(at: start + .seconds(5401)).kinds.isEmpty)
+  }
+}

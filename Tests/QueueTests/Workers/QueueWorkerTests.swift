@@ -1,0 +1,71 @@
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Telemetry
+import Testing
+
+@testable import Queue
+
+@Suite("Workers", .tags(.database), .timeLimit(.minutes(5)))
+struct WorkerLifeTests {
+  /// A worker with one slot; no other worker runs.
+  private func worker(_ fixture: ConsumerFixture, _ handler: Handler) async throws -> QueueWorker {
+    try await fixture.pool.run { try JobQueue.deregister(worker: fixture.worker, $0) }
+    return QueueWorker(
+      configuration: fixture.configuration(), database: fixture.url, pool: fixture.pool,
+      consumers: [ConsumerConfiguration(queue: "media", slots: 1, handler: handler)], log: Logger { _ in },
+      metrics: Metrics())
+  }
+
+  private func count(_ fixture: ConsumerFixture, _ statement: Statement) async throws -> Int {
+    try await fixture.pool.run { Int(try $0.execute(statement).single().get(0, as: Int64.self)) }
+  }
+
+  @Test("the progress of a running job is stored, and a worker that ends leaves no row")
+  func progress() async throws {
+    try await ConsumerFixture.with { fixture in
+      try await fixture.enqueue()
+      let isStored = CancellationFlag()
+      let handler = Handler { [pool = fixture.pool] held in
+        held.advance(to: JobProgress(fraction: 0.5, stage: "compose"))
+        await until { isStored.isCancelled }
+        try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+        return .healthy
+      }
+      let worker = try await worker(fixture, handler)
+      async let running: Void = worker.run()
+      while try await count(fixture, "SELECT count(*) FROM job_progress WHERE fraction = 0.5") == 0 {
+        fixture.clock.advance(by: .milliseconds(500))
+      }
+      isStored.cancel()
+      worker.stop()
+      try await running
+      #expect(try await count(fixture, "SELECT count(*) FROM worker") == 0)
+      #expect(try await count(fixture, "SELECT count(*) FROM job_done") == 1)
+    }
+  }
+
+  @Test("a worker whose row is gone ends, so that its caller starts another one")
+  func evicted() async throws {
+    try await ConsumerFixture.with { fixture in
+      try await fixture.enqueue()
+      let hasStarted = CancellationFlag()
+      let handler = Handler { held in
+        hasStarted.cancel()
+        #expect(await held.stopRequest() == .leaseLost)
+        return .unknown
+      }
+      let worker = try await worker(fixture, handler)
+      let hasEnded = CancellationFlag()
+      let running = Task {
+        defer { hasEnded.cancel() }
+        try await worker.run()
+      }
+      await until { hasStarted.isCancelled }
+      try await fixture.pool.run { _ = try $0.execute("DELETE FROM worker") }
+      await fixture.clock.turn { hasEnded.isCancelled }
+      try await running.value
+    }
+  }
+}
