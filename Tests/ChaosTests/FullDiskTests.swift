@@ -1,4 +1,5 @@
 import Platform
+import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing

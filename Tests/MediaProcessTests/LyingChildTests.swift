@@ -29,7 +29,8 @@ struct LyingChildTests {
         made.withLock { $0 = (plan, files) }
         return (plan, files)
       }
-      let (plan, files) = try #require(made.withLock(\.self))
+      let taken = made.withLock { $0 }
+      let (plan, files) = try #require(taken)
       await slot.stop()
       let outputs = try files.sorted { $0.key.rawValue < $1.key.rawValue }.map { try $0.value.descriptor.contents() }
       return HonestRun(plan: plan, report: report, outputs: outputs)

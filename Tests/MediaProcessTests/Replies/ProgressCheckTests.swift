@@ -64,9 +64,9 @@ struct ReportedFailureTests {
   @Test("an outage that the parent does not see is not believed")
   func outages() throws {
     let limits = MediaCrash.Limits(memory: 1, cpuSeconds: 1, fileSize: 1, deadlineSeconds: 1)
-    let output = try Descriptor(unnamedIn: "/tmp")
-    #expect(MediaFailure(.outOfSpace, "").reported(by: .run, limits, [output.number]).kind == .internal)
-    #expect(MediaFailure(.unavailable, "").reported(by: .run, limits, [output.number]).kind == .internal)
+    let output = OpenFile(try Descriptor(unnamedIn: "/tmp"))
+    #expect(MediaFailure(.outOfSpace, "").reported(by: .run, limits, [output]).kind == .internal)
+    #expect(MediaFailure(.unavailable, "").reported(by: .run, limits, [output]).kind == .internal)
   }
 }
 

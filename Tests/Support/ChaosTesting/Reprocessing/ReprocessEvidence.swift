@@ -1,6 +1,7 @@
 import Model
 import Platform
 import Postgres
+import Queue
 
 /// Checks of the database and the blob store after a storm over reprocessing.
 struct ReprocessEvidence {

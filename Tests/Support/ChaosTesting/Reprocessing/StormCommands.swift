@@ -2,6 +2,7 @@ import Glibc
 import Model
 import Platform
 import Postgres
+import Queue
 import SeededRandom
 
 /// The operator of a storm over reprocessing, who starts runs and resumes those whose command was killed.
@@ -34,7 +35,9 @@ actor StormCommands {
     let end = ContinuousClock.now + limit
     return try await withThrowingTaskGroup(of: Bool.self) { group in
       for kind in StormMedium.Kind.allCases { group.addTask { try await self.perform(round, kind, until: end) } }
-      return try await group.reduce(true) { $0 && $1 }
+      var isComplete = true
+      for try await isDone in group { isComplete = isComplete && isDone }
+      return isComplete
     }
   }
 

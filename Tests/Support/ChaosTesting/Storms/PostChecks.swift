@@ -2,6 +2,7 @@ import Crypto
 import Model
 import Platform
 import Postgres
+import Queue
 
 /// Checks of the database and the blob store after a storm over services.
 enum PostChecks {
