@@ -39,7 +39,8 @@ struct OutageTests {
     }
   }
 
-  @Test("without workers, the API performs what a process that was killed began to remove, and accepts the same bytes then")
+  @Test(
+    "without workers, the API performs what a process that was killed began to remove, and accepts the same bytes then")
   func interruptedRemoval() async throws {
     try await RunningAPI.with { api in
       let (front, back) = (boxedClip(seed: 1), boxedClip(seed: 2))

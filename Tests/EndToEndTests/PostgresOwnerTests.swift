@@ -19,7 +19,9 @@ struct PostgresOwnerTests {
     #expect(try await first.stop() == 0)
     // The first line shows that the command has its database.
     let command = try RunningTake5()
-    let line = try await command.start(["database", "--data", first.data, "--", "sh", "-c", "echo started; exec sleep 3600"])
+    let line = try await command.start([
+      "database", "--data", first.data, "--", "sh", "-c", "echo started; exec sleep 3600",
+    ])
     #expect(line == "started")
     #expect(await Self.owns(command))
 

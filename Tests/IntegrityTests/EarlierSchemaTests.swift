@@ -51,7 +51,7 @@ struct EarlierSchemaTests {
     let tables = try session.execute(
       """
       SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
-        AND relkind IN ('r', 'p') AND NOT relispartition AND relname NOT IN ('job_group', 'cron_entry', 'window_schedule', 'schema_migration')
+        AND relkind IN ('r', 'p') AND NOT relispartition AND relname NOT IN ('job_group', 'window_schedule', 'schema_migration')
       """
     ).map { try $0.get("name", as: String.self) }
     return try Dictionary(

@@ -50,7 +50,8 @@ struct MediaProcessTests {
     #expect(Set(report.verdict.inputs.keys) == [.front, .back])
   }
 
-  @Test("one child probes, waits for the plan, runs and reports progress, and the next job has another of the same server")
+  @Test(
+    "one child probes, waits for the plan, runs and reports progress, and the next job has another of the same server")
   func run() async throws {
     let slot = try Self.slot()
     _ = try await slot.walls(loading: .clips)
@@ -282,11 +283,13 @@ struct MediaProcessTests {
     let server = try #require(await slot.processID)
     let isDone = CancellationFlag()
     return await #expect(throws: MediaFailure.self) {
-      _ = try await compose(slot, into: output, deadline: deadline, progress: { _ in
-        guard !isDone.isCancelled else { return }
-        isDone.cancel()
-        if let child = MediaChildren.job(of: server) { harm(child) }
-      })
+      _ = try await compose(
+        slot, into: output, deadline: deadline,
+        progress: { _ in
+          guard !isDone.isCancelled else { return }
+          isDone.cancel()
+          if let child = MediaChildren.job(of: server) { harm(child) }
+        })
     }
   }
 }

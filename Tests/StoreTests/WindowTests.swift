@@ -215,16 +215,13 @@ struct WindowTests {
     try await StoreFixture.with { fixture in
       try await fixture.pool.transaction { [store = fixture.store] session in
         try session.executeScript(
-          """
-          DROP TABLE window_schedule;
-          ALTER TABLE daily_window ADD COLUMN job uuid;
-          CREATE TABLE cron_entry (
-            kind text NOT NULL DEFAULT 'window', schedule text, zone text, arguments jsonb, is_paused boolean,
-            next_at timestamptz DEFAULT clock_timestamp());
-          """, name: "before")
+          "DROP TABLE window_schedule; ALTER TABLE daily_window ALTER COLUMN job SET NOT NULL", name: "before")
         for entry in entries {
           try session.executeScript(
-            "INSERT INTO cron_entry (schedule, zone, arguments, is_paused) VALUES (\(entry))", name: "entry")
+            """
+            INSERT INTO cron_entry (name, queue, kind, deadline_seconds, next_at, schedule, zone, arguments, is_paused)
+            VALUES (gen_random_uuid(), 'tasks', 'window', 60, clock_timestamp(), \(entry))
+            """, name: "entry")
         }
         let migration = try #require(StoreMigrations.all.first { $0.name == "window_schedule" })
         try session.executeScript(migration.script, name: migration.name)

@@ -13,7 +13,9 @@ SELECT string_agg(
     CASE WHEN fields IS NULL THEN format('cron schedule ''%s'' in %s for %s seconds', schedule, zone, seconds)
       ELSE format('%s-%s %s', regexp_replace(start::text, ':00$', ''),
         regexp_replace((start + make_interval(secs => seconds))::text, ':00$', ''), zone) END, '; ' ORDER BY next_at),
-  min(next_at), (array_agg(seconds ORDER BY next_at))[1]
+  -- A job that is to open the window at once is worth the present.
+  least(min(next_at), (SELECT min(run_at) FROM job WHERE kind = 'window' AND state <> 'x')),
+  (array_agg(seconds ORDER BY next_at))[1]
 FROM (
   SELECT schedule, zone, next_at, coalesce((arguments ->> 'seconds')::int, 300) AS seconds,
     CASE WHEN schedule IN ('@daily', '@midnight') THEN '{0,0}'
@@ -21,6 +23,7 @@ FROM (
   FROM cron_entry WHERE kind = 'window' AND NOT is_paused) AS entry
 CROSS JOIN LATERAL (SELECT make_time(fields[2]::int, fields[1]::int, 0) AS start) AS day
 HAVING count(*) > 0;
-DROP TABLE cron_entry;
--- A window is opened by the worker that advances its next time.
-ALTER TABLE daily_window DROP COLUMN job;
+DELETE FROM job WHERE kind = 'window' AND state <> 'x';
+-- Workers of the version before, which may still run, open no windows beside these. The next version drops the table and the column.
+UPDATE cron_entry SET is_paused = true WHERE kind = 'window';
+ALTER TABLE daily_window ALTER COLUMN job DROP NOT NULL;

@@ -124,7 +124,8 @@ struct Service {
   /// Opens the daily window for five minutes.
   func openWindow() async throws {
     try await execute(
-      "INSERT INTO daily_window (opened_at, closes_at) VALUES (clock_timestamp(), clock_timestamp() + interval '300 s')")
+      "INSERT INTO daily_window (opened_at, closes_at) VALUES (clock_timestamp(), clock_timestamp() + interval '300 s')"
+    )
   }
 
   /// Runs `body` while no other session can read or write a table.
