@@ -8,17 +8,43 @@ package struct Statement: Sendable, Hashable, ExpressibleByStringInterpolation {
   package let name: String
   package let text: String
   let isPrepared: Bool
+  /// The names of the arguments that are still missing, as `{name}` in the text.
+  let parameters: [String]
+
+  /// A text with the names of its parameters.
+  struct Template: Sendable {
+    let parameters: [String]
+    let text: String
+  }
 
   package init(name: String, text: String) {
     self.name = name
     self.text = text
     isPrepared = true
+    parameters = []
+  }
+
+  init(name: String, _ template: Template) {
+    self.name = name
+    text = template.text
+    isPrepared = true
+    parameters = template.parameters
+  }
+
+  /// Returns the statement with SQL in place of its parameters; arguments other than these are a programming error.
+  ///
+  /// - Parameter suffix: distinguishes the name, in errors, from that of the same statement with other arguments.
+  package func filled(_ suffix: String, _ arguments: [String: String]) -> Statement {
+    precondition(Set(parameters) == Set(arguments.keys), "statement \(name) takes \(parameters)")
+    let text = arguments.reduce(text) { $0.replacing("{\($1.key)}", with: $1.value) }
+    return Statement(name: "\(name).\(suffix)", text: text)
   }
 
   package init(stringLiteral text: String) {
     name = String(text.prefix(60))
     self.text = text
     isPrepared = false
+    parameters = []
   }
 
   /// The name of the prepared statement on the server: the name and a fingerprint of the text.
@@ -49,16 +75,21 @@ package struct Statements: Sendable {
   /// - Parameters:
   ///   - topic: the prefix of the names, as in `queue.claim`.
   ///   - files: their contents.
-  package init(topic: String, _ files: [UInt8]...) {
-    do { try self.init(topic: topic, parsing: files) } catch { preconditionFailure("topic \(topic): \(error)") }
+  ///   - fragments: those that the program knows, by name.
+  package init(topic: String, _ files: [UInt8]..., fragments: [String: String] = [:]) {
+    do { try self.init(topic: topic, parsing: files, fragments: fragments) } catch {
+      preconditionFailure("topic \(topic): \(error)")
+    }
   }
 
   /// Parses files; throws if a name occurs twice, or if a fragment is unknown or gets too few or too many arguments.
-  package init(topic: String, parsing files: [[UInt8]]) throws(StatementError) {
+  package init(
+    topic: String, parsing files: [[UInt8]], fragments: [String: String] = [:]
+  ) throws(StatementError) {
     self.topic = topic
     statements = [:]
-    for (name, text) in try StatementFiles(files).statements {
-      statements[name] = Statement(name: "\(topic).\(name)", text: text)
+    for (name, template) in try StatementFiles(files, fragments: fragments).statements {
+      statements[name] = Statement(name: "\(topic).\(name)", template)
     }
   }
 
@@ -75,7 +106,9 @@ package struct Statements: Sendable {
     let statement = self[name]
     precondition(statement.text.contains(part), "statement \(topic).\(name) does not contain: \(part)")
     var changed = self
-    changed.statements[name] = Statement(name: statement.name, text: statement.text.replacing(part, with: other))
+    changed.statements[name] = Statement(
+      name: statement.name,
+      Statement.Template(parameters: statement.parameters, text: statement.text.replacing(part, with: other)))
     return changed
   }
 

@@ -2,20 +2,22 @@
 ///
 /// A statement begins with a line `-- name: <name>` and ends before the next such line. A fragment begins with a line
 /// `-- fragment: <name>` or `-- fragment: <name>(<parameter>, …)`; `{<name>}` or `{<name>(<argument>, …)}` inserts it,
-/// in a statement or in another fragment, before or after it. In its text `{<parameter>}` is the argument.
+/// in a statement or in another fragment, before or after it. In its text `{<parameter>}` is the argument. A statement
+/// `-- name: <name>(<parameter>, …)` gets its arguments when it is used (`Statement.filled`).
 struct StatementFiles {
   /// The expanded texts, by name.
-  private(set) var statements: [String: String] = [:]
-  private var fragments: [String: Fragment] = [:]
+  private(set) var statements: [String: Statement.Template] = [:]
+  private var fragments: [String: Statement.Template] = [:]
 
-  private struct Fragment {
-    let parameters: [String]
-    let text: String
-  }
-
-  init(_ files: [[UInt8]]) throws(StatementError) {
+  /// - Parameter fragments: those that the program knows, by name.
+  init(_ files: [[UInt8]], fragments: [String: String] = [:]) throws(StatementError) {
+    self.fragments = fragments.mapValues { Statement.Template(parameters: [], text: $0) }
     for file in files { try read(String(decoding: file, as: UTF8.self)) }
-    for (name, text) in statements { statements[name] = try expand(text, in: [name]) }
+    for (name, statement) in statements {
+      let holes = Dictionary(uniqueKeysWithValues: statement.parameters.map { ($0, "{\($0)}") })
+      statements[name] = Statement.Template(
+        parameters: statement.parameters, text: try expand(statement.text, holes, in: [name]))
+    }
   }
 
   // By bytes: every program reads the files when it starts, and to find the characters of a text takes ten times as long.
@@ -34,22 +36,20 @@ struct StatementFiles {
     if let heading { try add(heading, lines) }
 
     func add(_ heading: Substring, _ lines: [Substring]) throws(StatementError) {
-      if heading.hasPrefix(statement) {
-        let name = String(heading.dropFirst(statement.count))
-        guard statements.updateValue(lines.joined(separator: "\n"), forKey: name) == nil else {
-          throw StatementError("statement \(name) occurs twice")
-        }
-      } else {
-        // The heading has the form of the use.
-        let text = "{\(heading.dropFirst(fragment.count))}"
-        guard let use = FragmentUse(Substring(text)), use.end == text.endIndex else {
-          throw StatementError("the line is malformed: \(heading)")
-        }
-        let body = lines.reversed().drop { $0.isEmpty }.reversed().joined(separator: "\n")
-        let value = Fragment(parameters: use.arguments.map(String.init), text: body)
-        guard fragments.updateValue(value, forKey: String(use.name)) == nil else {
-          throw StatementError("fragment \(use.name) occurs twice")
-        }
+      let isStatement = heading.hasPrefix(statement)
+      // The heading has the form of the use.
+      let text = "{\(heading.dropFirst(isStatement ? statement.count : fragment.count))}"
+      guard let use = FragmentUse(Substring(text)), use.end == text.endIndex else {
+        throw StatementError("the line is malformed: \(heading)")
+      }
+      let body = isStatement ? lines[...] : lines[...(lines.lastIndex { !$0.isEmpty } ?? -1)]
+      let value = Statement.Template(
+        parameters: use.arguments.map(String.init), text: body.joined(separator: "\n"))
+      let name = String(use.name)
+      let former =
+        isStatement ? statements.updateValue(value, forKey: name) : fragments.updateValue(value, forKey: name)
+      guard former == nil else {
+        throw StatementError("\(isStatement ? "statement" : "fragment") \(name) occurs twice")
       }
     }
   }

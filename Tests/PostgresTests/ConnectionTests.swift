@@ -23,12 +23,14 @@ struct ConnectionTests {
     }
   }
 
-  @Test("a server that refuses a connection is reachable")
+  @Test("a server that refuses a connection is reachable, and says by its SQLSTATE that another attempt is in vain")
   func ping() async throws {
     try await withDatabase { url in
       let refused = Pool(url.with(database: "none of that name"), size: 1, timeout: .seconds(1))
       let error = await #expect(throws: PostgresError.self) { try await refused.run { _ in } }
-      #expect(error?.isUnavailable == true)
+      #expect(error?.isUnavailable == true && error?.sqlState == "3D000")
+      let atOnce = url.with(database: "none of that name")
+      #expect(throws: PostgresError.self) { try Session.connect(atOnce, timeout: .seconds(3600)) }
       #expect(await refused.isReachable())
       let unreachable = Pool(try DatabaseURL("host=/nonexistent dbname=take5"), size: 1)
       #expect(await !unreachable.isReachable())

@@ -53,6 +53,16 @@ struct StatementsTests {
   }
 
   @Test(
+    "a statement with parameters gets their text when it is used, and fragments that the program knows are inserted")
+  func parameters() throws {
+    let file = "-- name: list(conditions, limit)\nSELECT {columns} FROM t WHERE {conditions} LIMIT {limit}"
+    let statements = try Statements(topic: "topic", parsing: [Array(file.utf8)], fragments: ["columns": "a, b"])
+    let filled = statements["list"].filled("one", ["conditions": "a = '{}'", "limit": "1"])
+    #expect(filled.text == "SELECT a, b FROM t WHERE a = '{}' LIMIT 1")
+    #expect(filled.name == "topic.list.one")
+  }
+
+  @Test(
     "braces of SQL are no fragments", arguments: ["SELECT '{}'", "SELECT '[0-9]{8}'", "SELECT '{a,b}'", "SELECT '{'"])
   func braces(sql: String) throws {
     #expect(try statements("-- name: it\n\(sql)")["it"].text == sql)

@@ -35,7 +35,7 @@ package final class Session {
     guard PQstatus(handle) == CONNECTION_OK else {
       defer { PQfinish(handle) }
       throw PostgresError(
-        .unavailable, PostgresError.lastMessage(of: handle),
+        .unavailable, PostgresError.lastMessage(of: handle), sqlState: Self.refusal(by: url),
         remedy: "Check that PostgreSQL runs and that the database URL is right: \(url)")
     }
     PQsetNoticeProcessor(handle, ignoreNotice, nil)
@@ -51,6 +51,24 @@ package final class Session {
       self.limits = limits.map { "; SET LOCAL \($0)" }.joined()
       readLockLimit = url.readLockLimit
     }
+  }
+
+  /// The SQLSTATE by which a server refuses connections, in whatever language it writes messages; nil: no server does.
+  ///
+  /// libpq has it in messages alone, if asked in the middle of a connection. `PQconnectdbParams`, which gives each of several servers its
+  /// time, leaves no such moment.
+  private static func refusal(by url: DatabaseURL) -> String? {
+    guard let handle = url.withKeywordsAndValues({ PQconnectStartParams($0, $1, 0) }) else { return nil }
+    defer { PQfinish(handle) }
+    PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
+    var state = PGRES_POLLING_WRITING
+    while state == PGRES_POLLING_READING || state == PGRES_POLLING_WRITING {
+      let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
+      var request = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
+      guard poll(&request, 1, 5000) > 0 else { return nil }
+      state = PQconnectPoll(handle)
+    }
+    return PostgresError.lastMessage(of: handle).wholeMatch(of: /.*: +([0-9A-Z]{5})/).map { String($0.1) }
   }
 
   deinit { PQfinish(handle) }
@@ -246,14 +264,20 @@ struct BoundStatement {
 }
 
 extension PostgresError {
-  /// Whether a refused connection may succeed later. libpq reports no SQLSTATE for it, only text.
+  /// Whether a refused connection may succeed later.
   fileprivate var isTransientRefusal: Bool {
-    let permanent = [
-      "password", "does not exist", "no pg_hba.conf entry", "not permitted", "invalid",
-      // PgBouncer's messages.
-      "no such database", "no such user", "unsupported startup parameter",
-    ]
-    return isUnavailable && (message.contains("No such file") || !permanent.contains { message.contains($0) })
+    switch sqlState {
+    case nil:
+      // Messages of libpq itself are in English: the program sets no locale.
+      let permanent = ["password", "does not exist", "invalid"]
+      return isUnavailable && (message.contains("No such file") || !permanent.contains { message.contains($0) })
+    case "08P01"?:
+      // PgBouncer refuses with this one state whatever it does not know or cannot do at present.
+      return !["no such database", "no such user", "unsupported startup parameter"].contains { message.contains($0) }
+    case let state?:
+      // An invalid setting, authorization or name, and a feature that the server lacks.
+      return !["0A", "22", "28", "3D", "42"].contains(state.prefix(2))
+    }
   }
 }
 

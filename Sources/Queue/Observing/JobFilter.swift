@@ -55,11 +55,17 @@ struct JobSelection {
 
   /// The statement for the jobs, newest first.
   mutating func records() -> Statement {
-    statement("jobs", order: " ORDER BY found.public_id DESC LIMIT $1", of: JobQueue.observing["jobs"].text)
+    parameters = [.integer(filter.limit)]
+    let branches = branches { "(\($0) ORDER BY public_id DESC LIMIT $1)" }
+    return JobQueue.observing["jobs"].filled(
+      "list", ["branches": branches, "order": "ORDER BY found.public_id DESC LIMIT $1"])
   }
 
   /// The statement for the jobs, unordered and without a limit.
-  mutating func found() -> Statement { statement("found", order: nil, of: JobQueue.observing["jobs"].text) }
+  mutating func found() -> Statement {
+    parameters = []
+    return JobQueue.observing["jobs"].filled("found", ["branches": branches { "(\($0))" }, "order": ""])
+  }
 
   /// The statement for one job, and its parameters. The text is always the same, and is made once.
   static func found(_ id: PublicID) -> (Statement, [Parameter]) {
@@ -74,19 +80,17 @@ struct JobSelection {
 
   /// The statement for the number of jobs; the limit is ignored.
   mutating func count() -> Statement {
-    statement("count", order: nil, of: "SELECT count(*) AS jobs FROM (BRANCHES) AS found")
+    parameters = []
+    return JobQueue.observing["count"].filled("found", ["branches": branches { "(\($0))" }])
   }
 
-  private mutating func statement(_ name: String, order: String?, of base: String) -> Statement {
-    parameters = order == nil ? [] : [.integer(filter.limit)]
+  /// The text for all tables to search; `limited` completes that for one table.
+  private mutating func branches(_ limited: (String) -> String) -> String {
     let shared = sharedConditions()
-    let branches = branches().map { branch, own in
-      let conditions = (own + shared.map { $0.replacing("ERROR", with: "last_error") }).joined(separator: " AND ")
-      let text = branch.text.replacing("CONDITIONS", with: conditions.isEmpty ? "true" : conditions)
-      return order == nil ? "(\(text))" : "(\(text) ORDER BY public_id DESC LIMIT $1)"
-    }
-    let text = base.replacing("BRANCHES", with: branches.joined(separator: " UNION ALL ")) + (order ?? "")
-    return Statement(name: "queue.\(name)", text: text)
+    return branches().map { branch, own in
+      let conditions = (own + shared).joined(separator: " AND ")
+      return limited(branch.filled("found", ["conditions": conditions.isEmpty ? "true" : conditions]).text)
+    }.joined(separator: " UNION ALL ")
   }
 
   /// A branch for each table to search, with the conditions that apply to this table only.

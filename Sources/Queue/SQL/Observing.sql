@@ -1,32 +1,35 @@
--- Queries of operators and clients. A list is a UNION ALL of one branch for each table (BRANCHES), so that each branch
--- uses an index of its table; CONDITIONS is replaced by the conditions of the filter.
+-- Queries of operators and clients. A list is a UNION ALL of one branch for each table, so that each branch uses an index of its table.
 
--- name: jobs
+-- name: count(branches)
+SELECT count(*) AS jobs FROM ({branches}) AS found
+
+-- name: jobs(branches, order)
 SELECT found.*, job_progress.fraction, job_progress.stage, worker.host AS worker_host,
   worker.process AS worker_process
-FROM (BRANCHES) AS found
+FROM ({branches}) AS found
   LEFT JOIN job_progress ON job_progress.job_id = found.id AND found.finished_at IS NULL
   LEFT JOIN worker ON worker.id = found.worker_id
+{order}
 
--- name: live
+-- name: live(conditions)
 SELECT {record_columns}, lost, last_error,
   CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
   priority, run_at, deadline_at, NULL::timestamptz AS finished_at, cancel_at IS NOT NULL AS is_cancelling,
   state = 'p' AS is_throttled, worker_id, limit_name, NULL::jsonb AS result, false AS is_rejected
-FROM job WHERE CONDITIONS
+FROM job WHERE {conditions}
 
--- name: done
+-- name: done(conditions)
 SELECT {record_columns}, lost, last_error, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END AS state,
   NULL::smallint AS priority, NULL::timestamptz AS run_at, NULL::timestamptz AS deadline_at, finished_at,
   false AS is_cancelling, false AS is_throttled, worker_id, NULL::text AS limit_name, result,
   outcome = 'r' AS is_rejected
-FROM job_done WHERE CONDITIONS
+FROM job_done WHERE {conditions}
 
--- name: dead
+-- name: dead(conditions)
 SELECT {record_columns}, lost, last_error, 'dead' AS state, priority, NULL::timestamptz AS run_at,
   NULL::timestamptz AS deadline_at, died_at AS finished_at, false AS is_cancelling, false AS is_throttled,
   NULL::bigint AS worker_id, limit_name, NULL::jsonb AS result, false AS is_rejected
-FROM job_dead WHERE CONDITIONS
+FROM job_dead WHERE {conditions}
 
 -- name: depths
 SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
