@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import HTTPServer
-package import Platform
+import Platform
 
 /// A bucket in memory, as a server of S3 has it, that a test lets hang. It checks no signatures, and has no uploads in parts.
 package final class MemoryBucket: Sendable {
