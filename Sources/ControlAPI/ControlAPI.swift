@@ -1,5 +1,5 @@
 package import Blobs
-import HTTPServer
+package import HTTPServer
 package import Model
 package import Platform
 package import Postgres
@@ -8,41 +8,10 @@ package import Telemetry
 
 /// The HTTP API: routes for submitting, reading and playing posts and images, and for operating the service. `run()` must run
 /// while it is served.
-package struct ControlAPI: Sendable {
-  let database: Pool
-  let lists: Pool
-  let store: Store
-  let blobs: any BlobStore
-  let reads: BlobReads
-  let writes: BlobWrites
-  let mediaSpace: MediaSpace
-  let submissions: SharedLimit
-  let uploadParts: SharedLimit
-  let openUploads: OpenUploads
-  let uploadTurns = UploadTurns()
-  let contents = ArrivingContents()
-  let awaitingPosts = AwaitingPosts()
-  let configuration: Configuration
-  let definitions: SubmissionDefinitions
-  let access: AccessControl
-  let changes: Changes
-  let metrics: Metrics
-  let isLive: @Sendable () -> Bool
-  let scrub: ScrubQueue
-  let exports = Exports()
-  let waits = SharedLimit("waiting request", max: maxWaits, userShare: userWaits)
-  let log: Logger
-  let passwords: PasswordWork?
-
-  /// The share of a user of the submissions that are received at the same time.
-  static let userSubmissions = 16
-  /// The maximum number of parts of uploads that are received at the same time, and the share of a user. A part needs no
-  /// database connection, and less memory than a submission.
-  static let maxUploadParts = 4096
-  static let userUploadParts = 64
-  /// The maximum number of requests that wait for a job, and the share of a user.
-  static let maxWaits = 8192
-  static let userWaits = 16
+package struct ControlAPI: KitHolder {
+  let kit: Kit
+  let rooms: [any RouteRoom]
+  let uploads: UploadRoutes
 
   /// - Parameters:
   ///   - lists: a second pool for the same database, with a statement timeout, for lists that may scan many rows.
@@ -63,37 +32,56 @@ package struct ControlAPI: Sendable {
     onUploadRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in },
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
-    self.database = database
-    self.lists = lists
-    self.store = store
-    self.blobs = blobs
-    self.configuration = configuration
-    reads = BlobReads(blobs, limits: configuration.reads)
-    writes = BlobWrites(blobs)
-    self.definitions = definitions
-    self.access = access
-    self.changes = changes
-    self.metrics = metrics
-    self.isLive = isLive
-    self.scrub = scrub
-    self.passwords = passwords
-    openUploads = OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes)
-    mediaSpace = MediaSpace(blobs: blobs, minFree: configuration.minFree, uploads: openUploads)
-    let submissions = SharedLimit(
-      "concurrent submission", max: configuration.maxSubmissions, userShare: Self.userSubmissions,
+    let kit = Kit(
+      database: database, lists: lists, store: store, writes: BlobWrites(blobs), access: access,
+      configuration: configuration, definitions: definitions, metrics: metrics, log: log)
+    let reads = BlobReads(blobs, limits: configuration.reads)
+    let local = LocalUploads(
+      kit: kit, blobs: blobs,
+      openUploads: OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes))
+    let space = MediaSpace(blobs: blobs, minFree: configuration.minFree, uploads: local.openUploads)
+    let limit = SharedLimit(
+      "concurrent submission", max: configuration.maxSubmissions, userShare: MediaSubmissions.userSubmissions,
       onRefusal: onUploadRefusal)
-    self.submissions = submissions
-    uploadParts = SharedLimit(
-      "concurrent upload part", max: Self.maxUploadParts, userShare: Self.userUploadParts,
-      onRefusal: onUploadRefusal)
-    self.log = log
+    let waits = SharedLimit(
+      "waiting request", max: MediaSubmissions.maxWaits, userShare: MediaSubmissions.userWaits)
+    let submissions = MediaSubmissions(kit: kit, space: space, limit: limit, changes: changes, waits: waits)
+    let uploads = UploadRoutes(
+      kit: kit, uploads: local, space: space,
+      parts: SharedLimit(
+        "concurrent upload part", max: UploadRoutes.maxUploadParts, userShare: UploadRoutes.userUploadParts,
+        onRefusal: onUploadRefusal))
+    let media = MediaRoutes(kit: kit, reads: reads, scrub: scrub)
+    let images = ImageRoutes(kit: kit, submissions: submissions, uploads: local, media: media)
+    let events = EventRoutes(kit: kit, changes: changes)
+    self.kit = kit
+    self.uploads = uploads
+    rooms = [
+      PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
+      JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
+      AccountRoutes(kit: kit, passwords: passwords), CollectionRoutes(kit: kit, images: images),
+      ModerationRoutes(kit: kit, events: events),
+      ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
+      CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
+      TokenRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), CollectionMemberRoutes(kit: kit),
+      ReportRoutes(kit: kit), WindowRoutes(kit: kit),
+    ]
     metrics.measure {
       [
-        MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(submissions.count)),
+        MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(limit.count)),
         MetricGauge("take5_event_streams", "Open streams of events.", [:], Double(changes.streams.count)),
       ]
     }
   }
+
+  /// The router for an HTTP server. A path without a route is reported only to clients with a key, as `.key([])`.
+  package var router: Router {
+    Router(
+      routes: rooms.flatMap(\.routes), fallbackAdmission: admission(to: .key([])), commonFields: uploads.fields)
+  }
+
+  /// Processes posts as their uploads become whole, and removes uploads that have expired, until the task is cancelled.
+  package func run() async { await uploads.uploads.run() }
 }
 
 extension ControlAPI {
@@ -117,44 +105,5 @@ extension ControlAPI {
     package var redirectsMedia = false
 
     package init() {}
-  }
-}
-
-/// The definitions that submissions are processed with.
-package struct SubmissionDefinitions: Sendable {
-  /// The name of the definition of photo posts.
-  package static let photoPost = "photo-post"
-
-  /// The definition of moments.
-  package var moment: Definition
-  /// The definition of a marker's video.
-  package var clip: Definition
-  /// The definitions of photos and images, by name.
-  package var photos: [String: PhotoDefinition]
-  /// The kinds of collections, by name.
-  package var collections: [String: CollectionDefinition]
-
-  package init(
-    moment: Definition, clip: Definition, photos: [String: PhotoDefinition],
-    collections: [String: CollectionDefinition]
-  ) {
-    self.moment = moment
-    self.clip = clip
-    self.photos = photos
-    self.collections = collections
-  }
-
-  /// The maximum length of a file of any submission.
-  var maxBytes: Int64 { max(moment.limits.bytes, clip.limits.bytes, photos.values.map(\.limits.bytes).max() ?? 0) }
-
-  /// Whether the definition for a kind of posts holds them.
-  func holds(_ kind: PostKind) -> Bool {
-    let rule =
-      switch kind {
-      case .take5: moment.moderation
-      case .photo: photos[Self.photoPost]?.moderation
-      case .marker: clip.moderation
-      }
-    return rule == .hold
   }
 }

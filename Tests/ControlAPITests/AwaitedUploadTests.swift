@@ -193,7 +193,7 @@ struct AwaitedUploadTests {
         // Until the shorter lifetime is over, the post waits.
         var json = try await api.get("/v1/posts/\(post)").json
         repeat {
-          await api.otherMachine.reconsiderAll()
+          await api.otherMachine.uploads.uploads.reconsiderAll()
           json = try await api.get("/v1/posts/\(post)").json
         } while lifetime < 10 && json["status"] == .string("processing")
         #expect(json["status"] == .string(status))
@@ -221,7 +221,7 @@ struct AwaitedUploadTests {
       }
       let path = "\(api.blobFolder)/uploads/\(posts[0].uploads[0])"
       #expect(unlink(path) == 0 && mkdir(path, 0o700) == 0)
-      await api.api.reconsiderAll()
+      await api.api.uploads.uploads.reconsiderAll()
       let second = try await api.get("/v1/posts/\(posts[1].id)").json
       #expect(second["job"] != .null)
       #expect(try await api.get("/v1/posts/\(posts[0].id)").json["status"] == .string("processing"))

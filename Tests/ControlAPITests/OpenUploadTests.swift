@@ -45,7 +45,7 @@ struct OpenUploadTests {
       let first = UploadRecord(
         user: "ada", length: 5, metadata: nil, createdAt: .now, expiresAt: .now.addingTimeInterval(1000))
       try api.blobs.uploads().create(first)
-      try api.api.openUploads.read(api.blobs.uploads())
+      try api.api.uploads.uploads.openUploads.read(api.blobs.uploads())
       let second = try Self.id(try await Self.create(5, api))
       let refused = try await Self.create(5, api)
       #expect(refused.status == 429 && UserClient.kind(refused) == "too_many_uploads")
@@ -127,7 +127,7 @@ struct OpenUploadTests {
     try await RunningAPI.with { api in
       let path = try UploadTests.path(try await UploadTests.create(length, api))
       let id = try #require(PublicID(path.dropFirst("/v1/uploads/".count)))
-      #expect(api.api.openUploads.promisedBytes == length)
+      #expect(api.api.uploads.uploads.openUploads.promisedBytes == length)
       func allocated() throws -> Int {
         var status = stat()
         #expect(stat("\(api.blobFolder)/uploads/\(id)", &status) == 0)
@@ -135,14 +135,14 @@ struct OpenUploadTests {
       }
       #expect(try await UploadTests.send(start.prefix(1), at: 0, to: path, api).status == 204)
       #expect(try 1 << 20...5 << 20 ~= allocated())
-      #expect(api.api.openUploads.promisedBytes == length - (4 << 20) - 1)
+      #expect(api.api.uploads.uploads.openUploads.promisedBytes == length - (4 << 20) - 1)
       let step = start.dropFirst() + [UInt8](repeating: 0, count: 5 << 20)
       #expect(try await UploadTests.send(step, at: 1, to: path, api).status == 204)
       #expect(try 5 << 20...11 << 20 ~= allocated())
-      #expect(api.api.openUploads.promisedBytes >= length - (11 << 20))
+      #expect(api.api.uploads.uploads.openUploads.promisedBytes >= length - (11 << 20))
       #expect(
         try await request("DELETE", path, port: api.port, headers: UploadTests.tus).status == 204)
-      #expect(api.api.openUploads.promisedBytes == 0)
+      #expect(api.api.uploads.uploads.openUploads.promisedBytes == 0)
     }
   }
 
@@ -187,7 +187,7 @@ struct OpenUploadTests {
       while try await api.pool.transaction({ session in try other.perform(forgetting, session) }) == .batch {}
       #expect(try api.blobs.uploads().all().count == 2)
       let adas = try create("ada")
-      await api.api.removeExpired()
+      await api.api.uploads.uploads.removeExpired()
       #expect(try Set(api.blobs.uploads().all()) == [bobs, adas])
       try await api.pool.run { session in
         try session.executeScript("UPDATE forgotten_user SET forgotten_at = now() - interval '32 days'", name: "age")
@@ -214,7 +214,7 @@ struct OpenUploadTests {
       let found = try await request("HEAD", path, port: api.port, headers: UploadTests.tus + Self.ada)
       #expect(found.status == 404 && logged() > before)
       let requested = logged()
-      await api.api.removeExpired()
+      await api.api.uploads.uploads.removeExpired()
       #expect(logged() > requested)
     }
   }

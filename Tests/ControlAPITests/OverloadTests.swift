@@ -47,7 +47,7 @@ struct OverloadTests {
       let gate = Channel<Int>(capacity: 1)
       async let first = Self.submitSlowly(api.port, as: "ada", gate)
       async let second = Self.submitSlowly(api.port, as: "bob", gate)
-      await Self.admitted(2, by: api.api.submissions)
+      await Self.admitted(2, by: api.submissions.limit)
       let form = MultipartForm.moment()
       let refused = try await Self.headOfRefusal(api.port)
       #expect(refused.hasPrefix("HTTP/1.1 503 "))
@@ -71,7 +71,7 @@ struct OverloadTests {
       let (held, port) = (Shared(0), api.port)
       let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
         for _ in 0..<count { group.addTask { try await Self.submitSlowly(port, gate) } }
-        await Self.admitted(count, by: api.api.submissions)
+        await Self.admitted(count, by: api.submissions.limit)
         #expect(try await api.get(Self.noPost).status == 404)
 
         // All connections of the pool are in use for longer than the timeout of a reader.

@@ -29,6 +29,8 @@ struct RunningAPI: Sendable {
   let scrub: ScrubQueue
   let changes: Changes
   let awaitingPosts: AwaitingPosts
+  let submissions: MediaSubmissions
+  let exports: Exports
   let api: ControlAPI
   /// Another machine, with an empty folder.
   let otherMachine: ControlAPI
@@ -132,8 +134,10 @@ struct RunningAPI: Sendable {
         try await body(
           RunningAPI(
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
-            scrub: scrub, changes: changes, awaitingPosts: api.awaitingPosts, api: api, otherMachine: other,
-            routes: api.router.routes))
+            scrub: scrub, changes: changes, awaitingPosts: api.uploads.uploads.awaitingPosts,
+            submissions: try #require(api.rooms.lazy.compactMap { $0 as? PostRoutes }.first).submissions,
+            exports: try #require(api.rooms.lazy.compactMap { $0 as? ExportRoutes }.first).exports,
+            api: api, otherMachine: other, routes: api.router.routes))
       }
       for task in tasks { task.cancel() }
       for task in tasks { await task.value }

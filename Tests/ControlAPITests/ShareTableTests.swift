@@ -139,15 +139,15 @@ struct ShareTableTests {
     /// Runs `body` while the client has its share.
     func holdingShare(of resource: Resource, _ body: () async throws -> Void) async throws {
       switch resource {
-      case .submissions: try await holding(ControlAPI.userSubmissions, or: 20, of: api.api.submissions, body)
+      case .submissions: try await holding(MediaSubmissions.userSubmissions, or: 20, of: api.submissions.limit, body)
       case .parts:
         try await holding(
-          ControlAPI.userUploadParts, or: ControlAPI.maxUploadParts / 2, of: api.api.uploadParts, body)
+          UploadRoutes.userUploadParts, or: UploadRoutes.maxUploadParts / 2, of: api.api.uploads.parts, body)
       case .streams:
         try await holding(OpenStreams.userStreams, or: OpenStreams.maxStreams / 2, of: api.changes.streams.limit, body)
-      case .exports: try await holding(Exports.userExports, or: Exports.maxExports / 2, of: api.api.exports.limit, body)
+      case .exports: try await holding(Exports.userExports, or: Exports.maxExports / 2, of: api.exports.limit, body)
       case .waits, .preferences:
-        try await holding(ControlAPI.userWaits, or: ControlAPI.maxWaits / 2, of: api.api.waits, body)
+        try await holding(MediaSubmissions.userWaits, or: MediaSubmissions.maxWaits / 2, of: api.submissions.waits, body)
       case .uploads, .declaredBytes: try await holdingUploads(resource, body)
       case .lists: try await holdingConnections(body)
       }
@@ -184,7 +184,7 @@ struct ShareTableTests {
 
     /// Uses the connections of the client, and has as many tasks wait as it may.
     private func holdingConnections(_ body: () async throws -> Void) async throws {
-      let (pool, client, gate) = (api.api.lists, holder.poolClient, try Gate())
+      let (pool, client, gate) = (api.api.kit.lists, holder.poolClient, try Gate())
       let running = Shared(0)
       let share = client.share(of: pool.size, besides: 0)
       let tasks = (0..<share + client.maxWaiting).map { _ in

@@ -19,7 +19,7 @@ struct ShareTests {
         let (port, gate) = (api.port, Channel<Int>(capacity: 1))
         try await withThrowingTaskGroup(of: Int.self) { group in
           for _ in 0..<held { group.addTask { try await OverloadTests.submitSlowly(port, as: user, gate) } }
-          await OverloadTests.admitted(held, by: api.api.submissions)
+          await OverloadTests.admitted(held, by: api.submissions.limit)
           let refused = try await OverloadTests.headOfRefusal(port, as: user)
           #expect(refused.hasPrefix("HTTP/1.1 429 ") && refused.lowercased().contains("retry-after: "))
           let problem = try await api.submit(.moment(), headers: user.map(Self.user) ?? [])
@@ -30,7 +30,7 @@ struct ShareTests {
           for try await status in group { #expect(status == 202) }
         }
         // What has ended counts no more.
-        #expect(api.api.submissions.count == 0)
+        #expect(api.submissions.limit.count == 0)
         #expect(try await api.submit(.moment(), headers: user.map(Self.user) ?? []).status == 202)
       }
     }
@@ -73,7 +73,7 @@ struct ShareTests {
           return Sending(connection)
         }
       }
-      await OverloadTests.admitted(64, by: api.api.uploadParts)
+      await OverloadTests.admitted(64, by: api.api.uploads.parts)
       let fields = [("Upload-Complete", "?1")]
       func create(_ user: String) async throws -> ClientResponse {
         try await request(
@@ -124,7 +124,7 @@ struct ShareTests {
           return Sending(connection)
         }
       }
-      await OverloadTests.admitted(16, by: api.api.waits)
+      await OverloadTests.admitted(16, by: api.submissions.waits)
       let refused = try await api.get("\(url)?wait=60", headers: Self.user("ada"))
       #expect(refused.status == 429 && UserClient.kind(refused) == "too_many_requests")
       #expect(refused.headers["retry-after"] != nil)
@@ -136,7 +136,7 @@ struct ShareTests {
       let id = try #require(url.split(separator: "/").last)
       #expect(try await request("POST", "/v1/jobs/\(id)/cancel", port: port).status == 200)
       for request in waiting { #expect(try await onThread("client") { try request.receive() }.status == 200) }
-      #expect(api.api.waits.count == 0)
+      #expect(api.submissions.waits.count == 0)
     }
   }
 }

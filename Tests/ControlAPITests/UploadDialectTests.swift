@@ -163,7 +163,7 @@ struct UploadDialectTests {
   func locations() throws {
     let (id, host) = (PublicID.now(), ("Host", "api.example.org"))
     func location(_ fields: (String, String)...) throws -> String {
-      ControlAPI.location(of: id, for: try Self.head("POST", fields))
+      UploadRoutes.location(of: id, for: try Self.head("POST", fields))
     }
     #expect(try location(host) == "http://api.example.org/v1/uploads/\(id)")
     let forwarded = ("X-Forwarded-For", "192.0.2.1")

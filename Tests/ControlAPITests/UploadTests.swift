@@ -228,14 +228,14 @@ struct UploadTests {
         try folder.finish(upload, now: .now.addingTimeInterval(-seconds))
         let path = "/v1/uploads/\(id)"
         #expect(try await request("HEAD", path, port: api.port, headers: Self.tus).status == status)
-        await api.api.removeExpired()
+        await api.api.uploads.uploads.removeExpired()
         #expect(try folder.all().contains(upload) == (status == 200))
       }
       let now = Date.now
       let expired = UploadRecord(
         user: nil, length: 5, metadata: nil, createdAt: now, expiresAt: now.addingTimeInterval(-1))
       _ = try folder.create(expired)
-      await api.api.removeExpired()
+      await api.api.uploads.uploads.removeExpired()
       #expect(try !Folder.names(in: "\(api.blobFolder)/uploads").contains { $0.hasPrefix("\(expired.id)") })
     }
   }

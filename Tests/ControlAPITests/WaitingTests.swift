@@ -163,7 +163,7 @@ struct WaitingTests {
       ("handling=lenient", nil),
     ])
   func preference(field: String, seconds: Int?) {
-    #expect(ControlAPI.preferredWait(["Prefer": field]) == seconds)
+    #expect(MediaSubmissions.preferredWait(["Prefer": field]) == seconds)
   }
 
   @Test("metrics contain the submissions and the state of the queue")

@@ -143,10 +143,10 @@ struct IdleProcessTests {
       Periodic("keys and suspensions", .eachService, every: AccessControl.refreshInterval) { pool in
         try await access.refresh(store, pool)
       },
-      Periodic("posts that await uploads", .eachService, every: ControlAPI.roundInterval) { _ in
+      Periodic("posts that await uploads", .eachService, every: LocalUploads.roundInterval) { _ in
         await api.reconsiderAll()
       },
-      Periodic("uploads of the service", .eachService, every: ControlAPI.expiryInterval) { _ in
+      Periodic("uploads of the service", .eachService, every: LocalUploads.expiryInterval) { _ in
         await api.removeExpired()
       },
     ]

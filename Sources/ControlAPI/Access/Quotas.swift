@@ -62,26 +62,3 @@ package struct Quotas: Sendable, Hashable {
       "\(sender.description) may send \(limits) a day, in UTC.", headers: ["Retry-After": "\(rest)"])
   }
 }
-
-/// The quotas of requests.
-extension ControlAPI {
-  /// Throws a problem before the body of a request is read, if the client has used its quota.
-  ///
-  /// - Parameter posts: the number of posts that the request makes.
-  func checkQuota(_ request: Request, posts: Int, bytes: Int64) async throws {
-    let senders = configuration.quotas.senders(request.caller, author: nil)
-    guard !senders.isEmpty else { return }
-    try await database.run { [store] session in
-      try Quotas.check(senders, DailyUsage(posts: posts, bytes: bytes), store, session)
-    }
-  }
-
-  /// Counts the bytes of an upload before they are sent.
-  func chargeQuota(_ request: Request, bytes: Int64) async throws {
-    let senders = configuration.quotas.senders(request.caller, author: nil)
-    guard !senders.isEmpty, bytes > 0 else { return }
-    try await database.transaction { [store] session in
-      try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
-    }
-  }
-}

@@ -59,11 +59,6 @@ struct PasswordDraft {
 }
 
 extension FieldReader {
-  /// Reads the lifetime of a token, in seconds.
-  mutating func expiresIn() -> Int {
-    integer("expires_in", in: 1...UserToken.maxLifetime) ?? UserToken.defaultLifetime
-  }
-
   /// Reads a password that exists, of any length that a password may have had: a character may be typed as four.
   fileprivate mutating func password(_ name: String) -> String { required(name, limit: 4 * Account.maxPassword) }
 

@@ -20,7 +20,7 @@ package final class PasswordWork: Sendable {
   package init(max: Int = defaultMax) throws(SystemError) {
     self.max = max
     executor = try ThreadExecutor(name: "password", threads: Self.threads, givesWay: true)
-    decoy = PasswordHash(of: ControlAPI.newSecret(""))
+    decoy = PasswordHash(of: Kit.newSecret(""))
   }
 
   deinit { executor.stop() }

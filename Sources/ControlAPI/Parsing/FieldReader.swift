@@ -66,6 +66,11 @@ struct FieldReader {
     return integer
   }
 
+  /// Reads the lifetime of a token, in seconds.
+  mutating func expiresIn() -> Int {
+    integer("expires_in", in: 1...UserToken.maxLifetime) ?? UserToken.defaultLifetime
+  }
+
   /// Reads a value with a closure, which returns nil for an invalid value.
   mutating func value<Value>(
     _ name: String, _ expected: String, isRequired: Bool = false, _ read: (JSONValue) -> Value?

@@ -16,28 +16,3 @@ struct PageResponse<Item: Encodable>: NilEncodable {
     next = page.next?.text
   }
 }
-
-/// The JSON of one month of an author's calendar.
-struct CalendarResponse: Encodable {
-  struct Day: NilEncodable {
-    let date: String
-    let posts: Int
-    /// The latest post of the day.
-    let post: PublicID
-    let image: AssetResponse?
-  }
-
-  let month: String
-  let zone: String
-  let days: [Day]
-
-  init(month: String, zone: String, days: [CalendarDay], urls: MediaURLs) {
-    self.month = month
-    self.zone = zone
-    self.days = days.map { day in
-      Day(
-        date: day.date, posts: day.posts, post: day.post,
-        image: day.image.map { AssetResponse($0, urls, isPublic: day.isPublic) })
-    }
-  }
-}

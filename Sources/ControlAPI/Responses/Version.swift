@@ -50,6 +50,11 @@ extension Request {
 }
 
 extension Response {
+  /// Returns a JSON response that caches must not store.
+  static func uncached(_ value: some Encodable) throws -> Response {
+    .json(.ok, try JSON.encode(value), headers: ["Cache-Control": "no-store"])
+  }
+
   /// Returns the JSON of something that has a version, with the version in the header field `ETag`.
   static func versioned(_ value: some Encodable, _ current: some Versioned, _ status: Status = .ok) throws -> Response {
     .json(

@@ -55,7 +55,7 @@ enum ReferredContent: Sendable {
   case missing(Problem)
 }
 
-extension ControlAPI {
+extension LocalUploads {
   /// Looks up the uploads that a submission names; throws a problem if one is too large or was refused as it arrived.
   ///
   /// - Parameter accepting: what the file of a part may be.
@@ -67,7 +67,7 @@ extension ControlAPI {
     for part in SubmissionPart.allCases {
       for id in references.ids[part] ?? [] {
         guard let record = try record(id, of: caller), record.finished == nil,
-          let file = try uploadFolder().open(id)
+          let file = try folder().open(id)
         else {
           return .missing(
             ProblemKind.uploadNotFound.problem(
@@ -93,7 +93,7 @@ extension ControlAPI {
   /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job.
   func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) throws {
     for awaited in uploads {
-      let record = try uploadFolder().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
+      let record = try folder().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
       if let record { openUploads.update(record) }
     }
     // The last byte may have come before the record said so.
@@ -103,7 +103,7 @@ extension ControlAPI {
   /// Removes the bytes of uploads that a post has awaited: its client may still ask whether all have arrived.
   func finish(_ uploads: [PublicID]) {
     for id in uploads {
-      do { try uploadFolder().finish(id, now: .now) } catch {
+      do { try folder().finish(id, now: .now) } catch {
         log.warning("the bytes of an upload remain until it expires", ["upload": "\(id)", "error": "\(error)"])
       }
       openUploads.remove(id)
@@ -115,7 +115,7 @@ extension ControlAPI {
   func remove(_ uploads: [PublicID]) {
     for id in uploads {
       // try?: what remains expires.
-      _ = try? uploadFolder().remove(id)
+      _ = try? folder().remove(id)
       contents.forget(id)
       openUploads.remove(id)
     }

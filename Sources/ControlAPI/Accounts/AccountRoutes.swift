@@ -1,0 +1,137 @@
+internal import Crypto
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of accounts, for apps without a back-end: their users sign in with a password. A service without
+/// `--accounts on` has the paths, and nothing behind them.
+struct AccountRoutes: RouteRoom {
+  let kit: Kit
+  /// Compares the passwords of accounts; nil: the service has no accounts.
+  let passwords: PasswordWork?
+
+  var routes: [Route] {
+    let limit = JSONBody.limit
+    return [
+      route("POST", "/v1/accounts", access: .anyone, bodyLimit: limit, handler: register),
+      route("POST", "/v1/sessions", access: .anyone, bodyLimit: Self.maxSessionBytes, handler: signIn),
+      route("PUT", "/v1/accounts/current/password", access: .userToken, bodyLimit: limit, handler: changePassword),
+      route("PUT", "/v1/users/{id}/password", access: .key([.tokens]), bodyLimit: limit, handler: resetPassword),
+    ]
+  }
+
+  /// The maximum length of a body that signs in, in bytes. One that registers has a profile, and is counted before it is read.
+  private static let maxSessionBytes: Int64 = 4 << 10
+
+  private func enabledPasswords() throws(Problem) -> PasswordWork {
+    guard let passwords else { throw ProblemKind.accountsOff.problem("The service was started without accounts.") }
+    return passwords
+  }
+
+  private func register(_ request: Request) async throws -> Response {
+    let passwords = try enabledPasswords()
+    try access.limits.countRegistration(from: request.client)
+    let draft = try RegistrationDraft(fields: try await JSONBody.fields(of: request))
+    guard !Profile.isReserved(userName: draft.userName) else { throw Self.userNameTaken(draft.userName) }
+    let store = store
+    // Before the work: a name that is taken costs no hash.
+    guard try await database.read({ try store.account(named: draft.userName, $0) }) == nil else {
+      throw Self.userNameTaken(draft.userName)
+    }
+    let hash = try await passwords.hash(draft.password)
+    let text = Kit.newSecret(UserToken.prefix)
+    let token: UserToken?
+    do {
+      token = try await database.transaction { session in
+        let user = try store.register(draft.profile, password: hash, session)
+        guard let account = try store.account(of: user, session) else { return nil }
+        return try store.signIn(
+          account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)
+      }
+    } catch is UserNameTaken {
+      throw Self.userNameTaken(draft.userName)
+    }
+    guard let token else { throw Self.signInFailed }
+    access.limits.recordSignIn(as: draft.userName, from: request.client)
+    return try TokenRoutes.minted(token, text)
+  }
+
+  private func signIn(_ request: Request) async throws -> Response {
+    let passwords = try enabledPasswords()
+    let attempt = try access.limits.beginSignIn(from: request.client)
+    let draft = try SignInDraft(fields: try await JSONBody.fields(of: request))
+    // A name that no user can have is not looked up, and takes as long as one that no user has.
+    let name = Profile.isUserName(draft.userName) ? draft.userName : nil
+    try access.limits.count(attempt, as: name)
+    let store = store
+    var account: Account?
+    if let name { account = try await database.read { try store.account(named: name, $0) } }
+    let isRight = try await passwords.isRight(
+      draft.password, account.map { PasswordHash(text: $0.passwordHash) })
+    guard let account, isRight else { throw Self.signInFailed }
+    guard account.disabledAt == nil else { throw Self.accountDisabled }
+    try access.checkSuspension(of: account.user)
+    let text = Kit.newSecret(UserToken.prefix)
+    let token = try await database.transaction { session in
+      try store.signIn(account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)
+    }
+    // The account was changed since it was read.
+    guard let token else { throw Self.signInFailed }
+    access.limits.recordSignIn(as: draft.userName, from: request.client)
+    return try TokenRoutes.minted(token, text)
+  }
+
+  private func changePassword(_ request: Request) async throws -> Response {
+    let passwords = try enabledPasswords()
+    guard let token = request.caller.token, token.grant == nil else {
+      throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
+    }
+    let draft = try PasswordDraft(fields: try await JSONBody.fields(of: request), needsFormer: true)
+    let (store, user) = (store, token.user)
+    guard let account = try await database.read({ try store.account(of: user, $0) }) else {
+      throw Self.accountNotFound(user)
+    }
+    try access.limits.countPasswordChange(by: token.id)
+    let former = PasswordHash(text: account.passwordHash)
+    guard try await passwords.isRight(draft.former ?? "", former) else { throw Self.wrongPassword }
+    let hash = try await passwords.hash(draft.password)
+    let revoked = try await database.transaction { session in
+      try store.setPassword(of: user, hash, replacing: account.passwordHash, keeping: token.id, session)
+    }
+    // Another request has changed it.
+    guard let revoked else { throw Self.wrongPassword }
+    access.tokens.forget(Set(revoked))
+    return Response(.noContent)
+  }
+
+  private func resetPassword(_ request: Request) async throws -> Response {
+    let passwords = try enabledPasswords()
+    let (store, user) = (store, try name(request))
+    let draft = try PasswordDraft(fields: try await JSONBody.fields(of: request), needsFormer: false)
+    let hash = try await passwords.hash(draft.password)
+    let revoked = try await database.transaction { try store.setPassword(of: user, hash, $0) }
+    guard let revoked else { throw Self.accountNotFound(user) }
+    access.tokens.forget(Set(revoked))
+    return Response(.noContent)
+  }
+
+  // One response for a name that does not exist and for a wrong password.
+  private static var signInFailed: Problem {
+    ProblemKind.signInFailed.problem(
+      "The user name or the password is wrong.", headers: ["WWW-Authenticate": #"Bearer realm="take5""#])
+  }
+
+  // Only who knows the password gets it.
+  private static var accountDisabled: Problem { ProblemKind.accountDisabled.problem("The account is disabled.") }
+
+  private static var wrongPassword: Problem { ProblemKind.wrongPassword.problem("The former password is wrong.") }
+
+  private static func accountNotFound(_ user: String) -> Problem {
+    ProblemKind.accountNotFound.problem("The user '\(user)' has no account.")
+  }
+
+  private static func userNameTaken(_ name: String) -> Problem {
+    ProblemKind.userNameTaken.problem("The user name '\(name)' is taken or reserved.")
+  }
+}

@@ -1,0 +1,94 @@
+internal import Crypto
+import FoundationEssentials
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of the members of a collection, its link and its activity.
+struct CollectionMemberRoutes: RouteRoom {
+  let kit: Kit
+
+  var routes: [Route] {
+    [
+      route("GET", "/v1/collections/{id}/members", access: .key([.read]), readsQuery: true, handler: listMembers),
+      route(
+        "PUT", "/v1/collections/{id}/members/{user}", access: .key([.submit]), bodyLimit: JSONBody.limit,
+        readsQuery: true, handler: addMember),
+      route("DELETE", "/v1/collections/{id}/members/{user}", access: .key([.delete]), handler: removeMember),
+      route("POST", "/v1/collections/{id}/link", access: .key([.submit]), handler: createLink),
+      route("DELETE", "/v1/collections/{id}/link", access: .key([.delete]), handler: deleteLink),
+      route("GET", "/v1/collections/{id}/activity", access: .key([.read]), readsQuery: true, handler: listActivity),
+    ]
+  }
+
+  /// The start of every link, by which programs that search for leaked secrets recognize it.
+  private static let linkPrefix = "t5l_"
+
+  private func listMembers(_ request: Request) async throws -> Response {
+    let id = try id(.collection, request)
+    return try await list(byUser: \CollectionMember.user, request, else: Self.notFound(.collection, id)) {
+      try $0.members(ofCollection: id, after: $2, limit: $3, for: $1, $4)
+    }
+  }
+
+  private func addMember(_ request: Request) async throws -> Response {
+    var query = QueryReader(request.target)
+    let link = CollectionRoutes.link(&query)
+    try query.finish()
+    let (id, user) = (try id(.collection, request), try name(request, "user"))
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let role = reader.choice("role", of: CollectionMember.Role.self, isRequired: true)
+    let errors = reader.finish()
+    guard errors.isEmpty, let role else { throw ProblemKind.invalid(errors) }
+    let (store, viewer) = (store, request.caller.viewer)
+    try access.countSubmission(of: viewer.user ?? user, request)
+    let shared = try await database.transaction { session in
+      try store.share(collection: id, with: user, as: role, for: viewer, link: link, session)
+    }
+    switch shared {
+    case .changed: return Response(.noContent)
+    case .noCollection: throw Self.notFound(.collection, id)
+    case .noUser: throw Self.notFound(.user, user)
+    }
+  }
+
+  private func removeMember(_ request: Request) async throws -> Response {
+    let (id, user) = (try id(.collection, request), try name(request, "user"))
+    return try await delete(request, else: Self.notFound(.collection, id)) { store, viewer, session in
+      guard try store.unshare(collection: id, with: user, for: viewer, session) else { return false }
+      // A membership has no version.
+      try request.checkVersion(of: nil)
+      return true
+    }
+  }
+
+  private func createLink(_ request: Request) async throws -> Response {
+    let id = try id(.collection, request)
+    let secret = Kit.newSecret(Self.linkPrefix)
+    let hash = SHA256.digest(of: Array(secret.utf8)).bytes
+    _ = try await find(request, changing: true, else: Self.notFound(.collection, id)) {
+      try $0.setLink(hash, ofCollection: id, for: $1, $2) ? true : nil
+    }
+    let path = CollectionResponse.path(id)
+    return .json(
+      .created, try JSON.encode(LinkResponse(link: secret, url: "\(path)?link=\(secret)")),
+      headers: ["Cache-Control": "no-store", "Location": path])
+  }
+
+  private func deleteLink(_ request: Request) async throws -> Response {
+    let id = try id(.collection, request)
+    return try await delete(request, else: Self.notFound(.collection, id)) { store, viewer, session in
+      guard try store.setLink(nil, ofCollection: id, for: viewer, session) else { return false }
+      try request.checkVersion(of: nil)
+      return true
+    }
+  }
+
+  private func listActivity(_ request: Request) async throws -> Response {
+    let id = try id(.collection, request)
+    return try await list(request, { $0 }, else: Self.notFound(.collection, id)) {
+      try $0.activity(ofCollection: id, for: $1, $2, $3)
+    }
+  }
+}

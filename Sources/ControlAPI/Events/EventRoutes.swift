@@ -1,0 +1,88 @@
+internal import Crypto
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of events: what concerns a user.
+struct EventRoutes: RouteRoom {
+  let kit: Kit
+  let changes: Changes
+
+  var routes: [Route] {
+    [
+      route("GET", "/v1/events", access: .keyOrTicket([.read]), readsQuery: true, handler: readUserEvents),
+      route("POST", "/v1/events/tickets", access: .key([.read]), handler: createTicket),
+    ]
+  }
+
+  /// The start of every ticket, by which programs that search for leaked secrets recognize it.
+  private static let ticketPrefix = "t5e_"
+
+  private func readUserEvents(_ request: Request) async throws -> Response {
+    try await stream(of: try request.actingUser(), request)
+  }
+
+  /// Streams the events of a user. A client that reconnects sends the id of its last event.
+  func stream(of user: String, _ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    _ = reader.text("ticket")
+    let parameter = try Self.position(reader.text("last_event_id"), "last_event_id")
+    try reader.finish()
+    let given = try Self.position(request.headers["Last-Event-ID"], "Last-Event-ID") ?? parameter
+    guard request.method != "HEAD" else {
+      return Response(.ok, headers: OpenStreams.headers, body: .stream(BodyStream()))
+    }
+    let store = store
+    let now = try await database.read { session in
+      EventPosition(
+        number: try store.lastEvents(of: [UserKey(user)], session)[UserKey(user)] ?? 0,
+        window: try store.lastWindowChange(session))
+    }
+    var position = given ?? now
+    // A database that was restored from a backup may have fewer windows than the client knows.
+    position.window = min(position.window, now.window)
+    let lifetime = StreamLifetime()
+    let stream = UserEventStream(user: user, at: position, isNew: given == nil) { lifetime.end() }
+    lifetime.attach(try changes.streams.add(stream.body, of: request))
+    lifetime.attach(changes.events.subscribe(stream))
+    return Response(.ok, headers: OpenStreams.headers, body: .stream(stream.body))
+  }
+
+  private static func position(_ text: String?, _ name: String) throws(Problem) -> EventPosition? {
+    guard let text else { return nil }
+    guard let position = EventPosition(text) else {
+      throw ProblemKind.invalidQuery.problem(
+        "The id of the last event is invalid.",
+        errors: [FieldError(name, "expected the id of an event of this stream, such as 12-7")])
+    }
+    return position
+  }
+
+  private func createTicket(_ request: Request) async throws -> Response {
+    let caller = request.caller
+    // The database could not end the stream of a token that it does not know.
+    if case .provider = caller.credential {
+      throw ProblemKind.forbidden.problem("A token of the identity provider gets no ticket; a user token does.")
+    }
+    let ticket = EventTicket(user: try request.actingUser(), token: caller.token?.id, minter: caller.minter)
+    let text = Kit.newSecret(Self.ticketPrefix)
+    let store = store
+    let expiry = try await database.transaction { session in
+      try store.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)
+    }
+    return .json(
+      .created, try JSON.encode(TicketResponse(ticket: text, expiresAt: expiry)),
+      headers: ["Cache-Control": "no-store"])
+  }
+}
+
+extension Request {
+  /// Returns the user that the request acts as; throws a problem if it acts as none.
+  func actingUser() throws(Problem) -> String {
+    guard let user = caller.user else {
+      throw ProblemKind.userRequired.problem("The operation concerns the user that the request acts as.")
+    }
+    return user
+  }
+}

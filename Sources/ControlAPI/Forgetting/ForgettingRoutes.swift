@@ -1,0 +1,32 @@
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Queue
+internal import Store
+
+/// The route that deletes a user.
+struct ForgettingRoutes: RouteRoom {
+  let kit: Kit
+
+  var routes: [Route] {
+    [route("DELETE", "/v1/users/{id}", access: .key([.delete]), handler: forgetUser)]
+  }
+
+  /// Starts the deletion of a user with everything that mentions the user, or returns the job of one that was started.
+  private func forgetUser(_ request: Request) async throws -> Response {
+    let user = try name(request)
+    guard request.caller.viewer.owns(user) else { throw Caller.notYours("The request acts as another user.") }
+    let store = store
+    let (job, tokens) = try await database.transaction { session in
+      let (id, tokens) = try store.forget(
+        user, request: request.jobRequest, session, check: request.checkVersion)
+      try JobQueue.notify(queue: JobKinds.taskQueue, session)
+      return (try JobQueue.find(id, session), tokens)
+    }
+    access.tokens.forget(Set(tokens))
+    guard let job else { throw ProblemKind.jobNotFound.problem("The job of the deletion does not exist.") }
+    return .json(
+      .accepted, try JSON.encode(JobResponse(job)),
+      headers: ["Cache-Control": "no-store", "Location": JobSummaryResponse.path(job.publicID)])
+  }
+}

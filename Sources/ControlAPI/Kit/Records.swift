@@ -1,0 +1,146 @@
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// What the routes of all kinds of records have in common. Each reads or changes what the client of the request sees, and throws the
+/// problem of the kind if that is nothing.
+extension KitHolder {
+  /// Reads what the client sees, or changes it in one transaction.
+  func find<Value: Sendable>(
+    _ request: Request, changing: Bool = false, else problem: @autoclosure () -> Problem,
+    _ body: @Sendable (Store, Viewer, Session) throws -> Value?
+  ) async throws -> Value {
+    let (store, viewer) = (store, request.caller.viewer)
+    let value =
+      changing
+      ? try await database.transaction { try body(store, viewer, $0) }
+      : try await database.read { try body(store, viewer, $0) }
+    guard let value else { throw problem() }
+    return value
+  }
+
+  /// Returns a record with its version, after a change if `body` changes it.
+  ///
+  /// - Parameter json: the JSON of the record.
+  func show<Record: Versioned & Sendable>(
+    _ request: Request, _ json: (Record) -> some Encodable, changing: Bool = false,
+    else problem: @autoclosure () -> Problem, _ body: @Sendable (Store, Viewer, Session) throws -> Record?
+  ) async throws -> Response {
+    let record = try await find(request, changing: changing, else: problem(), body)
+    return try .versioned(json(record), record)
+  }
+
+  /// Deletes a record; `body` returns false if the client sees none.
+  ///
+  /// - Parameter releasing: whether media go with it.
+  func delete(
+    _ request: Request, releasing: Bool = false, else problem: @autoclosure () -> Problem,
+    _ body: @Sendable (Store, Viewer, Session) throws -> Bool
+  ) async throws -> Response {
+    _ = try await find(request, changing: true, else: problem()) { try body($0, $1, $2) ? true : nil }
+    return releasing ? await collectingReleased() : Response(.noContent)
+  }
+
+  /// Returns a page of a list, the latest record first.
+  ///
+  /// - Parameter item: the JSON of a record.
+  func list<Record: Sendable>(
+    _ request: Request, _ item: (Record) -> some Encodable, else problem: @autoclosure () -> Problem,
+    _ body: @Sendable (Store, Viewer, PageRequest, Session) throws -> Page<Record>?
+  ) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let page = reader.page()
+    try reader.finish()
+    let records = try await find(request, else: problem()) { try body($0, $1, page, $2) }
+    return try .uncached(PageResponse(records, item))
+  }
+
+  /// Returns a page of a list in the order of the ids of users, which are its cursors.
+  func list<Item: Encodable & Sendable>(
+    byUser user: KeyPath<Item, String>, _ request: Request, else problem: @autoclosure () -> Problem,
+    _ body: @Sendable (Store, Viewer, _ after: String?, _ limit: Int, Session) throws -> (items: [Item], hasMore: Bool)?
+  ) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
+    let after = reader.text("cursor")
+    try reader.finish()
+    let page = try await find(request, else: problem()) { try body($0, $1, after, limit, $2) }
+    return try .uncached(
+      PageResponse(items: page.items, next: page.hasMore ? page.items.last?[keyPath: user] : nil))
+  }
+
+  /// Returns the response to a deletion and deletes the released media. If that fails, a worker's maintenance task
+  /// deletes them later.
+  func collectingReleased() async -> Response {
+    _ = try? await store.collectReleased(database)
+    return Response(.noContent)
+  }
+
+  /// Runs a query that may scan many rows. It uses the pool `lists`, so that slow lists do not delay other requests.
+  ///
+  /// - Parameter isWide: whether the query may read so many rows that it is at fault itself if it takes too long. Otherwise the
+  ///   database is.
+  func queryList<Items: Sendable>(
+    isWide: Bool = false, _ body: @Sendable (Session) throws -> Items
+  ) async throws -> Items {
+    do {
+      return try await kit.lists.read(body)
+    } catch let error as PostgresError where error.isCanceled && isWide {
+      throw ProblemKind.queryTooSlow.problem("The query exceeded the statement timeout of lists.")
+    } catch is TooManyNearby {
+      throw ProblemKind.queryTooSlow.problem("Too much lies at nearly the same distance from the point.")
+    }
+  }
+
+  /// Returns the id of a record from the path; throws the problem of its kind if it is malformed.
+  func id(_ kind: RecordID.Kind, _ request: Request, _ parameter: String = "id") throws(Problem) -> PublicID {
+    let text = request.parameter(parameter)
+    guard let id = PublicID(text) else { throw Self.notFound(kind, text) }
+    return id
+  }
+
+  /// Returns a name that the app assigned from the path; throws a problem if it is too long.
+  func name(_ request: Request, _ parameter: String = "id") throws(Problem) -> String {
+    let name = request.parameter(parameter)
+    guard 1...MaxLength.name ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
+      throw ProblemKind.invalidFields.problem(
+        "The name in the path is invalid.",
+        errors: [FieldError(parameter, "expected 1 to \(MaxLength.name) characters")])
+    }
+    return name
+  }
+
+  /// Returns the user in the path; throws a problem unless the client is the user or acts as no user.
+  ///
+  /// - Parameter records: the beginning of the detail, such as `The notes are those`.
+  func owner(of records: String, _ request: Request) throws(Problem) -> String {
+    let user = try name(request)
+    guard request.caller.viewer.owns(user) else {
+      throw Caller.notYours("\(records) of another user than the one that the request acts as.")
+    }
+    return user
+  }
+
+  /// The problem of a record that does not exist, or that the client does not see.
+  static func notFound(_ kind: RecordID.Kind, _ id: some CustomStringConvertible) -> Problem {
+    switch kind {
+    case .post: ProblemKind.postNotFound.problem("The post \(id) does not exist.")
+    case .comment: ProblemKind.commentNotFound.problem("There is no comment with the id \(id).")
+    case .user: ProblemKind.userNotFound.problem("The user '\(id)' does not exist.")
+    case .place: ProblemKind.placeNotFound.problem("The place '\(id)' does not exist.")
+    case .image: ProblemKind.imageNotFound.problem("The image \(id) does not exist.")
+    case .collection: ProblemKind.collectionNotFound.problem("The collection \(id) does not exist.")
+    }
+  }
+
+  static func notFound(_ record: RecordID) -> Problem { notFound(record.kind, record.id) }
+}
+
+extension RecordID {
+  /// The path of a post, a user, a place, an image or a collection.
+  var path: String { "/v1/\(kind.rawValue)s/\(MediaURLs.percentEncoded(id))" }
+
+  /// The id if the record is of a kind, otherwise nil.
+  func id(ifOf kind: Kind) -> String? { kind == self.kind ? id : nil }
+}

@@ -1,0 +1,130 @@
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of users and their profiles.
+struct UserRoutes: RouteRoom {
+  let kit: Kit
+
+  var routes: [Route] {
+    [
+      route("GET", "/v1/users", access: .key([.read]), readsQuery: true, handler: searchUsers),
+      route("GET", "/v1/users/{id}", access: .key([.read]), handler: readUser),
+      route(
+        "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit
+      ) { try await saveUser($0, replacesAll: true) },
+      route(
+        "PATCH", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit
+      ) { try await saveUser($0, replacesAll: false) },
+    ]
+  }
+
+  private func searchUsers(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let ids = reader.texts("id")
+    let text = ids.isEmpty ? reader.text("query", isRequired: true) ?? "" : ""
+    let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
+    try reader.finish()
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let users = try await queryList { session in
+      ids.isEmpty
+        ? try store.users(like: text, for: viewer, limit: limit, session) : try store.users(ids, for: viewer, session)
+    }
+    return try .uncached(PageResponse(items: users.map { UserResponse($0, urls) }, next: nil))
+  }
+
+  private func readUser(_ request: Request) async throws -> Response {
+    let (id, urls) = (try name(request), access.mediaURLs(for: request))
+    return try await show(request, { UserResponse($0, urls) }, else: Self.notFound(.user, id)) {
+      try $0.user(id, for: $1, $2)
+    }
+  }
+
+  private func saveUser(_ request: Request, replacesAll: Bool) async throws -> Response {
+    let (id, urls) = (try name(request), access.mediaURLs(for: request))
+    let change = try ProfileChange(fields: try await JSONBody.fields(of: request), replacesAll: replacesAll)
+    try access.countSubmission(of: id, request)
+    do {
+      return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
+        store, viewer, session in
+        try store.save(change, of: id, for: viewer, session) { try request.checkVersion(of: $0, named: "user") }
+        return try store.user(id, for: viewer, session)
+      }
+    } catch let error as UserNameRequired {
+      let reason =
+        error.signsIn
+        ? "is required: the user signs in with it"
+        : "is required: the user has one; repeat it, or write null to give it up"
+      throw ProblemKind.invalid([FieldError("user_name", reason)])
+    } catch is UserNameTaken {
+      throw ProblemKind.userNameTaken.problem(
+        "The user name '\(change.userName.applied(to: nil) ?? "")' is taken or reserved.")
+    }
+  }
+}
+
+extension ProfileChange {
+  /// Reads the members of a profile, or of a merge patch of it (RFC 7396); throws a problem that names every invalid member.
+  ///
+  /// - Parameter replacesAll: whether members that are absent are empty; the user name is never emptied so.
+  init(fields: [String: JSONValue], replacesAll: Bool) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    let profile = Profile(&reader)
+    try reader.check()
+    self.init(profile)
+    isReplacement = replacesAll
+    if fields["user_name"] == nil { userName = .keep }
+    guard !replacesAll else { return }
+    for (name, member) in Self.members where fields[name] == nil { self[keyPath: member] = .keep }
+  }
+
+  private static var members: [(name: String, member: WritableKeyPath<ProfileChange, MemberChange<String>>)] {
+    [
+      ("name", \.name), ("given_name", \.givenName), ("family_name", \.familyName), ("bio", \.bio),
+      ("birth_date", \.birthDate), ("email", \.email),
+    ]
+  }
+}
+
+extension Profile {
+  /// Reads the fields of a profile; absent fields are empty.
+  init(_ reader: inout FieldReader) {
+    self.init(
+      userName: reader.value("user_name", Self.expectedUserName) { Self.text($0, Profile.isUserName) },
+      name: reader.text("name", limit: MaxLength.name), givenName: reader.text("given_name", limit: MaxLength.name),
+      familyName: reader.text("family_name", limit: MaxLength.name), bio: reader.text("bio", limit: MaxLength.text),
+      birthDate: reader.value("birth_date", "expected a date such as \"2001-02-28\"") { Self.text($0, Self.isDate) },
+      email: reader.value("email", "expected an e-mail address of at most 254 characters") {
+        Self.text($0, Self.isAddress)
+      })
+  }
+
+  private static let expectedUserName =
+    "expected 1 to \(maxUserName) ASCII letters, digits, dots, underscores and hyphens"
+
+  private static func text(_ value: JSONValue, _ isValid: (String) -> Bool) -> String? {
+    guard case .string(let text) = value, isValid(text) else { return nil }
+    return text
+  }
+
+  /// Whether a text is a date of the years 1900 to 9999 (RFC 3339, full-date).
+  static func isDate(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
+      let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), 1900...9999 ~= year, 1...12 ~= month
+    else { return false }
+    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return 1...days[month - 1] ~= day
+  }
+
+  /// Whether a text may be an e-mail address: one `@` between other visible characters. Only a message to it could show more.
+  private static func isAddress(_ text: String) -> Bool {
+    // By code points: a character may be '@' with what combines with it.
+    let scalars = text.unicodeScalars
+    let parts = scalars.split(separator: "@", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && scalars.count <= 254
+      && scalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+  }
+}

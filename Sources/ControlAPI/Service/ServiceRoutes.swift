@@ -1,0 +1,81 @@
+internal import Blobs
+internal import COpenAPI
+internal import Crypto
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Queue
+internal import Store
+internal import Telemetry
+
+/// The routes of health checks, of metrics in the text format of Prometheus, and of the OpenAPI document.
+struct ServiceRoutes: RouteRoom {
+  let kit: Kit
+  let reads: BlobReads
+  let space: MediaSpace
+  /// Whether the process works; a supervisor should restart the process otherwise.
+  let isLive: @Sendable () -> Bool
+
+  var routes: [Route] {
+    [
+      Route("/livez", admission: admission(to: .unlimited), answer: readLiveness),
+      // What a probe adds to the path does not matter: the service would be taken for dead.
+      route("GET", "/readyz", access: .anyone, readsQuery: true, handler: readReadiness),
+      route("GET", "/metrics", access: .key([.admin]), handler: readMetrics),
+      route("GET", "/openapi.json", access: .unlimited, handler: Self.readDocument),
+    ]
+  }
+
+  private func readLiveness(_ request: Request) throws(Problem) -> Response {
+    guard isLive() else {
+      throw ProblemKind.databaseUnavailable.problem(
+        "The embedded database has been unavailable for too long; restart the service.",
+        headers: ["Retry-After": "5"])
+    }
+    return Self.healthy("live")
+  }
+
+  /// Checks that submissions with media can be stored, in a few seconds. This does not need a worker.
+  private func readReadiness(_ request: Request) async throws -> Response {
+    let store = store
+    try await database.run { try store.check($0) }
+    try space.requireFree(try await reads.check())
+    return Self.healthy("ready")
+  }
+
+  private static func healthy(_ status: String) -> Response {
+    .json(.ok, Array(#"{"status":"\#(status)"}"#.utf8), headers: ["Cache-Control": "no-store"])
+  }
+
+  private func readMetrics(_ request: Request) async throws -> Response {
+    // Without the database the gauges of the queue are absent; the counters of this process are returned.
+    // Sooner than Prometheus gives up.
+    let gauges = (try? await database.run(timeout: .seconds(2)) { try QueueGauges.measure($0) })
+    let isUp = MetricGauge("take5_database_up", "Whether the database is available.", [:], gauges == nil ? 0 : 1)
+    // Absent as well, while the storage does not answer.
+    var own = [isUp]
+    do { own += space.gauges(free: try await reads.freeBytes()) } catch {}
+    return Response(
+      .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
+      body: .bytes(Array(kit.metrics.text(with: (gauges ?? []) + own).utf8)))
+  }
+
+  private static let documentBytes = {
+    var size = 0
+    let document = copenapi_document(&size)
+    return [UInt8](UnsafeRawBufferPointer(start: document, count: size))
+  }()
+
+  private static let document = Representation(
+    length: Int64(documentBytes.count),
+    entityTag: EntityTag(strong: SHA256.digest(of: documentBytes).hex),
+    // Caches must revalidate it, because it changes with the version of the program.
+    headers: ["Content-Type": "application/json", "Cache-Control": "public, no-cache"])
+
+  @Sendable
+  private static func readDocument(_ request: Request) async throws -> Response {
+    try await document.respond(to: request) { range in
+      .bytes(Array(documentBytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+    }
+  }
+}

@@ -1,0 +1,116 @@
+internal import Blobs
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Queue
+internal import Store
+internal import Telemetry
+
+/// How submissions with media are received, whatever they are: limited, durable before they are stored, and with a response that
+/// waits for the job if the client wants that.
+struct MediaSubmissions: KitHolder {
+  /// The share of a user of the submissions that are received at the same time.
+  static let userSubmissions = 16
+  /// The maximum number of requests that wait for a job, and the share of a user.
+  static let maxWaits = 8192
+  static let userWaits = 16
+  /// The maximum time that a request waits, in seconds.
+  static let maxWait = 60
+  static let postsTemplate = "/v1/posts"
+
+  let kit: Kit
+  let space: MediaSpace
+  let limit: SharedLimit
+  let changes: Changes
+  let waits: SharedLimit
+
+  /// Returns a route that receives media: its requests are uploads, whose number is limited.
+  ///
+  /// An upload is refused before its body is read if the limit is reached or there is too little free space. It counts
+  /// until it is stored, but not while its client waits for the job.
+  ///
+  /// - Parameters:
+  ///   - scopes: what an API key needs; an upload grant is admitted too.
+  ///   - submit: stores the submission of an authorized request.
+  func upload(
+    _ method: String, _ template: String, scopes: Set<Scope>, bodyLimit: Int64,
+    submit: @escaping @Sendable (Request) async throws -> StoredSubmission
+  ) -> Route {
+    route(method, template, access: .upload(scopes), bodyLimit: bodyLimit, waitsForDisk: true) { request in
+      if let replayed = await replay(of: request) { return await response(to: request, awaitingJobOf: replayed) }
+      try space.check(for: request)
+      try await checkQuota(request, posts: template == Self.postsTemplate ? 1 : 0, bytes: space.bytes(of: request))
+      let stored = try await limit.admit(request) { try await submit(request) }
+      return await response(to: request, awaitingJobOf: stored)
+    }
+  }
+
+  /// Makes the files of a submission durable.
+  func prepare(_ sources: [NewAsset]) async throws {
+    for content in sources.map(\.content) {
+      try await kit.writes.run { [blobs = space.blobs] () throws(BlobError) in try blobs.prepare(content) }
+    }
+  }
+
+  /// Waits for the job of a submission if the request has the preference `wait` (RFC 7240, section 4.3), and returns the
+  /// response with the finished post or image; after the timeout, the response to the submission.
+  ///
+  /// The submission is already stored. An error while waiting therefore does not fail the request.
+  func response(to request: Request, awaitingJobOf stored: StoredSubmission) async -> Response {
+    var response = stored.response
+    // try?: the client reads the post or the image later. One that has its share of requests that wait gets no more of them.
+    guard stored.status == .accepted, let seconds = Self.preferredWait(request.headers), let subject = stored.subject,
+      let finished = try? await waits.admit(
+        request, { try await finished(subject, stored.job, within: .seconds(seconds), request) })
+    else { return response }
+    response.status = .ok
+    response.body = .bytes(finished)
+    response.headers["Preference-Applied"] = "wait=\(seconds)"
+    return response
+  }
+
+  /// Returns the JSON of a post or an image once its job has finished; nil if it has not within the limit.
+  ///
+  /// - Parameter job: nil: the job that the post or the image has.
+  private func finished(
+    _ subject: Subject, _ job: PublicID?, within limit: Duration, _ request: Request
+  ) async throws -> [UInt8]? {
+    func content() async throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
+      let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+      return try await database.run { try subject.content(store, viewer, urls, $0) }
+    }
+    var job = job
+    if job == nil { job = try await content()?.job }
+    guard let job, let ended = try await changes.jobs.end(of: job, within: limit), ended.state.isFinal else {
+      return nil
+    }
+    return try await content()?.body
+  }
+
+  /// Returns the seconds of a preference `wait=N`, at most `maxWait`; nil if it is absent or invalid.
+  static func preferredWait(_ headers: HeaderFields) -> Int? {
+    for preference in headers.list("Prefer") {
+      let parts = preference.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]), seconds > 0 else {
+        continue
+      }
+      return min(seconds, maxWait)
+    }
+    return nil
+  }
+}
+
+extension Metrics {
+  /// Counts the media of a submission.
+  func count(_ kind: String, _ sources: [NewAsset]) {
+    let bytes = sources.map(\.content.bytes).reduce(0, +)
+    count("take5_submissions_total", "Submissions stored.", ["kind": kind])
+    count(
+      "take5_upload_bytes_total", "Bytes of media stored by submissions.", ["kind": kind], by: Double(bytes))
+  }
+}
+
+extension Request {
+  /// The request, as its job keeps it.
+  var jobRequest: JobRequest { JobRequest(id: id.description, trace: trace?.description) }
+}

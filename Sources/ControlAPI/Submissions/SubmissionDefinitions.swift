@@ -1,0 +1,57 @@
+internal import HTTPServer
+package import Model
+internal import Store
+
+/// The definitions that submissions are processed with.
+package struct SubmissionDefinitions: Sendable {
+  /// The name of the definition of photo posts.
+  package static let photoPost = "photo-post"
+
+  /// The definition of moments.
+  package var moment: Definition
+  /// The definition of a marker's video.
+  package var clip: Definition
+  /// The definitions of photos and images, by name.
+  package var photos: [String: PhotoDefinition]
+  /// The kinds of collections, by name.
+  package var collections: [String: CollectionDefinition]
+
+  package init(
+    moment: Definition, clip: Definition, photos: [String: PhotoDefinition],
+    collections: [String: CollectionDefinition]
+  ) {
+    self.moment = moment
+    self.clip = clip
+    self.photos = photos
+    self.collections = collections
+  }
+
+  /// The maximum length of a file of any submission.
+  var maxBytes: Int64 { max(moment.limits.bytes, clip.limits.bytes, photos.values.map(\.limits.bytes).max() ?? 0) }
+
+  /// Whether the definition for a kind of posts holds them.
+  func holds(_ kind: PostKind) -> Bool {
+    let rule =
+      switch kind {
+      case .take5: moment.moderation
+      case .photo: photos[Self.photoPost]?.moderation
+      case .marker: clip.moderation
+      }
+    return rule == .hold
+  }
+
+  /// Returns a definition of photos or images by its name.
+  func photo(_ name: String) -> PhotoDefinition {
+    guard let definition = photos[name] else { preconditionFailure("unknown definition '\(name)'") }
+    return definition
+  }
+
+  /// The definition that the media of a post are processed with.
+  func definition(of media: SubmissionForm.Media<JudgedFile>) -> MediaDefinition {
+    switch media {
+    case .moment: .clips(moment)
+    case .clip: .clips(clip)
+    case .photos: .photos(photo(Self.photoPost))
+    }
+  }
+}

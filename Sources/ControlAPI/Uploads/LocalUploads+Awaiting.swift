@@ -1,0 +1,202 @@
+internal import Blobs
+import FoundationEssentials
+internal import Model
+internal import Platform
+internal import Postgres
+internal import Queue
+internal import Store
+internal import Telemetry
+
+/// The posts to look at because an upload that they await is whole or refused. One that changes while it is looked at has no second place
+/// among them: it is looked at again.
+final class AwaitingPosts: Sendable {
+  let changed: AsyncStream<PublicID>
+  private let continuation: AsyncStream<PublicID>.Continuation
+  /// The posts that are in `changed` or are looked at, and whether they have changed since.
+  private let pending = Locked<[PublicID: Bool]>([:])
+
+  init() { (changed, continuation) = AsyncStream.makeStream() }
+
+  func reconsider(_ post: PublicID) {
+    let isNew = pending.withLock { pending in
+      let isNew = pending[post] == nil
+      pending[post] = !isNew
+      return isNew
+    }
+    if isNew { continuation.yield(post) }
+  }
+
+  /// Ends a look at a post; true if it is to be looked at again.
+  func hasChanged(_ post: PublicID) -> Bool {
+    pending.withLock { pending in
+      let hasChanged = pending[post] == true
+      pending[post] = hasChanged ? false : nil
+      return hasChanged
+    }
+  }
+}
+
+/// Posts whose submissions came before the bytes of their uploads: they are processed once all uploads are whole.
+///
+/// The request that sends the last byte does not wait for that, so that no upload waits for the database. What a crash or an
+/// outage prevents is done by the next round over all these posts.
+extension LocalUploads {
+  static let roundInterval = Duration.seconds(30)
+  static let expiryInterval = Duration.seconds(300)
+
+  /// The number of posts that are looked at together: the media of one may take long on their way to a bucket.
+  private static let concurrentPosts = 4
+
+  /// Processes posts as their uploads become whole, and removes uploads that have expired, until the task is cancelled.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await reconsiderChanged() }
+      group.addTask {
+        repeat {
+          await reconsiderAll()
+          await collectReleased()
+        } while (try? await Task.sleep(for: Self.roundInterval)) != nil
+      }
+      group.addTask {
+        repeat { await removeExpired() } while (try? await Task.sleep(for: Self.expiryInterval)) != nil
+      }
+    }
+  }
+
+  /// Removes what a killed process released, or began to remove: until the removal ends, the same bytes are refused, and there may be no
+  /// worker.
+  func collectReleased() async {
+    do { try await store.collectReleased(database) } catch { logFailure(error, [:]) }
+  }
+
+  /// Removes the uploads of this machine that have expired, or whose user was deleted: a worker with another folder does not have them.
+  func removeExpired() async {
+    do {
+      try await store.removeUploads(database, onDamage: logDamage)
+      try await onThread("uploads") { [blobs, openUploads] in try openUploads.read(blobs.uploads()) }
+    } catch {
+      log.warning("the uploads could not be read", ["error": "\(error)"])
+    }
+  }
+
+  private func reconsiderChanged() async {
+    await withTaskGroup(of: Void.self) { group in
+      var running = 0
+      for await post in awaitingPosts.changed {
+        if running == Self.concurrentPosts {
+          await group.next()
+          running -= 1
+        }
+        group.addTask {
+          repeat { await tryToReconsider(post, isRound: false) } while awaitingPosts.hasChanged(post)
+        }
+        running += 1
+      }
+    }
+  }
+
+  /// Looks at the posts of all machines.
+  func reconsiderAll() async {
+    var last: Int64? = 0
+    do {
+      while let number = last {
+        let posts = try await database.run { [store] in try store.postsAwaitingUploads(after: number, $0) }
+        try await posts.forEach(concurrently: Self.concurrentPosts) { _, post in
+          await tryToReconsider(post, isRound: true)
+        } receive: { _, _ in
+        }
+        last = posts.last?.number
+      }
+    } catch {
+      logFailure(error, [:])
+    }
+  }
+
+  /// Looks at a post. What keeps it from being processed keeps no other post from it, and the next round looks at it again.
+  private func tryToReconsider(_ post: PublicID, isRound: Bool) async {
+    do {
+      do { try await reconsider(post, isRound: isRound) } catch {
+        // Another look may have ended the wait meanwhile, and removed the uploads.
+        guard try await isAwaiting(post) else { return }
+        throw error
+      }
+    } catch {
+      logFailure(error, ["post": "\(post)"])
+    }
+  }
+
+  private func isAwaiting(_ post: PublicID) async throws -> Bool {
+    try await !database.run { [store] in try store.awaitedUploads(of: post, $0) }.isEmpty
+  }
+
+  private func logFailure(_ error: any Error, _ subject: KeyValuePairs<String, String?>) {
+    guard !Task.isCancelled else { return }
+    log.with(subject).warning("a post that awaits uploads could not be looked at", ["error": "\(error)"])
+  }
+
+  /// Processes a post if all of its uploads are whole; rejects it if one of them is refused, has expired or was deleted.
+  ///
+  /// - Parameter isRound: whether the post is one of any machine: an upload that is not here may be on another one, as long as an
+  ///   upload lives.
+  private func reconsider(_ post: PublicID, isRound: Bool) async throws {
+    let mayBeElsewhere = isRound && post.seconds + configuration.uploadLifetime > UploadClock.now.timeIntervalSince1970
+    let (draft, awaited) = try await database.run { [store] session in
+      (try store.post(post, for: .unrestricted, session)?.draft, try store.awaitedUploads(of: post, session))
+    }
+    guard let draft, !awaited.isEmpty else { return }
+    do {
+      guard
+        let (sources, definition) = try await onThread(
+          "uploads",
+          {
+            let found = try sources(of: draft, awaited, mayBeElsewhere)
+            for source in found?.0 ?? [] { try blobs.prepare(source.content) }
+            return found
+          })
+      else { return }
+      try await store.transaction(publishing: sources, database) { session in
+        guard try store.process(post, sources: sources, definition: definition, session) else { return }
+        try JobQueue.notify(queue: PostJob.queue, session)
+      }
+      kit.metrics.count(draft.kind.rawValue, sources)
+    } catch let refusal as MediaRefusal {
+      try await reject(post, refusal.reasons)
+    } catch let refusal as QuarantineRefusal {
+      try await reject(post, refusal.reasons)
+    }
+    try await onThread("uploads") { finish(awaited.map(\.upload)) }
+  }
+
+  private func reject(_ post: PublicID, _ reasons: [Reason]) async throws {
+    _ = try await database.transaction { [store] session in
+      try store.reject(awaiting: post, reasons, session)
+    }
+  }
+
+  /// Returns the media of a post as assets; nil if an upload is not whole yet.
+  private func sources(
+    of draft: PostDraft, _ awaited: [AwaitedUpload], _ mayBeElsewhere: Bool
+  ) throws -> ([NewAsset], MediaDefinition)? {
+    var content: [SubmissionPart: [JudgedFile]] = [:]
+    var isWhole = true
+    for awaited in awaited {
+      guard let part = SubmissionPart(rawValue: awaited.part), let record = try folder().record(awaited.upload),
+        record.finished == nil, let file = try folder().open(awaited.upload)
+      else {
+        if mayBeElsewhere { return nil }
+        throw MediaRefusal(reasons: [.uploadExpired])
+      }
+      if let reason = record.refusal { throw MediaRefusal(reasons: [reason]) }
+      guard try file.synchronizedState().isWhole else {
+        if record.expiresAt <= UploadClock.now { throw MediaRefusal(reasons: [.uploadExpired]) }
+        isWhole = false
+        continue
+      }
+      content[part, default: []].append(
+        try JudgedFile(file.sealed(hash: contents.hash(of: awaited.upload)), accepting: definitions.accepted(part)))
+    }
+    guard isWhole else { return nil }
+    let media = try SubmissionForm.Media(content, of: draft, textField: "caption")
+    return (try media.sources(), definitions.definition(of: media))
+  }
+}
