@@ -8,7 +8,6 @@ internal import Store
 /// `--accounts on` has the paths, and nothing behind them.
 struct AccountRoutes: RouteRoom {
   let kit: Kit
-  /// Compares the passwords of accounts; nil: the service has no accounts.
   let passwords: PasswordWork?
 
   var routes: [Route] {

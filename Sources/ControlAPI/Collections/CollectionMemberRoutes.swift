@@ -71,9 +71,7 @@ struct CollectionMemberRoutes: RouteRoom {
       try $0.setLink(hash, ofCollection: id, for: $1, $2) ? true : nil
     }
     let path = CollectionResponse.path(id)
-    return .json(
-      .created, try JSON.encode(LinkResponse(link: secret, url: "\(path)?link=\(secret)")),
-      headers: ["Cache-Control": "no-store", "Location": path])
+    return try .uncached(LinkResponse(link: secret, url: "\(path)?link=\(secret)"), .created, at: path)
   }
 
   private func deleteLink(_ request: Request) async throws -> Response {

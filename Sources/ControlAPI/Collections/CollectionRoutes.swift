@@ -20,7 +20,7 @@ struct CollectionRoutes: RouteRoom {
       route(
         "PATCH", "/v1/collections/{id}", access: .key([.change, .read]), bodyLimit: limit, handler: changeCollection),
       route("DELETE", "/v1/collections/{id}", access: .key([.delete]), handler: deleteCollection),
-      images.upload("PUT", "/v1/collections/{id}/thumbnail") {
+      images.submissions.upload("PUT", "/v1/collections/{id}/thumbnail", bodyLimit: images.imageLimit) {
         try await editable($0)
         return try await images.submit($0, .itinerary)
       },

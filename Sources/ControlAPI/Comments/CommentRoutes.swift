@@ -1,7 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
 internal import Model
-internal import Postgres
 internal import Store
 
 /// The routes of comments on posts, places and collections.

@@ -71,9 +71,7 @@ struct EventRoutes: RouteRoom {
     let expiry = try await database.transaction { session in
       try store.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)
     }
-    return .json(
-      .created, try JSON.encode(TicketResponse(ticket: text, expiresAt: expiry)),
-      headers: ["Cache-Control": "no-store"])
+    return try .uncached(TicketResponse(ticket: text, expiresAt: expiry), .created)
   }
 }
 

@@ -25,8 +25,6 @@ struct ForgettingRoutes: RouteRoom {
     }
     access.tokens.forget(Set(tokens))
     guard let job else { throw ProblemKind.jobNotFound.problem("The job of the deletion does not exist.") }
-    return .json(
-      .accepted, try JSON.encode(JobResponse(job)),
-      headers: ["Cache-Control": "no-store", "Location": JobSummaryResponse.path(job.publicID)])
+    return try .uncached(JobResponse(job), .accepted, at: JobSummaryResponse.path(job.publicID))
   }
 }

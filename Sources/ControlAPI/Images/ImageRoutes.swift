@@ -1,6 +1,7 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
+internal import ISOBaseMedia
 internal import Model
 internal import Postgres
 internal import Store
@@ -21,18 +22,12 @@ struct ImageRoutes: RouteRoom {
   }
 
   /// The maximum length of a request with an image, in bytes.
-  private var imageLimit: Int64 { definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0 }
-
-  func upload(
-    _ method: String, _ path: String, submit: @escaping @Sendable (Request) async throws -> StoredSubmission
-  ) -> Route {
-    submissions.upload(method, path, scopes: [.submit], bodyLimit: imageLimit, submit: submit)
-  }
+  var imageLimit: Int64 { definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0 }
 
   /// The routes of images of which an owner has many.
   private func listed(_ kind: ImageKind, _ path: String) -> [Route] {
     [
-      upload("POST", path) { try await submit($0, kind) },
+      submissions.upload("POST", path, bodyLimit: imageLimit) { try await submit($0, kind) },
       route("GET", path, access: .key([.read]), readsQuery: true) { try await listImages($0, kind) },
       route("DELETE", path + "/{image}", access: .key([.delete])) { try await deleteImage($0, kind) },
     ]
@@ -41,7 +36,7 @@ struct ImageRoutes: RouteRoom {
   /// The routes of images of which an owner has one at a time.
   private func single(_ kind: ImageKind, _ path: String, role: Role) -> [Route] {
     [
-      upload("PUT", path) { try await submit($0, kind) },
+      submissions.upload("PUT", path, bodyLimit: imageLimit) { try await submit($0, kind) },
       route("GET", path, access: .key([.read])) { try await readCurrentImage($0, kind, role: role) },
       route("DELETE", path, access: .key([.delete])) { try await deleteAll($0, kind) },
     ]
@@ -104,6 +99,56 @@ struct ImageRoutes: RouteRoom {
     let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
     return try await delete(request, releasing: true, else: missing) {
       try $0.deleteImages(kind, of: owner, for: $1, $2, check: request.checkVersion)
+    }
+  }
+
+  /// Stores an image and its file. They are durable on disk when it returns, but not processed yet.
+  func submit(_ request: Request, _ kind: ImageKind) async throws -> StoredSubmission {
+    let owner = try owner(request, kind)
+    if kind == .profile, !request.caller.viewer.owns(owner) {
+      throw Caller.notYours("The profile image is that of another user.")
+    }
+    let definition = definitions.photo(kind.definition)
+    let upload = try await image(of: request, limits: definition.limits)
+    let author = try request.caller.author(upload.author)
+    if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
+    try access.countSubmission(of: author ?? owner, request)
+    let source: NewAsset?
+    do throws(MediaRefusal) {
+      source = try upload.image.map { (image) throws(MediaRefusal) in
+        try SubmissionForm.Media.photos([image]).sources()[0]
+      }
+    } catch {
+      throw error.problem
+    }
+    try await submissions.prepare(source.map { [$0] } ?? [])
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
+    let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
+    let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
+    let senders = configuration.quotas.senders(request.caller, author: author ?? owner)
+    let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
+    let stored = try await storeOnce(
+      request, SubmissionKind(kind), payload: payload, publishing: source.map { [$0] } ?? []
+    ) { session in
+      guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
+      let id = try store.submitImage(
+        draft, for: viewer, source: source, definition: definition, request: request.jobRequest, session)
+      guard let id, let submission = try StoredSubmission(.image(id), store, viewer, urls, session) else {
+        throw Self.notFound(.post, owner)
+      }
+      try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
+      return submission
+    }
+    uploads.remove((upload.references?.all ?? []).map(\.upload))
+    if !stored.isReplay { kit.metrics.count(kind.rawValue, source.map { [$0] } ?? []) }
+    return stored
+  }
+
+  private func image(of request: Request, limits: PhotoLimits) async throws -> ImageUpload {
+    guard JSONBody.isPlain(request) else { return try await ImageUpload(request, space: submissions.space, limits: limits) }
+    return try await ImageUpload(naming: request) { references in
+      try uploads.content(of: references, for: request.caller) { _ in AcceptedMedia(photo: limits) }
     }
   }
 }

@@ -6,13 +6,11 @@ internal import Postgres
 internal import Queue
 internal import Store
 
-extension Kit {
-  /// The timeout of a submission for a connection from the pool. It is long because the body was already received: a
-  /// refusal would make the client upload it again.
-  fileprivate static let checkoutTimeout = Duration.seconds(120)
+/// The timeout of a submission for a connection from the pool. It is long because the body was already received: a
+/// refusal would make the client upload it again.
+private let checkoutTimeout = Duration.seconds(120)
 
-  fileprivate static let maxKeyLength = 200
-}
+private let maxKeyLength = 200
 
 /// Submissions that a client may repeat.
 extension KitHolder {
@@ -47,7 +45,7 @@ extension KitHolder {
           by: { [writes = kit.writes] work in
             try await writes.run(work)
             try Task.checkCancellation()
-          }, database, checkout: Kit.checkoutTimeout
+          }, database, checkout: checkoutTimeout
         ) { session in
           let stored = try key.map { try Self.stored(under: $0, store, session, submit) } ?? submit(session)
           // Also for a replay: the first request may have failed between its commit and its notification.
@@ -140,11 +138,11 @@ extension KitHolder {
     // The draft specifies a quoted string (RFC 9651); many clients omit the quotes.
     let isQuoted = field.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
     let key = isQuoted ? String(field.dropFirst().dropLast()) : field
-    guard fields.count == 1, 1...Kit.maxKeyLength ~= key.utf8.count,
+    guard fields.count == 1, 1...maxKeyLength ~= key.utf8.count,
       key.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x22 })
     else {
       throw ProblemKind.invalidIdempotencyKey.problem(
-        "The header field Idempotency-Key must be one key of 1 to \(Kit.maxKeyLength) visible ASCII characters.")
+        "The header field Idempotency-Key must be one key of 1 to \(maxKeyLength) visible ASCII characters.")
     }
     return key
   }

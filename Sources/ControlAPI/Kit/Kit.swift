@@ -9,7 +9,6 @@ internal import Telemetry
 /// What the routes of all capabilities share.
 struct Kit: Sendable {
   let database: Pool
-  /// A second pool for the same database, with a statement timeout, for lists that may scan many rows.
   let lists: Pool
   let store: Store
   let writes: BlobWrites
@@ -44,27 +43,4 @@ extension KitHolder {
   var configuration: ControlAPI.Configuration { kit.configuration }
   var definitions: SubmissionDefinitions { kit.definitions }
   var log: Logger { kit.log }
-}
-
-/// The quotas of requests.
-extension KitHolder {
-  /// Throws a problem before the body of a request is read, if the client has used its quota.
-  ///
-  /// - Parameter posts: the number of posts that the request makes.
-  func checkQuota(_ request: Request, posts: Int, bytes: Int64) async throws {
-    let senders = configuration.quotas.senders(request.caller, author: nil)
-    guard !senders.isEmpty else { return }
-    try await database.run { [store] session in
-      try Quotas.check(senders, DailyUsage(posts: posts, bytes: bytes), store, session)
-    }
-  }
-
-  /// Counts the bytes of an upload before they are sent.
-  func chargeQuota(_ request: Request, bytes: Int64) async throws {
-    let senders = configuration.quotas.senders(request.caller, author: nil)
-    guard !senders.isEmpty, bytes > 0 else { return }
-    try await database.transaction { [store] session in
-      try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
-    }
-  }
 }

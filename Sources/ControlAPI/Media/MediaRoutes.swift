@@ -10,7 +10,6 @@ internal import Store
 struct MediaRoutes: RouteRoom {
   let kit: Kit
   let reads: BlobReads
-  /// Receives the blobs that are served, so that their content is verified later.
   let scrub: ScrubQueue
 
   var routes: [Route] {

@@ -66,9 +66,7 @@ struct ModerationRoutes: RouteRoom {
         try Self.decided(try store.decide(opened.id, decision, by: by, note: note, session), "\(opened.id)"), isNew
       )
     }
-    return .json(
-      result.1 ? .created : .ok, try JSON.encode(CaseResponse(result.0)),
-      headers: ["Cache-Control": "no-store", "Location": CaseResponse.path(result.0.id)])
+    return try .uncached(CaseResponse(result.0), result.1 ? .created : .ok, at: CaseResponse.path(result.0.id))
   }
 
   private func decideCase(_ request: Request) async throws -> Response {

@@ -1,7 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
 internal import Model
-internal import Postgres
 internal import Store
 
 /// The routes of reports: what a user finds wrong.
@@ -28,9 +27,7 @@ struct ReportRoutes: RouteRoom {
     let (report, isNew) = try await find(request, changing: true, else: Self.notFound(subject)) {
       try $0.report(subject, for: $1, author: author, reason: reason, text: text, $2)
     }
-    return .json(
-      isNew ? .created : .ok, try JSON.encode(ReportResponse(report)),
-      headers: ["Cache-Control": "no-store", "Location": ReportResponse.path(report.id)])
+    return try .uncached(ReportResponse(report), isNew ? .created : .ok, at: ReportResponse.path(report.id))
   }
 
   private func readReport(_ request: Request) async throws -> Response {

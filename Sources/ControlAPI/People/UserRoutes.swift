@@ -1,6 +1,5 @@
 internal import HTTPServer
 internal import Model
-internal import Postgres
 internal import Store
 
 /// The routes of users and their profiles.

@@ -1,7 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
 internal import Model
-internal import Postgres
 internal import Queue
 internal import Store
 

@@ -2,7 +2,6 @@ import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Postgres
-internal import Queue
 internal import Store
 
 /// The routes of lists: posts by author, kind, place, time and area, and the calendar of an author.

@@ -1,11 +1,8 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
-internal import ISOBaseMedia
 internal import Model
-internal import Queue
 internal import Store
-internal import Telemetry
 
 /// The life of the submission of a post, step by step.
 extension PostRoutes {

@@ -1,9 +1,5 @@
-internal import Blobs
-internal import Crypto
 internal import HTTPServer
 internal import Model
-internal import Postgres
-internal import Queue
 internal import Store
 
 /// The routes of single posts.
@@ -14,7 +10,7 @@ struct PostRoutes: RouteRoom {
 
   var routes: [Route] {
     [
-      submissions.upload("POST", MediaSubmissions.postsTemplate, scopes: [.submit], bodyLimit: formLimits.formBytes, submit: submitPost),
+      submissions.upload("POST", MediaSubmissions.postsTemplate, bodyLimit: formLimits.formBytes, submit: submitPost),
       route("GET", "/v1/posts/{id}", access: .key([.read]), handler: readPost),
       route("PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit, handler: changePost),
       route("DELETE", "/v1/posts/{id}", access: .key([.delete]), handler: deletePost),

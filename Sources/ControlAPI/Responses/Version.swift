@@ -51,8 +51,12 @@ extension Request {
 
 extension Response {
   /// Returns a JSON response that caches must not store.
-  static func uncached(_ value: some Encodable) throws -> Response {
-    .json(.ok, try JSON.encode(value), headers: ["Cache-Control": "no-store"])
+  static func uncached(
+    _ value: some Encodable, _ status: Status = .ok, at location: String? = nil
+  ) throws -> Response {
+    var headers: HeaderFields = ["Cache-Control": "no-store"]
+    headers["Location"] = location
+    return .json(status, try JSON.encode(value), headers: headers)
   }
 
   /// Returns the JSON of something that has a version, with the version in the header field `ETag`.

@@ -13,7 +13,6 @@ struct ServiceRoutes: RouteRoom {
   let kit: Kit
   let reads: BlobReads
   let space: MediaSpace
-  /// Whether the process works; a supervisor should restart the process otherwise.
   let isLive: @Sendable () -> Bool
 
   var routes: [Route] {

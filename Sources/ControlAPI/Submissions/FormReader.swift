@@ -1,4 +1,3 @@
-internal import Blobs
 internal import HTTPServer
 internal import Model
 

@@ -29,17 +29,19 @@ struct MediaSubmissions: KitHolder {
   /// An upload is refused before its body is read if the limit is reached or there is too little free space. It counts
   /// until it is stored, but not while its client waits for the job.
   ///
-  /// - Parameters:
-  ///   - scopes: what an API key needs; an upload grant is admitted too.
-  ///   - submit: stores the submission of an authorized request.
+  /// - Parameter submit: stores the submission of an authorized request.
   func upload(
-    _ method: String, _ template: String, scopes: Set<Scope>, bodyLimit: Int64,
+    _ method: String, _ template: String, bodyLimit: Int64,
     submit: @escaping @Sendable (Request) async throws -> StoredSubmission
   ) -> Route {
-    route(method, template, access: .upload(scopes), bodyLimit: bodyLimit, waitsForDisk: true) { request in
+    route(method, template, access: .upload([.submit]), bodyLimit: bodyLimit, waitsForDisk: true) { request in
       if let replayed = await replay(of: request) { return await response(to: request, awaitingJobOf: replayed) }
       try space.check(for: request)
-      try await checkQuota(request, posts: template == Self.postsTemplate ? 1 : 0, bytes: space.bytes(of: request))
+      let usage = DailyUsage(posts: template == Self.postsTemplate ? 1 : 0, bytes: space.bytes(of: request))
+      let senders = configuration.quotas.senders(request.caller, author: nil)
+      if !senders.isEmpty {
+        try await database.run { [store] session in try Quotas.check(senders, usage, store, session) }
+      }
       let stored = try await limit.admit(request) { try await submit(request) }
       return await response(to: request, awaitingJobOf: stored)
     }

@@ -1,6 +1,5 @@
 internal import HTTPServer
 package import Model
-internal import Store
 
 /// The definitions that submissions are processed with.
 package struct SubmissionDefinitions: Sendable {

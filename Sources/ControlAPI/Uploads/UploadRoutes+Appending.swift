@@ -2,6 +2,8 @@ internal import Blobs
 internal import Crypto
 internal import HTTPServer
 internal import Model
+internal import Postgres
+internal import Store
 
 /// The bytes of uploads.
 extension UploadRoutes {
@@ -214,7 +216,11 @@ extension UploadRoutes {
   /// Counts the bytes of an upload up to an offset for the quotas of its client; returns the bytes that now count for it.
   func charge(_ request: Request, to record: UploadRecord, upTo end: Int64?) async throws -> Int64? {
     guard let end, end > record.charged ?? 0, configuration.quotas.hasAny else { return record.charged }
-    try await chargeQuota(request, bytes: end - (record.charged ?? 0))
+    let usage = DailyUsage(bytes: end - (record.charged ?? 0))
+    let senders = configuration.quotas.senders(request.caller, author: nil)
+    if !senders.isEmpty {
+      try await database.transaction { [store] session in try Quotas.charge(senders, usage, store, session) }
+    }
     return end
   }
 

@@ -2,7 +2,6 @@ internal import Blobs
 import FoundationEssentials
 internal import HTTPServer
 internal import Model
-internal import Telemetry
 
 /// The routes of uploads: files that are sent in parts, before the submissions that name them.
 ///
