@@ -147,7 +147,8 @@ struct ShareTableTests {
         try await holding(OpenStreams.userStreams, or: OpenStreams.maxStreams / 2, of: api.changes.streams.limit, body)
       case .exports: try await holding(Exports.userExports, or: Exports.maxExports / 2, of: api.exports.limit, body)
       case .waits, .preferences:
-        try await holding(MediaSubmissions.userWaits, or: MediaSubmissions.maxWaits / 2, of: api.submissions.waits, body)
+        try await holding(
+          MediaSubmissions.userWaits, or: MediaSubmissions.maxWaits / 2, of: api.submissions.waits, body)
       case .uploads, .declaredBytes: try await holdingUploads(resource, body)
       case .lists: try await holdingConnections(body)
       }

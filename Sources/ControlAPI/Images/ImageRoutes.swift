@@ -146,7 +146,9 @@ struct ImageRoutes: RouteRoom {
   }
 
   private func image(of request: Request, limits: PhotoLimits) async throws -> ImageUpload {
-    guard JSONBody.isPlain(request) else { return try await ImageUpload(request, space: submissions.space, limits: limits) }
+    guard JSONBody.isPlain(request) else {
+      return try await ImageUpload(request, space: submissions.space, limits: limits)
+    }
     return try await ImageUpload(naming: request) { references in
       try uploads.content(of: references, for: request.caller) { _ in AcceptedMedia(photo: limits) }
     }

@@ -1,7 +1,6 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
-internal import Model
 internal import Postgres
 internal import Store
 internal import Telemetry

@@ -1,5 +1,4 @@
 internal import Blobs
-internal import HTTPServer
 internal import ISOBaseMedia
 internal import Model
 
@@ -64,24 +63,5 @@ extension JudgedFile {
       validator.skip(to: offset)
     }
     self.init(content: upload, type: Result { [validator] () throws(StreamRefusal) in try validator.finish() })
-  }
-}
-
-/// What the files of submissions and uploads may be.
-extension SubmissionDefinitions {
-  /// What a part of a post may be.
-  func accepted(_ part: SubmissionPart) -> AcceptedMedia {
-    switch part {
-    case .front: AcceptedMedia(clip: moment.limits, as: .front)
-    case .back: AcceptedMedia(clip: moment.limits, as: .back)
-    case .video: AcceptedMedia(clip: clip.limits, as: .clip)
-    case .photo, .image:
-      photos[SubmissionDefinitions.photoPost].map { AcceptedMedia(photo: $0.limits) } ?? anyUse
-    }
-  }
-
-  /// What a file may be whose use is not known.
-  var anyUse: AcceptedMedia {
-    AcceptedMedia(anyOf: [moment.limits, clip.limits], photos.values.map(\.limits))
   }
 }

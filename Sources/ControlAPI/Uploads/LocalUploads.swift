@@ -1,7 +1,9 @@
 internal import Blobs
 import FoundationEssentials
 internal import HTTPServer
+internal import ISOBaseMedia
 internal import Model
+internal import Store
 internal import Telemetry
 
 /// The uploads on this machine, and the posts that await them.
@@ -49,5 +51,70 @@ struct LocalUploads: KitHolder {
     }
     return UploadDialect.State(
       offset: state.offset, length: state.isWhole ? state.offset : record.length, isWhole: state.isWhole)
+  }
+
+  /// Looks up the uploads that a submission names; throws a problem if one is too large or was refused as it arrived.
+  ///
+  /// - Parameter accepting: what the file of a part may be.
+  func content(
+    of references: UploadReferences, for caller: Caller, accepting: (SubmissionPart) -> AcceptedMedia
+  ) throws -> ReferredContent {
+    var content: [SubmissionPart: [JudgedFile]] = [:]
+    var unready: [FieldError] = []
+    for part in SubmissionPart.allCases {
+      for id in references.ids[part] ?? [] {
+        guard let record = try record(id, of: caller), record.finished == nil,
+          let file = try folder().open(id)
+        else {
+          return .missing(
+            ProblemKind.uploadNotFound.problem(
+              "The upload \(id) does not exist.", errors: [FieldError(part.rawValue, "the upload does not exist")]))
+        }
+        if let reason = record.refusal { throw reason.problem }
+        let (state, accepted) = (try file.synchronizedState(), accepting(part))
+        guard max(state.offset, record.length ?? 0) <= accepted.maxBytes else {
+          throw MultipartError.partTooLarge(name: part.rawValue, limit: accepted.maxBytes).problem
+        }
+        guard state.isWhole else {
+          let rest = record.length.map { "of \($0) " } ?? ""
+          unready.append(FieldError(part.rawValue, "\(state.offset) \(rest)bytes of the upload \(id) have arrived"))
+          continue
+        }
+        content[part, default: []].append(
+          try JudgedFile(file.sealed(hash: contents.hash(of: id)), accepting: accepted))
+      }
+    }
+    return unready.isEmpty ? .whole(content) : .awaited(references.all, unready: unready)
+  }
+
+  /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job.
+  func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) throws {
+    for awaited in uploads {
+      let record = try folder().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
+      if let record { openUploads.update(record) }
+    }
+    // The last byte may have come before the record said so.
+    awaitingPosts.reconsider(post)
+  }
+
+  /// Removes the bytes of uploads that a post has awaited: its client may still ask whether all have arrived.
+  func finish(_ uploads: [PublicID]) {
+    for id in uploads {
+      do { try folder().finish(id, now: .now) } catch {
+        log.warning("the bytes of an upload remain until it expires", ["upload": "\(id)", "error": "\(error)"])
+      }
+      openUploads.remove(id)
+    }
+  }
+
+  /// Removes uploads that a submission has used: their content is that of blobs. One that remains, because the process ends
+  /// here, expires.
+  func remove(_ uploads: [PublicID]) {
+    for id in uploads {
+      // try?: what remains expires.
+      _ = try? folder().remove(id)
+      contents.forget(id)
+      openUploads.remove(id)
+    }
   }
 }

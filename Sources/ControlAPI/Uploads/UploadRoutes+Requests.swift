@@ -77,7 +77,8 @@ extension UploadRoutes {
   ) async throws -> Response {
     let isObserved = !isHead && dialect == .draft && request.headers["Upload-Draft-Interop-Version"] == nil
     if isObserved {
-      return .json(.ok, try JSON.encode(UploadResponse(record, try uploads.state(of: record), expiresAt: uploads.expiry(of: record))))
+      let state = try uploads.state(of: record)
+      return .json(.ok, try JSON.encode(UploadResponse(record, state, expiresAt: uploads.expiry(of: record))))
     }
     let state = try await turns.take(record.id, request) {
       // Read again: the request that has ended may have changed it.
