@@ -144,10 +144,10 @@ struct IdleProcessTests {
         try await access.refresh(store, pool)
       },
       Periodic("posts that await uploads", .eachService, every: LocalUploads.roundInterval) { _ in
-        await api.reconsiderAll()
+        await api.uploads.uploads.reconsiderAll()
       },
       Periodic("uploads of the service", .eachService, every: LocalUploads.expiryInterval) { _ in
-        await api.removeExpired()
+        await api.uploads.uploads.removeExpired()
       },
     ]
   }

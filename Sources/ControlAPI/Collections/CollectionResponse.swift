@@ -77,3 +77,8 @@ struct ExportedCollection: Encodable {
     createdAt = collection.createdAt
   }
 }
+
+extension StoredCollection: Versioned {
+  /// The content, without the counts, the members and the thumbnail.
+  var version: some Encodable { ["id": "\(id)", "revision": "\(revision)"] }
+}

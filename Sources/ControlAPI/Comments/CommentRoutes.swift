@@ -86,3 +86,7 @@ struct CommentResponse: NilEncodable {
   /// The path of a comment on something.
   static func path(_ id: PublicID, on subject: RecordID) -> String { "\(subject.path)/comments/\(id)" }
 }
+
+extension Comment: Versioned {
+  var version: some Encodable { ["id": "\(id)", "author": author, "text": text] }
+}

@@ -34,28 +34,11 @@ struct ImageResponse: NilEncodable {
   static func path(_ id: PublicID) -> String { "/v1/images/\(id)" }
 }
 
-/// The JSON of an asset; values that do not apply are null.
-struct AssetResponse: Encodable {
-  private let asset: Asset
-  private let url: String
-
-  /// - Parameter isPublic: whether everybody may see what the asset belongs to.
-  init(_ asset: Asset, _ urls: MediaURLs, isPublic: Bool) {
-    self.asset = asset
-    url = isPublic ? MediaURLs.path(of: asset) : urls.url(of: asset)
-  }
-
-  private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash, color }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(url, forKey: .url)
-    try container.encode(asset.type, forKey: .type)
-    try container.encode(asset.bytes, forKey: .bytes)
-    try container.encode(asset.width, forKey: .width)
-    try container.encode(asset.height, forKey: .height)
-    try container.encode(asset.duration, forKey: .duration)
-    try container.encode(asset.thumbhash, forKey: .thumbhash)
-    try container.encode(asset.color, forKey: .color)
+extension StoredImage: Versioned {
+  var version: some Encodable {
+    [
+      ["\(id)", draft.kind.rawValue, draft.owner, draft.author ?? "", draft.alternativeText ?? "", status.rawValue],
+      reasons.map(\.code.rawValue), assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted(),
+    ]
   }
 }

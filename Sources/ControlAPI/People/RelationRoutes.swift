@@ -128,3 +128,7 @@ struct RelationResponse: Encodable {
     createdAt = relation.createdAt
   }
 }
+
+extension Relation: Versioned {
+  var version: some Encodable { [kind.name, user, target, state.rawValue, "\(createdAt.timeIntervalSince1970)"] }
+}

@@ -31,3 +31,8 @@ struct UserResponse: NilEncodable {
       forKey: .profileImage)
   }
 }
+
+extension AppUser: Versioned {
+  /// The profile, without the counts and the profile image.
+  var version: some Encodable { ["id": id, "revision": "\(revision)"] }
+}

@@ -53,3 +53,12 @@ struct ActivityMapResponse: NilEncodable {
     }
   }
 }
+
+extension StoredPlace: Versioned {
+  /// The description, without the counts and the photo.
+  var version: some Encodable { ["id": id, "revision": "\(revision)"] }
+}
+
+extension PlaceNote: Versioned {
+  var version: some Encodable { ["place": place, "text": text] }
+}

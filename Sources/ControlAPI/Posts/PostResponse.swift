@@ -48,3 +48,24 @@ struct PlaceResponse: NilEncodable {
 
   func encode(to encoder: any Encoder) throws { try place.encode(to: encoder) }
 }
+
+extension Post: Versioned {
+  var version: some Encodable {
+    Content(
+      id: id, draft: draft, status: status, reasons: reasons, assets: Content.names(of: assets),
+      photos: photos.map(Content.names))
+  }
+
+  private struct Content: Encodable {
+    let id: PublicID
+    let draft: PostDraft
+    let status: PostStatus
+    let reasons: [Reason]
+    let assets: [String]
+    let photos: [[String]]
+
+    static func names(of assets: [Role: Asset]) -> [String] {
+      assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted()
+    }
+  }
+}

@@ -136,3 +136,7 @@ private struct TokenResponse: Encodable {
     try container.encode(stored.usedAt, forKey: .usedAt)
   }
 }
+
+extension UserToken: Versioned {
+  var version: some Encodable { ["id": "\(id)", "used": usedAt == nil ? "no" : "yes"] }
+}
