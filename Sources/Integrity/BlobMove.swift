@@ -40,7 +40,7 @@ package struct BlobMove: Sendable {
   /// - Throws: `BlobMoveRefusal`, `BlobError`, `PostgresError`.
   package func run() async throws -> BlobMoveReport {
     let id = targetID
-    guard try await pool.transaction({ session in try Store.beginMove(to: id, session) }) else {
+    guard try await pool.transaction({ session in try Moving.begin(to: id, session) }) else {
       throw BlobMoveRefusal.otherMove
     }
     var report = BlobMoveReport()
@@ -57,7 +57,7 @@ package struct BlobMove: Sendable {
       if report.copied == before { break }
     }
     if report.damaged.isEmpty || leavesDamaged {
-      report.isFinished = try await pool.transaction { session in try Store.finishMove(to: id, session) }
+      report.isFinished = try await pool.transaction { session in try Moving.finish(to: id, session) }
     }
     return report
   }
@@ -68,7 +68,7 @@ package struct BlobMove: Sendable {
   ) async throws {
     let target = target
     // The rows first: a blob whose row is committed is in the store that is listed after it.
-    let files = try await pool.read { session in try Store.files(ofShard: shard, session) }
+    let files = try await pool.read { session in try Moving.files(ofShard: shard, session) }
     let present = try await onThread("blob-move") { try target.listing(ofShard: Int(shard)) }.blobs
     report.blobs += files.count
     let different = files.filter { present[$0.key] != $0.value }.keys.sorted()
@@ -111,7 +111,7 @@ package struct BlobMove: Sendable {
         return .bytes(try file.size())
       }
     } catch let error as BlobError where error.damage != nil {
-      return try await pool.read { session in try Store.isFile(hash, session) } ? .damaged : .gone
+      return try await pool.read { session in try Moving.isFile(hash, session) } ? .damaged : .gone
     }
   }
 }

@@ -35,7 +35,7 @@ package struct Collector: Sendable {
   /// Removes all orphans and returns a report. During a hold it removes only sets and responses.
   package func run() async throws -> CollectReport {
     var report = CollectReport(isDryRun: false)
-    report.heldUntil = try await pool.run { [store] session in try store.collectingHold(session) }
+    report.heldUntil = try await pool.run { session in try Collecting.currentHold(session) }
     try await dropSets(&report)
     try await dropAnswers(&report)
     if report.heldUntil == nil {
@@ -48,8 +48,8 @@ package struct Collector: Sendable {
 
   private func dropSets(_ report: inout CollectReport) async throws {
     while true {
-      let dropped = try await pool.transaction { [store, grace] session in
-        try store.dropRetired(olderThan: grace, limit: Self.batch, session)
+      let dropped = try await pool.transaction { [grace] session in
+        try Assets.dropRetired(olderThan: grace, limit: Self.batch, session)
       }
       report.retiredSets += dropped
       if dropped < Self.batch { break }
@@ -59,14 +59,14 @@ package struct Collector: Sendable {
       last = page.last
       let orphans = page.sets.filter { !$0.isRetired }.map(\.number)
       guard !orphans.isEmpty else { continue }
-      report.orphanSets += try await pool.transaction { [store] session in try store.dropOrphans(orphans, session) }
+      report.orphanSets += try await pool.transaction { session in try Assets.dropOrphans(orphans, session) }
     }
     progress(0.1)
   }
 
   private func dropAnswers(_ report: inout CollectReport) async throws {
     while true {
-      let dropped = try await pool.run { [store] session in try store.dropExpiredResponses(session) }
+      let dropped = try await pool.run { session in try Idempotency.dropExpired(session) }
       report.answers += dropped
       if dropped == 0 { return }
     }
@@ -74,7 +74,7 @@ package struct Collector: Sendable {
 
   private func collectBlobs(_ report: inout CollectReport) async throws {
     while true {
-      let collected = try await store.collectReleased(limit: Self.batch, pool)
+      let collected = try await store.collecting.collectReleased(limit: Self.batch, pool)
       report.blobs += CollectReport.Amount(collected)
       if collected.examined == 0 { break }
     }
@@ -86,7 +86,7 @@ package struct Collector: Sendable {
       while !rest.isEmpty {
         let batch = Array(rest.prefix(Self.batch))
         rest = rest.dropFirst(Self.batch)
-        report.blobs += CollectReport.Amount(try await store.collect(batch, pool))
+        report.blobs += CollectReport.Amount(try await store.collecting.collect(batch, pool))
       }
     }
     progress(0.4)
@@ -94,7 +94,7 @@ package struct Collector: Sendable {
 
   private func collectFiles(_ report: inout CollectReport) async throws {
     try await forEachOrphanCandidate { hash, bytes in
-      if try await store.collectOrphan(hash, bytes: bytes, pool) {
+      if try await store.collecting.collectOrphan(hash, bytes: bytes, pool) {
         report.orphanFiles += CollectReport.Amount(count: 1, bytes: bytes)
       }
     }
@@ -147,19 +147,19 @@ extension Collector {
   /// Reports what `run` would remove now, and changes nothing.
   package func dryRun() async throws -> CollectReport {
     var report = CollectReport(isDryRun: true)
-    report.heldUntil = try await pool.run { [store] session in try store.collectingHold(session) }
+    report.heldUntil = try await pool.run { session in try Collecting.currentHold(session) }
     var last: Int64 = 0
     while let page = try await removableSets(after: last) {
       last = page.last
       report.retiredSets += page.sets.count(where: \.isRetired)
       report.orphanSets += page.sets.count { !$0.isRetired }
     }
-    report.answers = try await pool.run { session in try Store.countExpiredResponses(session) }
+    report.answers = try await pool.run { session in try Idempotency.countExpired(session) }
     progress(0.1)
     guard report.heldUntil == nil else { return report }
     try await countBlobs(&report)
     try await forEachOrphanCandidate { hash, bytes in
-      if try await store.isOrphan(hash, pool) { report.orphanFiles += Amount(count: 1, bytes: bytes) }
+      if try await store.collecting.isOrphan(hash, pool) { report.orphanFiles += Amount(count: 1, bytes: bytes) }
     }
     let blobs = blobs
     report.stagedFiles = Amount(try await onThread("collect") { try blobs.stagedOrphans() })

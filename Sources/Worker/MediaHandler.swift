@@ -120,7 +120,7 @@ struct TaskHandler: JobHandler {
       }
       held.end(step == .batch ? "continued" : "accepted")
       // What the job has deleted may have released blobs. If this fails, a maintenance task collects them.
-      while let collected = try? await store.collectReleased(pool), collected.examined > 0 {}
+      while let collected = try? await store.collecting.collectReleased(pool), collected.examined > 0 {}
     } catch {
       await AttemptRecord(held: held, pool: pool, store: store, log: log, clock: clock).write(AttemptEnding(error))
     }

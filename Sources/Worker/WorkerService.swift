@@ -53,18 +53,18 @@ package final class WorkerService: Sendable {
       ].filter { $0.1 > 0 }.map { ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2) },
       tasks: [
         MaintenanceTask("window", every: .seconds(30), by: .eachWorker) { [queue] pool in
-          while let (isOpened, next) = try await store.openWindow(pool) {
+          while let (isOpened, next) = try await Window.open(by: store.windowSchedule, pool) {
             if isOpened { log.info("the daily window has opened") }
             try await queue.clock.sleep(for: max(min(next, .seconds(30)), queue.pollInterval))
           }
         },
         // Blobs that a worker released before it ended without collecting them.
         MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
-          try await store.collectReleased(pool)
+          try await store.collecting.collectReleased(pool)
         },
         MaintenanceTask("revive", every: configuration.queue.reapInterval) {
           [faults = configuration.queue.faults] pool in
-          let revived = try await pool.transaction { session in try store.revive(by: faults, session) }
+          let revived = try await pool.transaction { session in try JobControl.revive(by: faults, session) }
           for (job, _) in revived { log.info("a dead job is retried", ["job": job.description]) }
           try await pool.run { session in
             for queue in Set(revived.values) { try JobQueue.notify(queue: queue, session) }
@@ -72,15 +72,15 @@ package final class WorkerService: Sendable {
         },
         MaintenanceTask("reprocess", every: .seconds(1)) { pool in
           try await pool.transaction { session in
-            if try store.scheduleRuns(session) > 0 { try JobQueue.notify(queue: ReprocessJob.queue, session) }
+            if try Reprocessing.schedule(session) > 0 { try JobQueue.notify(queue: ReprocessJob.queue, session) }
           }
         },
         MaintenanceTask("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
           // A worker that stops leaves the rest to other workers.
-          while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {
+          while try await pool.transaction({ session in try Assets.dropRetired(olderThan: grace, session) }) > 0 {
             try Task.checkCancellation()
           }
-          while try await store.collectReleased(pool).examined > 0 {
+          while try await store.collecting.collectReleased(pool).examined > 0 {
             try Task.checkCancellation()
           }
         },
@@ -92,29 +92,29 @@ package final class WorkerService: Sendable {
         MaintenanceTask("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
         MaintenanceTask("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in
-            while try store.dropExpiredResponses(session) > 0 {}
-            try store.dropOldUsage(session)
+            while try Idempotency.dropExpired(session) > 0 {}
+            try Usage.dropOld(session)
           }
         },
         MaintenanceTask("tokens", every: .seconds(3600)) { pool in
-          try await pool.run { session in while try store.dropExpiredTokens(session) > 0 {} }
+          try await pool.run { session in while try Tokens.dropExpired(session) > 0 {} }
         },
         MaintenanceTask("uploads", every: .seconds(3600), by: .eachWorker) { pool in
-          try await store.removeUploads(pool) { id, reason in
+          try await Forgetting.removeUploads(blobs, pool) { id, reason in
             log.warning("the record of an upload is damaged", ["upload": "\(id)", "error": reason])
           }
         },
         MaintenanceTask("forgotten", every: .seconds(3600)) { pool in
-          try await pool.run { session in try store.dropOldForgotten(session) }
+          try await pool.run { session in try Forgetting.dropOld(session) }
         },
         MaintenanceTask("events", every: .seconds(3600)) { pool in
-          try await pool.run { session in while try store.dropOldEvents(session) > 0 {} }
+          try await pool.run { session in while try Events.dropOld(session) > 0 {} }
         },
         MaintenanceTask("activity", every: .seconds(3600)) { pool in
-          try await pool.run { session in while try store.dropOldActivity(session) > 0 {} }
+          try await pool.run { session in while try Places.dropOldActivity(session) > 0 {} }
         },
       ],
-      onReaped: { reaped, session in try store.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics,
+      onReaped: { reaped, session in try JobControl.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics,
       tracer: tracer)
   }
 

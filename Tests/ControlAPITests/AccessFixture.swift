@@ -54,7 +54,7 @@ struct AccessFixture: Sendable {
       var reactions: [String: PublicID] = [:]
       var reactionAsset = PublicID.now()
       for user in ["bob", "ada"] {
-        let comment = try store.comment(on: .post(post), for: .unrestricted, author: user, text: "Nice", session)
+        let comment = try Comments.insert(on: .post(post), for: .unrestricted, author: user, text: "Nice", session)
         comments[user] = try #require(comment).id
         let (reaction, asset) = try Self.insertImage(.reaction, of: "\(post)", by: user, session)
         reactions[user] = reaction
@@ -70,39 +70,39 @@ struct AccessFixture: Sendable {
           publicID: job, queue: "access", kind: "post", deadlineSeconds: 60, author: "ada", arguments: Array("{}".utf8)),
         session)
       _ = try JobQueue.cancel(job, session)
-      let token = try store.insertToken(
+      let token = try Tokens.insert(
         of: "ada", hash: SHA256.digest(of: Array("\(post)".utf8)), minter: .operatorKey, grant: nil, lifetime: 60,
         session)
-      try store.save(ProfileChange(Profile(userName: "ada")), of: "ada", for: .unrestricted, session)
+      try People.save(ProfileChange(Profile(userName: "ada")), of: "ada", for: .unrestricted, session)
       for (kind, target) in Self.relations(post: post, place: place) {
-        _ = try store.relate("ada", kind, to: target, for: .unrestricted, session)
+        _ = try Relations.relate("ada", kind, to: target, for: .unrestricted, session)
         guard kind == .friend else { continue }
-        _ = try store.relate(target, kind, to: "ada", for: .unrestricted, session)
+        _ = try Relations.relate(target, kind, to: "ada", for: .unrestricted, session)
       }
-      _ = try store.describe(place, PlaceDescription(name: "Here"), for: .user("ada"), session) { _ in }
-      _ = try store.note("Mine", of: "ada", about: place, session) { _ in }
+      _ = try Places.describe(place, PlaceDescription(name: "Here"), for: .user("ada"), session) { _ in }
+      _ = try Places.saveNote("Mine", of: "ada", about: place, session) { _ in }
       var placeComments: [String: PublicID] = [:]
       for user in ["bob", "ada"] {
-        let comment = try store.comment(on: .place(place), for: .unrestricted, author: user, text: "Nice", session)
+        let comment = try Comments.insert(on: .place(place), for: .unrestricted, author: user, text: "Nice", session)
         placeComments[user] = try #require(comment).id
       }
       let kind = try #require(try Definitions.collections()["itinerary"])
       let content = CollectionContent(name: "Trip", fields: [:], items: [])
-      let collection = try store.createCollection(kind, content, by: "ada", for: .unrestricted, session)
+      let collection = try Collections.create(kind, content, by: "ada", for: .unrestricted, session)
       _ = try Self.insertImage(.itinerary, of: "\(collection)", by: "ada", session)
       let link = SHA256.digest(of: Array(Self.link(post).utf8)).bytes
-      #expect(try store.setLink(link, ofCollection: collection, for: .unrestricted, session))
+      #expect(try Collections.setLink(link, of: collection, for: .unrestricted, session))
       let member = "\(RelationKind.friend.name)-\(post)"
-      let shared = try store.share(
-        collection: collection, with: member, as: .viewer, for: .unrestricted, link: nil, session)
+      let shared = try Collections.share(
+        collection, with: member, as: .viewer, for: .unrestricted, link: nil, session)
       #expect(shared == .changed)
-      let onCollection = try store.comment(
+      let onCollection = try Comments.insert(
         on: .collection(collection), for: .unrestricted, author: "ada", text: "Nice", session)
       let collectionComment = try #require(onCollection).id
-      let reported = try store.report(
+      let reported = try Moderation.report(
         .comment(comments["bob"] ?? post), for: .unrestricted, author: "ada", reason: "spam", text: nil, session)
       let report = try #require(reported).report.id
-      let cases = try store.moderationCases(.open, PageRequest(limit: 1), session)
+      let cases = try Moderation.list(.open, PageRequest(limit: 1), session)
       let moderationCase = try #require(cases.items.first).id
       let month = try session.execute(
         "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",

@@ -59,14 +59,13 @@ struct AccountChangeTests {
       let registered = try await AccountTests.register(api)
       let token = try UserClient.bearer(registered)
       let user = try #require(registered.json["user"].text)
-      let store = api.store
-      _ = try await api.pool.run { try store.setDisabled(true, of: user, $0) }
+      _ = try await api.pool.run { try Accounts.setDisabled(true, of: user, $0) }
       #expect(try await !AccountTests.isValid(token, api))
       let right = try await AccountTests.signIn(api)
       #expect(right.status == 403 && UserClient.kind(right) == "account_disabled")
       // Without the password, the account does not differ from one that does not exist.
       #expect(try await AccountTests.signIn(api, "ada", "wrong horse").status == 401)
-      _ = try await api.pool.run { try store.setDisabled(false, of: user, $0) }
+      _ = try await api.pool.run { try Accounts.setDisabled(false, of: user, $0) }
       #expect(try await !AccountTests.isValid(token, api))
       #expect(try await AccountTests.signIn(api).status == 201)
     }
@@ -76,21 +75,20 @@ struct AccountChangeTests {
   func races() async throws {
     try await AccountTests.with { api in
       let user = try #require(try await AccountTests.register(api).json["user"].text)
-      let store = api.store
       func signIn(_ account: Account) async throws -> UserToken? {
         try await api.pool.transaction { session in
-          try store.signIn(account, hash: SHA256.digest(of: Array("\(PublicID.now())".utf8)), lifetime: 60, session)
+          try Accounts.signIn(account, hash: SHA256.digest(of: Array("\(PublicID.now())".utf8)), lifetime: 60, session)
         }
       }
       func read() async throws -> Account {
-        try #require(try await api.pool.run { try store.account(of: user, $0) })
+        try #require(try await api.pool.run { try Accounts.find(of: user, $0) })
       }
       let before = try await read()
       #expect(try await signIn(before) != nil)
-      _ = try await api.pool.run { try store.setPassword(of: user, PasswordHash(of: "battery staple"), $0) }
+      _ = try await api.pool.run { try Accounts.setPassword(of: user, PasswordHash(of: "battery staple"), $0) }
       #expect(try await signIn(before) == nil)
       let changed = try await read()
-      _ = try await api.pool.run { try store.setDisabled(true, of: user, $0) }
+      _ = try await api.pool.run { try Accounts.setDisabled(true, of: user, $0) }
       #expect(try await signIn(changed) == nil)
     }
   }

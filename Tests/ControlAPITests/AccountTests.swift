@@ -89,8 +89,8 @@ struct AccountTests {
       #expect(taken.status == 409 && UserClient.kind(taken) == "user_name_taken")
       #expect(try await Self.signIn(api, "ada", "battery staple").status == 401)
       // A name of a user without an account is taken too.
-      try await api.pool.run { [store = api.store] session in
-        try store.save(ProfileChange(Profile(userName: "bob")), of: "b", for: .unrestricted, session)
+      try await api.pool.run { session in
+        try People.save(ProfileChange(Profile(userName: "bob")), of: "b", for: .unrestricted, session)
       }
       let profile = try await Self.register(api, #"{"user_name":"BOB","password":"correct horse"}"#)
       #expect(profile.status == 409 && UserClient.kind(profile) == "user_name_taken")
@@ -212,9 +212,8 @@ struct AccountTests {
   func off() async throws {
     try await RunningAPI.with { api in
       _ = try await api.createKey("t5-backend", [.tokens])
-      let store = api.store
       let user = try await api.pool.transaction { session in
-        try store.register(Profile(userName: "ada"), password: PasswordHash(of: "correct horse"), session)
+        try Accounts.register(Profile(userName: "ada"), password: PasswordHash(of: "correct horse"), session)
       }
       let token = try await api.token(of: user, minter: .account).header
       #expect(try await !Self.isValid(token, api))

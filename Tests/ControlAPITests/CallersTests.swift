@@ -231,9 +231,9 @@ private struct Clients {
 
   /// Gives Ada and Bob the relation of a column.
   func relate(_ client: AccessTable.Client) async throws {
-    try await api.pool.transaction { [store = api.store] session in
+    try await api.pool.transaction { session in
       func relate(_ user: String, _ kind: RelationKind, _ other: String) throws {
-        _ = try store.relate(user, kind, to: other, for: .unrestricted, session)
+        _ = try Relations.relate(user, kind, to: other, for: .unrestricted, session)
       }
       func befriend() throws {
         try relate("ada", .friend, "bob")
@@ -244,7 +244,7 @@ private struct Clients {
       case .friend: try befriend()
       case .formerFriend:
         try befriend()
-        try store.unrelate("bob", .friend, to: "ada", session) { _ in }
+        try Relations.unrelate("bob", .friend, to: "ada", session) { _ in }
       case .blockedByAda:
         try befriend()
         try relate("ada", .block, "bob")
@@ -264,10 +264,10 @@ private struct Clients {
     let ofOperator = try await api.token(of: "ada", minter: .operatorKey)
     let ofAnybody = try await api.token(of: "ada", minter: .anybody)
     try await api.revoke(other)
-    try await api.pool.run { [store = api.store] session in
+    try await api.pool.run { session in
       try session.execute(
         "UPDATE user_token SET expires_at = clock_timestamp() WHERE public_id = $1::uuid", .text("\(expired.id)"))
-      _ = try store.revoke(token: revoked.id, of: "ada", session) { _ in }
+      _ = try Tokens.revoke(revoked.id, of: "ada", session) { _ in }
     }
     return [
       ("no credential", []), ("an unknown key", [("Authorization", "Bearer t5_unknown")]),
@@ -293,8 +293,8 @@ extension RunningAPI {
     of user: String, minter: UserToken.Minter, grant: UploadGrant? = nil
   ) async throws -> Token {
     let text = UserToken.prefix + "\(PublicID.now())"
-    let stored = try await pool.run { [store] session in
-      try store.insertToken(
+    let stored = try await pool.run { session in
+      try Tokens.insert(
         of: user, hash: SHA256.digest(of: Array(text.utf8)), minter: minter, grant: grant, lifetime: 3600, session)
     }
     return Token(id: stored.id, header: [("Authorization", "Bearer \(text)")])

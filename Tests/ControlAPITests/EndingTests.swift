@@ -66,11 +66,10 @@ private struct House: Sendable {
     _ = try await api.createKey("t5-other", [.read])
     let minted = try await api.token(of: "bob", minter: .key(key))
     token = minted.id
-    let store = api.store
     let hash = PasswordHash(text: "$argon2id$v=19$m=8,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$AAAAAAAAAAAAAAAAAAAAAA")
     try await api.pool.transaction { session in
       for (user, other) in [("ada", "bob"), ("bob", "ada")] {
-        _ = try store.relate(user, .friend, to: other, for: .unrestricted, session)
+        _ = try Relations.relate(user, .friend, to: other, for: .unrestricted, session)
       }
       // Bob has an account as well; a registration would give him another id.
       try session.execute("INSERT INTO account (user_id, password_hash) VALUES ('bob', $1)", .text(hash.text))
@@ -114,18 +113,18 @@ private struct House: Sendable {
       .changePassword, .unfriend, .restrictPost, .deletePost:
       let revoked = try await api.pool.transaction { session -> [PublicID] in
         switch change {
-        case .rotateSigning: try store.rotateSigningKeys(keepingOld: 0, session)
-        case .rotateSigningKeeping: try store.rotateSigningKeys(keepingOld: 90_000, session)
-        case .revokeToken: return try store.revoke(token: token, of: "bob", session) { _ in } ? [token] : []
-        case .revokeTokens: return try store.revokeTokens(of: "bob", session)
-        case .disableAccount: return try store.setDisabled(true, of: "bob", session) ?? []
-        case .enableAccount: return try store.setDisabled(false, of: "bob", session) ?? []
+        case .rotateSigning: try Keys.rotateSigningKeys(keepingOld: 0, session)
+        case .rotateSigningKeeping: try Keys.rotateSigningKeys(keepingOld: 90_000, session)
+        case .revokeToken: return try Tokens.revoke(token, of: "bob", session) { _ in } ? [token] : []
+        case .revokeTokens: return try Tokens.revokeAll(of: "bob", session)
+        case .disableAccount: return try Accounts.setDisabled(true, of: "bob", session) ?? []
+        case .enableAccount: return try Accounts.setDisabled(false, of: "bob", session) ?? []
         case .changePassword:
-          return try store.setPassword(of: "bob", PasswordHash(text: "other"), session) ?? []
-        case .unfriend: try store.unrelate("bob", .friend, to: "ada", session, check: { _ in })
+          return try Accounts.setPassword(of: "bob", PasswordHash(text: "other"), session) ?? []
+        case .unfriend: try Relations.unrelate("bob", .friend, to: "ada", session, check: { _ in })
         case .restrictPost:
           try session.execute("UPDATE post SET visibility = 'private' WHERE public_id = $1::uuid", .text("\(post)"))
-        case .deletePost: _ = try store.delete(post: post, for: .unrestricted, session)
+        case .deletePost: _ = try Posts.delete(post, for: .unrestricted, session)
         case .revokeKey, .createKey, .removeProviderKey, .addProviderKey: break
         }
         return []

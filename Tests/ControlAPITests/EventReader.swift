@@ -72,9 +72,8 @@ extension RunningAPI {
 
   /// Stores a comment.
   func comment(on post: PublicID, by author: String) async throws {
-    let store = store
     try await pool.transaction { session in
-      _ = try store.comment(on: .post(post), for: .unrestricted, author: author, text: "Nice", session)
+      _ = try Comments.insert(on: .post(post), for: .unrestricted, author: author, text: "Nice", session)
     }
   }
 

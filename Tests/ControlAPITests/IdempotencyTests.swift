@@ -50,19 +50,18 @@ struct IdempotencyTests {
   @Test("a request with a key in use is refused, and a failed request stores no response")
   func running() async throws {
     try await RunningAPI.with { api in
-      let store = api.store
       let key = IdempotencyKey(tenant: "", key: "k", fingerprint: SHA256.digest(of: []))
       struct Failure: Error {}
       await #expect(throws: Failure.self) {
         try await api.pool.transaction { session in
-          _ = try store.once(key, session) { throw Failure() }
+          _ = try Idempotency.once(key, session) { throw Failure() }
         }
       }
       let held = OneShot<Void>()
       let proceed = DispatchSemaphore(value: 0)
       let first = Task {
         try await api.pool.transaction { session in
-          _ = try store.once(key, session) {
+          _ = try Idempotency.once(key, session) {
             held.fulfil(())
             proceed.wait()
             return IdempotentResponse(status: 200, location: nil, body: [])
@@ -70,15 +69,15 @@ struct IdempotencyTests {
         }
       }
       await held.value
-      await #expect(throws: Store.IdempotencyFault.running) {
+      await #expect(throws: Idempotency.Fault.running) {
         try await api.pool.transaction { session in
-          _ = try store.once(key, session) { IdempotentResponse(status: 201, location: nil, body: []) }
+          _ = try Idempotency.once(key, session) { IdempotentResponse(status: 201, location: nil, body: []) }
         }
       }
       proceed.signal()
       try await first.value
       let (response, isReplay) = try await api.pool.transaction { session in
-        try store.once(key, session) { IdempotentResponse(status: 201, location: nil, body: []) }
+        try Idempotency.once(key, session) { IdempotentResponse(status: 201, location: nil, body: []) }
       }
       #expect(isReplay && response.status == 200)
     }

@@ -82,9 +82,9 @@ struct JobListTests {
   @Test("listing, retrying and cancelling need the scope admin")
   func scopes() async throws {
     try await RunningAPI.with { api in
-      try await api.pool.run { [store = api.store] session in
+      try await api.pool.run { session in
         for (key, scope) in [("t5-app", Set<Scope>([.read, .submit])), ("t5-operator", [.admin])] {
-          _ = try store.insertKey(named: key, hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scope, session)
+          _ = try Keys.insert(named: key, hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scope, session)
         }
       }
       try await api.access.refresh(api.store, api.pool)

@@ -152,7 +152,6 @@ struct MediaTests {
   @Test("a blob recorded as damaged is not served, and Retry-After is absent if it cannot be restored")
   func refusesKnown() async throws {
     try await RunningAPI.with { api in
-      let store = api.store
       let assets = try await Self.publish(api).post["assets"]
       let (video, image) = (assets["composed"]["url"].text ?? "", assets["poster"]["url"].text ?? "")
       let files = [try await Self.file(.composed, api), try await Self.file(.poster, api)]
@@ -160,16 +159,16 @@ struct MediaTests {
       let offered = await api.scrub.take()
       #expect(offered?.hash == files[0].hash && offered?.bytes == 300_000)
       try await api.pool.run { session in
-        for file in files { _ = try store.note(.corrupt, of: file.hash, session) }
+        for file in files { _ = try Damage.note(.corrupt, of: file.hash, session) }
       }
       let again = try await api.get(video)
       #expect(again.status == 503 && again.headers["retry-after"] != nil)
       // Its content is in the database; the state of a file does not matter.
       #expect(try await api.get(image).body == Self.image)
-      try await api.pool.run { session in _ = try store.note(lost: files[0].hash, because: "no sources", session) }
+      try await api.pool.run { session in _ = try Damage.note(lost: files[0].hash, because: "no sources", session) }
       let lost = try await api.get(video)
       #expect(lost.status == 503 && lost.headers["retry-after"] == nil)
-      try await api.pool.run { session in try store.dropDamage(of: files[0].hash, session) }
+      try await api.pool.run { session in try Damage.drop(of: files[0].hash, session) }
       #expect(try await api.get(video).body == Self.video)
     }
   }
@@ -316,8 +315,8 @@ struct MediaTests {
     try await RunningAPI.with { api in
       let (_, _, url) = try await Self.signed(api)
       func rotate(keepingOld seconds: Double) async throws {
-        try await api.pool.transaction { [store = api.store] session in
-          try store.rotateSigningKeys(keepingOld: seconds, session)
+        try await api.pool.transaction { session in
+          try Keys.rotateSigningKeys(keepingOld: seconds, session)
         }
         try await api.access.refresh(api.store, api.pool)
       }

@@ -176,7 +176,7 @@ struct OpenUploadTests {
       _ = try create("ada")
       let bobs = try create("bob")
       let job = try await api.pool.transaction { session in
-        try other.forget("ada", request: nil, session, check: { _ in }).job
+        try Forgetting.start("ada", request: nil, session, check: { _ in }).job
       }
       let claimed = try await api.pool.run { session in
         let worker = try JobQueue.register(host: "there", process: 1, session)
@@ -191,7 +191,7 @@ struct OpenUploadTests {
       #expect(try Set(api.blobs.uploads().all()) == [bobs, adas])
       try await api.pool.run { session in
         try session.executeScript("UPDATE forgotten_user SET forgotten_at = now() - interval '32 days'", name: "age")
-        try other.dropOldForgotten(session)
+        try Forgetting.dropOld(session)
         #expect(try session.execute("SELECT FROM forgotten_user").isEmpty)
       }
     }

@@ -137,9 +137,9 @@ struct OutageTests {
       }
       #expect(try await api.get("/readyz").status == 200)
       let target = PublicID.now()
-      #expect(try await api.pool.transaction { try Store.beginMove(to: target, $0) })
+      #expect(try await api.pool.transaction { try Moving.begin(to: target, $0) })
       for isMoved in [false, true] {
-        if isMoved { #expect(try await api.pool.transaction { try Store.finishMove(to: target, $0) }) }
+        if isMoved { #expect(try await api.pool.transaction { try Moving.finish(to: target, $0) }) }
         for response in [try await api.get("/readyz"), try await api.submit(.moment())] {
           #expect(response.status == 503)
           #expect(response.json["type"] == .string("urn:take5:problem:storage_unavailable"))

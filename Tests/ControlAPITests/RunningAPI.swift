@@ -149,8 +149,8 @@ struct RunningAPI: Sendable {
 
   /// Creates an API key, which is valid at once; returns its number.
   func createKey(_ key: String, _ scopes: Set<Scope>) async throws -> Int64 {
-    let id = try await pool.run { [store] session in
-      try store.insertKey(named: "test", hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scopes, session)
+    let id = try await pool.run { session in
+      try Keys.insert(named: "test", hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scopes, session)
     }
     try await access.refresh(store, pool)
     return id
@@ -158,7 +158,7 @@ struct RunningAPI: Sendable {
 
   /// Revokes an API key, which is invalid at once.
   func revoke(_ id: Int64) async throws {
-    _ = try await pool.run { [store] session in try store.revoke(key: id, session) }
+    _ = try await pool.run { session in try Keys.revoke(id, session) }
     try await access.refresh(store, pool)
   }
 

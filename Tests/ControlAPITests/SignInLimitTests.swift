@@ -126,8 +126,8 @@ struct SignInLimitTests {
       #expect(refused.status == 400)
       // By libargon2, of the decomposed bytes, as versions before this one have hashed them.
       let older = PasswordHash(text: Self.ofDecomposed)
-      let (store, user) = (api.store, try #require(registered.json["user"].text))
-      _ = try await api.pool.transaction { try store.setPassword(of: user, older, $0) }
+      let user = try #require(registered.json["user"].text)
+      _ = try await api.pool.transaction { try Accounts.setPassword(of: user, older, $0) }
       #expect(try await Self.signIn(api, "ada", decomposed) == 201)
       #expect(try await Self.signIn(api, "ada", "cafe au lait") == 401)
     }

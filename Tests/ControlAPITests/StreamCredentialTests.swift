@@ -42,8 +42,8 @@ struct StreamCredentialTests {
       for path in ["/v1/events", "\(post)/events"] {
         let revoked = try await api.token(of: "ada", minter: .key(minter))
         try await Self.expectEnd(path, revoked.header, api) {
-          _ = try await api.pool.transaction { [store = api.store] session in
-            try store.revoke(token: revoked.id, of: "ada", session) { _ in }
+          _ = try await api.pool.transaction { session in
+            try Tokens.revoke(revoked.id, of: "ada", session) { _ in }
           }
         }
         let expired = try await api.token(of: "ada", minter: .key(minter))

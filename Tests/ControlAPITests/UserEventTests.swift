@@ -52,8 +52,8 @@ struct UserEventTests {
             for index in 0..<each {
               // Every fifth transaction rolls back: its number is used by another.
               if index % 5 == 0 {
-                _ = try? await api.pool.transaction { [store = api.store] session in
-                  try store.notify("ada", of: .like, by: "writer-\(writer)", post: posts[0], session)
+                _ = try? await api.pool.transaction { session in
+                  try Store.notify("ada", of: .like, by: "writer-\(writer)", post: posts[0], session)
                   throw CancellationError()
                 }
               }
@@ -92,7 +92,7 @@ struct UserEventTests {
       try await Self.reject(api)
       let failed = try #require(
         try await api.submit(.moment(front: boxedClip(seed: 4))).json["job"]["id"].text.flatMap { PublicID($0) })
-      _ = try await api.pool.transaction { [store = api.store] in try store.cancel(job: failed, $0) }
+      _ = try await api.pool.transaction { try JobControl.cancel(job: failed, $0) }
       let events = try await api.events(4, of: "ada", after: "0-0")
       #expect(events.map(\.name) == ["post_ready", "reaction", "post_rejected", "post_failed"])
       #expect(events[0].data["post"] == .string(post) && events[0].data["user"] == .null)
@@ -162,7 +162,7 @@ struct UserEventTests {
       let post = try await api.insertPost(by: "ada")
       for _ in 0..<3 { try await api.comment(on: post, by: "bob") }
       try await api.execute("UPDATE user_event SET created_at = created_at - interval '8 days' WHERE number < 3")
-      let dropped = try await api.pool.run { [store = api.store] session in try store.dropOldEvents(session) }
+      let dropped = try await api.pool.run { session in try Events.dropOld(session) }
       #expect(dropped == 2)
       let left = try await api.events(2, of: "ada", after: "0-0")
       #expect(left.map(\.name) == ["reset", "comment"])

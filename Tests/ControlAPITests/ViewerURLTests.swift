@@ -45,9 +45,9 @@ struct ViewerURLTests {
     try await RunningAPI.with { api in
       let key = try await api.createKey("t5-app", [.read, .submit, .change, .delete, .tokens])
       let fixture = try await AccessFixture(api, visibility: visibility)
-      try await api.pool.transaction { [store = api.store] session in
-        _ = try store.relate("ada", .friend, to: "bob", for: .unrestricted, session)
-        _ = try store.relate("bob", .friend, to: "ada", for: .unrestricted, session)
+      try await api.pool.transaction { session in
+        _ = try Relations.relate("ada", .friend, to: "bob", for: .unrestricted, session)
+        _ = try Relations.relate("bob", .friend, to: "ada", for: .unrestricted, session)
       }
       try await body(
         Scene(api: api, fixture: fixture, key: key, token: api.token(of: "bob", minter: .key(key))))

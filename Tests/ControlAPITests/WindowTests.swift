@@ -23,7 +23,9 @@ struct WindowTests {
     setting.windowSchedule = WindowSchedule(RunningAPI.windowSchedule)
     try await RunningAPI.with(setting) { api in
       try await api.openWindow()
-      let next = try await api.pool.run { [store = api.store] session in try store.nextOpening(session) }
+      let next = try await api.pool.run { [store = api.store] session in
+        try Window.nextOpening(by: store.windowSchedule, session)
+      }
       let open = try await api.get("/v1/window")
       #expect(open.json["open"] == .boolean(true))
       #expect(open.json["next_at"].text == JSON.text(of: try #require(next)))
@@ -138,7 +140,6 @@ extension RunningAPI {
       INSERT INTO window_schedule (schedule, next_at, seconds) VALUES ('18:00-18:05 Europe/Berlin', clock_timestamp(), 300)
       ON CONFLICT (is_only) DO UPDATE SET next_at = excluded.next_at
       """)
-    let worker = Store(blobs: blobs, windowSchedule: WindowSchedule(Self.windowSchedule))
-    #expect(try await worker.openWindow(pool)?.isOpened == true)
+    #expect(try await Window.open(by: WindowSchedule(Self.windowSchedule), pool)?.isOpened == true)
   }
 }

@@ -138,9 +138,9 @@ struct CollectorTests {
         INSERT INTO quarantined_input (inputs, role, blob) SELECT sha256('both'), role, blob FROM asset
         """)
       try await fixture.pool.transaction { session in
-        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+        _ = try Posts.delete(post, for: .unrestricted, session)
       }
-      try await fixture.store.collectReleased(fixture.pool)
+      try await fixture.store.collecting.collectReleased(fixture.pool)
       #expect(try await fixture.dryRun().blobs.count == 0)
       #expect(try await fixture.collect().blobs.count == 0)
       #expect(try fixture.files().count == 2)
@@ -161,23 +161,23 @@ struct CollectorTests {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
       let until = try await fixture.pool.transaction { session in
-        try fixture.store.holdCollecting(for: .seconds(3600), session)
+        try Collecting.hold(for: .seconds(3600), session)
       }
       // A second hold does not shorten the first.
       let same = try await fixture.pool.transaction { session in
-        try fixture.store.holdCollecting(for: .seconds(1), session)
+        try Collecting.hold(for: .seconds(1), session)
       }
       #expect(same == until)
       let files = try fixture.files()
       try await fixture.pool.transaction { session in
-        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+        _ = try Posts.delete(post, for: .unrestricted, session)
       }
-      try await fixture.store.collectReleased(fixture.pool)
+      try await fixture.store.collecting.collectReleased(fixture.pool)
       try fixture.publishOrphan("spare")
       let report = try await fixture.collect()
       #expect(report.heldUntil == until && report.blobs.count == 0 && report.orphanFiles.count == 0)
       #expect(try fixture.files().isSuperset(of: files))
-      #expect(try await fixture.pool.run { session in try fixture.store.releaseCollecting(session) })
+      #expect(try await fixture.pool.run { session in try Collecting.releaseHold(session) })
       #expect(try await fixture.collect().blobs.count > 0)
       #expect(try fixture.files().isEmpty)
       #expect(try await fixture.count("blob") == 0)
@@ -189,22 +189,22 @@ struct CollectorTests {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
       try await fixture.pool.transaction { session in
-        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+        _ = try Posts.delete(post, for: .unrestricted, session)
       }
       let (removals, hold) = try await fixture.pool.transaction { session in
         let hashes = [IntegrityFixture.hash("composed a"), IntegrityFixture.hash("front a")]
-        let removals = try fixture.store.beginRemoval(of: hashes, session)
+        let removals = try fixture.store.collecting.beginRemoval(of: hashes, session)
         let hold = try IntegrityFixture.start(during: session) {
           try await fixture.pool.transaction { session in
-            try fixture.store.holdCollecting(for: .seconds(60), session)
+            try Collecting.hold(for: .seconds(60), session)
           }
         }
         return (removals, hold)
       }
       _ = try await hold.value
       // What has no row any more is in no dump.
-      #expect(try await fixture.store.finish(removals, fixture.pool).blobs == 2)
-      let after = try await fixture.store.collectReleased(fixture.pool)
+      #expect(try await fixture.store.collecting.finish(removals, fixture.pool).blobs == 2)
+      let after = try await fixture.store.collecting.collectReleased(fixture.pool)
       #expect(after.blobs == 0)
       #expect(try await fixture.count("blob_release") > 0)
     }

@@ -74,8 +74,8 @@ struct DamageRepairTests {
       let hash = IntegrityFixture.hash("image a")
       try await fixture.sql("UPDATE blob SET inline_content = 'imag_ a' WHERE hash = '\\x\(hash.hex)'")
       let found = try #require(try await fixture.post(a).assets[.image])
-      let stored = try await fixture.pool.run { [store = fixture.store] in
-        try store.asset(found.id, for: .unrestricted, $0)
+      let stored = try await fixture.pool.run {
+        try Assets.find(found.id, for: .unrestricted, $0)
       }
       #expect(stored?.inline == nil && stored?.damage?.kind == .corrupt && stored?.damage?.isRecorded == false)
       try await monitor.check("image a")
@@ -213,7 +213,7 @@ struct DamageRepairTests {
         UPDATE post SET asset_set_id = NULL, status = 'failed'
         """)
       try await monitor.repair()
-      try await fixture.store.collectReleased(fixture.pool)
+      try await fixture.store.collecting.collectReleased(fixture.pool)
       #expect(try await monitor.kinds().isEmpty)
       #expect(try !fixture.blobs.contains(IntegrityFixture.hash("composed a")))
     }

@@ -72,7 +72,7 @@ struct EarlierSchemaTests {
     let folder = try TemporaryFolder()
     try await withDatabase(Self.template) { url in
       let (path, pool) = ("\(folder.path)/blobs", Pool(url, size: 6))
-      _ = try await Store.openBlobs(in: .folder(path), isAdopting: true, pool)
+      _ = try await DatabaseBlobs.open(in: .folder(path), isAdopting: true, pool)
       let blobs = try FolderBlobStore(folder: path)
       let store = Store(blobs: blobs)
       let fixture = IntegrityFixture(folder: folder, blobs: blobs, store: store, pool: pool, url: url)
@@ -84,7 +84,7 @@ struct EarlierSchemaTests {
         #expect(applied.map(\.version) == StoreMigrations.all.map(\.version).filter { $0 > version })
         #expect(try Self.schema(session).symmetricDifference(new) == [])
         #expect(try Self.counts(session) == before)
-        #expect(try store.lastWindowSchedule(session) == "18:00-18:05 UTC")
+        #expect(try Window.lastSchedule(session) == "18:00-18:05 UTC")
         return try session.execute("SELECT public_id FROM post ORDER BY id LIMIT 1").single().publicID("public_id")
       }
 
@@ -94,9 +94,9 @@ struct EarlierSchemaTests {
       #expect(read.status == .ready && read.draft.title == "Sunset")
       #expect(read.counts == PostCounts(comments: 1, reactions: 1, likes: 1))
       try await fixture.pool.run { session in
-        let users = try store.users(like: "Lovelase", for: .unrestricted, limit: 5, session)
+        let users = try People.list(like: "Lovelase", for: .unrestricted, limit: 5, session)
         #expect(users.map(\.profile.name) == ["Ada Lovelace"])
-        #expect(try store.place("lake", for: .unrestricted, session)?.description.name == "Lake")
+        #expect(try Places.find("lake", for: .unrestricted, session)?.description.name == "Lake")
       }
       // The post that waits for its outputs.
       try await fixture.work("c")

@@ -87,18 +87,18 @@ struct IntegrityFixture {
   func post(_ name: String, keepsSources: Bool = true) async throws -> PublicID {
     let id = try await submit(name, keepsSources: keepsSources)
     try await work(name)
-    try await store.collectReleased(pool)
+    try await store.collecting.collectReleased(pool)
     return id
   }
 
   func post(_ id: PublicID) async throws -> Post {
-    let post = try await pool.run { [store] session in try store.post(id, for: .unrestricted, session) }
+    let post = try await pool.run { session in try Posts.find(id, for: .unrestricted, session) }
     return try #require(post)
   }
 
   /// Publishes the outputs of a post's item of a run.
   func remake(_ post: PublicID, _ name: String) async throws {
-    try await pool.transaction { [store] session in try store.scheduleRuns(session) }
+    try await pool.transaction { session in try Reprocessing.schedule(session) }
     let job = try await pool.run { session in
       let worker = try JobQueue.register(host: "here", process: 1, session)
       return try JobQueue.claim(worker: worker, queue: ReprocessJob.queue, limit: 1, session).first

@@ -10,14 +10,14 @@ struct PeopleTests {
   func faults() async throws {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
-      try await fixture.pool.transaction { [store = fixture.store] session in
+      try await fixture.pool.transaction { session in
         for (user, kind, target) in [
           ("ada", RelationKind.friend, "bob"), ("bob", .friend, "ada"), ("ada", .block, "eve"),
         ] {
-          _ = try store.relate(user, kind, to: target, for: .unrestricted, session)
+          _ = try Relations.relate(user, kind, to: target, for: .unrestricted, session)
         }
         for kind in RelationKind.all where kind.target == .post {
-          _ = try store.relate("bob", kind, to: "\(post)", for: .unrestricted, session)
+          _ = try Relations.relate("bob", kind, to: "\(post)", for: .unrestricted, session)
         }
       }
       try await fixture.sql("UPDATE app_user SET name = 'Byron' WHERE id = 'bob'")
@@ -60,18 +60,18 @@ struct PeopleTests {
         SELECT gen_random_uuid(), 'marker', 'ready', author, 'Here', 'public', 'front', 'lake', 47.5, 9.5
         FROM unnest(ARRAY['ada', 'bob']) AS given (author)
         """)
-      try await fixture.pool.transaction { [store = fixture.store] session in
-        _ = try store.relate(
+      try await fixture.pool.transaction { session in
+        _ = try Relations.relate(
           "ada", #require(RelationKind.all.first { $0.target == .place }), to: "lake", for: .unrestricted, session)
         let kind = try JSON.decode(
           CollectionDefinition.self,
           from: Array(#"{"name":"trip","version":1,"fields":{},"items":{"of":"place","max":5,"fields":{}}}"#.utf8))
         let items = [CollectionItem(subject: .place("lake"), fields: [:])]
-        let trip = try store.createCollection(
+        let trip = try Collections.create(
           kind, CollectionContent(name: "Trip", fields: [:], items: items), by: "ada", for: .unrestricted, session)
-        _ = try store.share(collection: trip, with: "bob", as: .viewer, for: .unrestricted, link: nil, session)
-        _ = try store.comment(on: .collection(trip), for: .unrestricted, author: "bob", text: "Nice", session)
-        _ = try store.comment(on: .place("lake"), for: .unrestricted, author: "bob", text: "Nice", session)
+        _ = try Collections.share(trip, with: "bob", as: .viewer, for: .unrestricted, link: nil, session)
+        _ = try Comments.insert(on: .collection(trip), for: .unrestricted, author: "bob", text: "Nice", session)
+        _ = try Comments.insert(on: .place("lake"), for: .unrestricted, author: "bob", text: "Nice", session)
       }
       #expect(try await fixture.codes() == [])
       let before = try await fixture.facts()

@@ -81,9 +81,9 @@ struct RepairerTests {
       let request = ReprocessRequest(
         selection, definitions: [.take5: [try StoredDefinition(try Definitions.take5Post())]])
       for _ in 0..<2 {
-        try await fixture.pool.transaction { [store = fixture.store] session in
-          _ = try store.createRun(request, session)
-          try store.scheduleRuns(session)
+        try await fixture.pool.transaction { session in
+          _ = try Reprocessing.create(request, session)
+          try Reprocessing.schedule(session)
         }
       }
       #expect(try await fixture.codes().isEmpty)
@@ -185,7 +185,7 @@ struct RepairerTests {
     try await IntegrityFixture.with { fixture in
       try fixture.publishOrphan("orphan")
       try await fixture.pool.transaction { session in
-        _ = try fixture.store.holdCollecting(for: .seconds(3600), session)
+        _ = try Collecting.hold(for: .seconds(3600), session)
       }
       let failures = try await fixture.repair()
       #expect(failures.count == 1 && failures[0].reason.contains("hold"))

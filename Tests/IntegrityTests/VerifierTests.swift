@@ -250,7 +250,7 @@ struct VerifierTests {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
       try await fixture.pool.transaction { session in
-        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+        _ = try Posts.delete(post, for: .unrestricted, session)
       }
       try await fixture.sql("DELETE FROM blob_release")
       let verification = Shared<Task<VerifyReport, any Error>?>(nil)
@@ -258,7 +258,7 @@ struct VerifierTests {
         let hashes = try session.execute("SELECT hash FROM blob").compactMap {
           SHA256Digest(bytes: try $0.get(0, as: [UInt8].self))
         }
-        let removals = try fixture.store.beginRemoval(of: hashes, session)
+        let removals = try fixture.store.collecting.beginRemoval(of: hashes, session)
         // The verification waits for the end of the transaction.
         let task = try IntegrityFixture.start(during: session) { try await fixture.verify() }
         verification.withLock { $0 = task }
@@ -270,7 +270,7 @@ struct VerifierTests {
       #expect(try await fixture.verify().isConsistent)
       // A collector that is late leaves the removal to another process, and the two verifications may have taken that long.
       removals.begunAt = .now
-      #expect(try await fixture.store.finish(removals, fixture.pool).blobs > 0)
+      #expect(try await fixture.store.collecting.finish(removals, fixture.pool).blobs > 0)
       #expect(try fixture.files().isEmpty)
     }
   }

@@ -81,19 +81,27 @@ private struct SourceTarget {
   }
 
   init(swift: String, files: [String: String]) throws {
-    let lookups = Dictionary(grouping: swift.matches(of: /(\w+)\[\s*([^\]]*?)\s*\]/), by: \.1)
+    let types = swift.matches(of: /(?m)^(?:\w+ )*(?:enum|struct|class|protocol|extension) (\w+)/)
+    // The property with its type, which a look-up in another one names.
+    func property(_ name: Substring, of type: Substring?, at position: String.Index) -> String {
+      let enclosing = types.last(where: { $0.range.lowerBound < position })?.output.1
+      return [type == "Self" ? enclosing : type ?? enclosing, name].compactMap(\.self).joined(separator: ".")
+    }
+    let lookups = Dictionary(grouping: swift.matches(of: /(?:(\w+)\.)?(\w+)\[\s*([^\]]*?)\s*\]/)) { lookup in
+      property(lookup.2, of: lookup.1, at: lookup.range.lowerBound)
+    }
     var statements: [String: Statements] = [:]
     var (loaded, violations): (Set<String>, [String]) = ([], [])
     for declaration in swift.matches(of: /(\w+) = Statements\(\s*topic: "(\w+)",([^)]*)\)/) {
-      let name = String(declaration.1)
+      let name = property(declaration.1, of: nil, at: declaration.range.lowerBound)
       let names = declaration.3.matches(of: /PackageResources\.(\w+)_sql/).map { String($0.1) }
       loaded.formUnion(names)
       let found = try Statements(
         topic: String(declaration.2), parsing: names.map { Array((files[$0] ?? "").utf8) })
       statements[name] = found
       var lookedUp: Set<String> = []
-      for lookup in lookups[declaration.1] ?? [] {
-        if let literal = lookup.2.wholeMatch(of: /"(\w+)"/) {
+      for lookup in lookups[name] ?? [] {
+        if let literal = lookup.3.wholeMatch(of: /"(\w+)"/) {
           lookedUp.insert(String(literal.1))
         } else {
           violations.append("\(lookup.0): the name is computed")

@@ -36,7 +36,7 @@ struct AdoptingTests {
 
   /// Opens the folder as a process does at its start.
   private func open(_ path: String, _ pool: Pool, isAdopting: Bool = false) async throws -> PublicID {
-    try await Store.openBlobs(in: .folder(path), isAdopting: isAdopting, pool).ids[0]
+    try await DatabaseBlobs.open(in: .folder(path), isAdopting: isAdopting, pool).ids[0]
   }
 
   @Test("processes that start at the same time with a new store get the same id, in the folder and in the database")
@@ -76,8 +76,8 @@ struct AdoptingTests {
       let pool = fixture.pool
       let opened = Task {
         isMoving
-          ? try await Store.openBlobs(in: .folder("\(folder.path)/old"), movingTo: place, pool)
-          : try await Store.openBlobs(in: place, pool)
+          ? try await DatabaseBlobs.open(in: .folder("\(folder.path)/old"), movingTo: place, pool)
+          : try await DatabaseBlobs.open(in: place, pool)
       }
       await isAsked.value
       #expect(try idleTransactions(fixture.url) == 0)

@@ -66,14 +66,13 @@ struct AreaListTests {
   @Test("a page of the newest posts of an area reads little more than it has, whether the area has few posts or all")
   func bounded() async throws {
     try await StoreFixture.with { fixture in
-      let store = fixture.store
       try await fixture.pool.run { session in
         for line in Self.fill.split(separator: ";") { try session.executeScript(String(line), name: "fill") }
         for area in try Self.areas() {
           var page = PageRequest(limit: 50)
           var listed: [String] = []
           for _ in 0..<3 {
-            let found = try store.posts(area.filter, for: .unrestricted, page, session)
+            let found = try Posts.list(area.filter, for: .unrestricted, page, session)
             listed += found.items.map { "\($0.id)" }
             page.after = found.next
             if found.next == nil { break }
@@ -86,8 +85,8 @@ struct AreaListTests {
 
           let piece = try #require((area.filter.area ?? area.filter.near?.area)?.pieces.first)
           var read = 0
-          _ = try Store.newest(
-            area.filter, .unrestricted, piece, PageRequest(limit: 50), isCrowded: try store.isCrowded(piece, session)
+          _ = try Posts.newest(
+            area.filter, .unrestricted, piece, PageRequest(limit: 50), isCrowded: try Posts.isCrowded(piece, session)
           ) { query in
             read += try StatementPlan(of: query.statement.text, query.parameters, session).rowsRead
             return Array(try session.execute(query.statement, query.parameters))
@@ -101,7 +100,6 @@ struct AreaListTests {
   @Test("the posts of some authors or of friends in an area are those that they have there")
   func authors() async throws {
     try await StoreFixture.with { fixture in
-      let store = fixture.store
       try await fixture.pool.run { session in
         for line in Self.fill.split(separator: ";") { try session.executeScript(String(line), name: "fill") }
         try session.executeScript(
@@ -115,7 +113,7 @@ struct AreaListTests {
           few.authors = ["user3", "user7"]
           feed.feed = "ada"
           for (filter, names) in [(few, "'user3', 'user7'"), (feed, "'ada', 'user7'")] {
-            let found = try store.posts(filter, for: .unrestricted, PageRequest(limit: 50), session)
+            let found = try Posts.list(filter, for: .unrestricted, PageRequest(limit: 50), session)
             let expected = Statement(
               name: "newest",
               text:

@@ -90,7 +90,7 @@ struct CollectingTests {
 
   private func removal(of claim: StoreFixture.Claim, _ fixture: StoreFixture) async throws -> BlobRemovals {
     let hashes = [try claim.work.moment.front, try claim.work.moment.back]
-    return try await fixture.pool.transaction { try fixture.store.beginRemoval(of: hashes, $0) }
+    return try await fixture.pool.transaction { try fixture.store.collecting.beginRemoval(of: hashes, $0) }
   }
 
   /// Lets removals be as old as those of a process that has ended.
@@ -110,7 +110,7 @@ struct CollectingTests {
         removed.withLock { $0.append(hash) }
         #expect((try? idleTransactions(url)) == 0)
       }
-      #expect(try await Store(blobs: blobs).collectReleased(fixture.pool).blobs == 2)
+      #expect(try await Store(blobs: blobs).collecting.collectReleased(fixture.pool).blobs == 2)
       #expect(try Set(removed.withLock(\.self)) == [claim.work.moment.front, claim.work.moment.back])
       #expect(try await fixture.count("blob") == 0)
       #expect(try await fixture.count("blob_removal") == 0)
@@ -128,7 +128,7 @@ struct CollectingTests {
         began.continuation.yield()
         gate.wait()
       }
-      let collecting = Task { [blobs] in try await Store(blobs: blobs).collectReleased(fixture.pool) }
+      let collecting = Task { [blobs] in try await Store(blobs: blobs).collecting.collectReleased(fixture.pool) }
       for await _ in began.stream { break }
       // The first conflict lets the removal go on.
       let conflicts = Shared<[String?]>([])
@@ -170,9 +170,9 @@ struct CollectingTests {
         else { return }
         // The removal has ended when the transaction begins.
         if hadRow {
-          #expect(try await store.collectReleased(pool).blobs == 2)
+          #expect(try await store.collecting.collectReleased(pool).blobs == 2)
         } else {
-          #expect(try await store.collectOrphan(sources[0].content.hash, bytes: 5, pool))
+          #expect(try await store.collecting.collectOrphan(sources[0].content.hash, bytes: 5, pool))
         }
         #expect(try !fixture.holds(sources[0].content.hash))
       }) { session in
@@ -201,7 +201,7 @@ struct CollectingTests {
           })
         else { return }
         #expect(truncate(fixture.blobs.location(of: sources[0].content.hash), 2) == 0)
-        #expect(try await pool.run { try store.note(.truncated, of: sources[0].content.hash, $0) })
+        #expect(try await pool.run { try Damage.note(.truncated, of: sources[0].content.hash, $0) })
       }) { session in
         _ = try store.submitPost(
           PostDraft(author: "ada"), sources: sources, definition: .clips(Definitions.take5Post()), request: nil, session
@@ -259,7 +259,7 @@ struct CollectingTests {
       try await age(fixture)
       try await fixture.collect()
       try await fixture.submit()
-      #expect(try await fixture.store.finish(removals, fixture.pool).blobs == 0)
+      #expect(try await fixture.store.collecting.finish(removals, fixture.pool).blobs == 0)
       try await fixture.checkFiles()
     }
   }
@@ -272,7 +272,7 @@ struct CollectingTests {
       let refused = try claim.work.moment.back
       blobs.onRemove = { hash throws(BlobError) in if hash == refused { throw .unavailable("away") } }
       let store = Store(blobs: blobs)
-      await #expect(throws: BlobError.self) { try await store.collectReleased(fixture.pool) }
+      await #expect(throws: BlobError.self) { try await store.collecting.collectReleased(fixture.pool) }
       #expect(try fixture.holds(refused))
       try await age(fixture)
       try await fixture.collect()
@@ -300,7 +300,7 @@ struct CollectingTests {
     try await StoreFixture.with { fixture in
       try await fixture.submit()
       let hash = SHA256.digest(of: Array("front".utf8))
-      _ = try await fixture.pool.transaction { try fixture.store.beginRemoval(ofContent: hash, $0) }
+      _ = try await fixture.pool.transaction { try fixture.store.collecting.beginRemoval(ofContent: hash, $0) }
       try await age(fixture)
       try await fixture.collect()
       #expect(try await fixture.count("blob_removal") == 0)

@@ -24,25 +24,25 @@ struct DamageTests {
       try await fixture.submit("front", "back")
       let recorded = try await fixture.pool.run { session in
         [
-          try store.note(.corrupt, of: hash, session), try store.note(.missing, of: hash, session),
-          try store.note(.corrupt, of: Self.hash("unknown"), session),
+          try Damage.note(.corrupt, of: hash, session), try Damage.note(.missing, of: hash, session),
+          try Damage.note(.corrupt, of: Self.hash("unknown"), session),
         ]
       }
       #expect(recorded == [true, false, false])
       let claimed = try await fixture.pool.run { session in
-        [try store.claimDamaged(limit: 10, session), try store.claimDamaged(limit: 10, session)]
+        [try Damage.claim(limit: 10, session), try Damage.claim(limit: 10, session)]
       }
       #expect(claimed.map { $0.map(\.hash) } == [[hash], []])
       #expect(claimed[0][0].bytes == 5 && !claimed[0][0].isMadeAgain)
       let lost = try await fixture.pool.run { session in
-        try (0..<2).map { _ in try store.note(lost: hash, because: "no backup", session) }
+        try (0..<2).map { _ in try Damage.note(lost: hash, because: "no backup", session) }
       }
       #expect(lost == [true, false])
       try await fixture.pool.run { session in
         try session.execute("UPDATE post SET source_set_id = NULL, status = 'failed'")
         try session.execute("DELETE FROM asset")
       }
-      _ = try await store.collect([hash], fixture.pool)
+      _ = try await store.collecting.collect([hash], fixture.pool)
       #expect(try await fixture.count("blob_damage") == 0)
     }
   }
@@ -50,14 +50,14 @@ struct DamageTests {
   @Test("publishing a blob replaces its corrupt file, known or not, and deletes the record of the damage")
   func repaired() async throws {
     try await StoreFixture.with { fixture in
-      let (store, hash) = (fixture.store, Self.hash("front"))
+      let hash = Self.hash("front")
       try await fixture.submit("front", "back")
       try corrupt("front", fixture)
       // The damage is not recorded yet, and the file has the right length. What was sent is dropped for it.
       try await fixture.submit("front", "other")
       #expect(try fixture.content(hash) == "front")
       try corrupt("front", fixture)
-      #expect(try await fixture.pool.run { session in try store.note(.corrupt, of: hash, session) })
+      #expect(try await fixture.pool.run { session in try Damage.note(.corrupt, of: hash, session) })
       try await fixture.submit("front", "third")
       #expect(try fixture.content(hash) == "front")
       #expect(try await fixture.count("blob_damage") == 0)
@@ -73,7 +73,7 @@ struct DamageTests {
       let claim = try await fixture.claim()
       try await fixture.publish(claim)
       try corrupt("composed ", fixture)
-      #expect(try await fixture.pool.run { session in try store.note(.corrupt, of: hash, session) })
+      #expect(try await fixture.pool.run { session in try Damage.note(.corrupt, of: hash, session) })
       try await fixture.submit("front", "other")
       let again = try await fixture.claim()
       let outputs = try fixture.outputs("")

@@ -73,7 +73,7 @@ struct FairnessTests {
       let post = try await fixture.submit()
       let job = try #require(try await fixture.post(post).job)
       #expect(job.state == .scheduled)
-      let outcome = try await fixture.pool.transaction { [store = fixture.store] in try store.cancel(job: job.id, $0) }
+      let outcome = try await fixture.pool.transaction { try JobControl.cancel(job: job.id, $0) }
       #expect(outcome == .cancelled)
       #expect(try await fixture.post(post).status == .failed)
     }

@@ -19,7 +19,7 @@ struct ForgettingTests {
   @Test("a deletion that is requested while another one ends is another one")
   func ending() async throws {
     try await StoreFixture.with { fixture in
-      let (store, pool) = (fixture.store, fixture.pool)
+      let pool = fixture.pool
       let first = try await pool.transaction { session in
         // After the conflict with the deletion that is running, and before it is read, the statement waits for a lock.
         try session.executeScript(
@@ -28,7 +28,7 @@ struct ForgettingTests {
           BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NULL; END $$;
           CREATE TRIGGER wait_for_test AFTER INSERT ON forgetting FOR EACH STATEMENT EXECUTE FUNCTION wait_for_test();
           """, name: "test")
-        return try store.forget(Self.user, request: nil, session, check: { _ in }).job
+        return try Forgetting.start(Self.user, request: nil, session, check: { _ in }).job
       }
       let isHeld = OneShot<Void>()
       let gate = Channel<Int>(capacity: 1)
@@ -42,7 +42,7 @@ struct ForgettingTests {
       }
       await isHeld.value
       async let second = pool.transaction { session in
-        try store.forget(Self.user, request: nil, session, check: { _ in }).job
+        try Forgetting.start(Self.user, request: nil, session, check: { _ in }).job
       }
       try await until { try await fixture.count("pg_locks WHERE locktype = 'advisory' AND NOT granted") != 0 }
       try await pool.run { _ = try $0.execute("DELETE FROM forgetting") }
@@ -66,15 +66,15 @@ struct ForgettingTests {
       }
       for upload in uploads { try store.blobs.uploads().create(upload) }
       let job = try await pool.transaction { session in
-        let job = try store.forget(Self.user, request: nil, session, check: { _ in })
+        let job = try Forgetting.start(Self.user, request: nil, session, check: { _ in })
         // The deletion is requested again, while it runs.
-        #expect(try store.forget(Self.user, request: nil, session, check: { _ in }).job == job.job)
+        #expect(try Forgetting.start(Self.user, request: nil, session, check: { _ in }).job == job.job)
         return job.job
       }
       let batches = try await fixture.perform(job)
       #expect(batches > 5)
       #expect(try await fixture.tables(mentioning: Self.user) == [])
-      while try await store.collectReleased(pool).examined > 0 {}
+      while try await store.collecting.collectReleased(pool).examined > 0 {}
       let left = try await fixture.post(bobs)
       #expect(left.counts == PostCounts(comments: 1, reactions: 0, likes: 0) && left.assets[.composed] != nil)
       #expect(try await fixture.count("relation") == 0)
@@ -93,7 +93,7 @@ struct ForgettingTests {
       try await fixture.checkFiles()
       #expect(try store.blobs.uploads().all() == [uploads[1].id])
       // The numbers of the events of others have no gaps, and the events say nothing.
-      let events = try await pool.run { try store.events(of: "bob", after: 0, limit: 10, $0) }
+      let events = try await pool.run { try Events.list(of: "bob", after: 0, limit: 10, $0) }
       #expect(events.map(\.number) == Array(1...Int64(events.count)))
       #expect(
         events.filter { $0.kind == UserEvent.blank && $0.actor == nil && $0.post == nil }.count == events.count - 1)
@@ -107,7 +107,7 @@ struct ForgettingTests {
     try await StoreFixture.with { fixture in
       let (store, pool) = (fixture.store, fixture.pool)
       let post = try await fixture.submit()
-      _ = try await pool.transaction { try store.forget(Self.user, request: nil, $0, check: { _ in }) }
+      _ = try await pool.transaction { try Forgetting.start(Self.user, request: nil, $0, check: { _ in }) }
       let refusal = ForgottenRefusal(user: Self.user)
       await #expect(throws: refusal) { try await fixture.submit(draft: PostDraft(author: Self.user)) }
       let definition = try #require(try Definitions.photo("reaction"))
@@ -124,16 +124,16 @@ struct ForgettingTests {
       }
       await #expect(throws: refusal) {
         try await pool.transaction { session in
-          _ = try store.comment(on: .post(post), for: .unrestricted, author: Self.user, text: "Nice", session)
+          _ = try Comments.insert(on: .post(post), for: .unrestricted, author: Self.user, text: "Nice", session)
         }
       }
       await #expect(throws: refusal) {
         try await pool.run { session in
-          _ = try store.insertToken(
+          _ = try Tokens.insert(
             of: Self.user, hash: SHA256.digest(of: []), minter: .operatorKey, grant: nil, lifetime: 60, session)
         }
       }
-      try await pool.run { try store.notify(Self.user, of: .like, by: "bob", post: post, $0) }
+      try await pool.run { try Store.notify(Self.user, of: .like, by: "bob", post: post, $0) }
       #expect(try await fixture.count("user_event") == 0)
     }
   }
@@ -168,45 +168,45 @@ extension StoreFixture {
     try await pool.transaction { session in
       var comments: [String: PublicID] = [:]
       for author in ["bob", user] {
-        comments[author] = try store.comment(
+        comments[author] = try Comments.insert(
           on: .post(other), for: .unrestricted, author: author, text: "Nice", session)?.id
       }
       let mine = try session.execute("SELECT public_id FROM post WHERE author = $1 LIMIT 1", .text(user)).single()
-      _ = try store.comment(
+      _ = try Comments.insert(
         on: .post(mine.publicID("public_id")), for: .unrestricted, author: "bob", text: "Nice", session)
-      try store.save(
+      try People.save(
         ProfileChange(Profile(userName: "forgotten-name", email: "a@b")), of: user, for: .unrestricted, session)
       for (first, second) in [(user, "bob"), ("bob", user), (user, "eve"), ("carl", user)] {
-        _ = try store.relate(first, .friend, to: second, for: .unrestricted, session)
+        _ = try Relations.relate(first, .friend, to: second, for: .unrestricted, session)
       }
       for kind in RelationKind.all.filter({ $0.target == .post }) {
-        _ = try store.relate(user, kind, to: "\(other)", for: .unrestricted, session)
-        _ = try store.relate("bob", kind, to: "\(mine.publicID("public_id"))", for: .unrestricted, session)
+        _ = try Relations.relate(user, kind, to: "\(other)", for: .unrestricted, session)
+        _ = try Relations.relate("bob", kind, to: "\(mine.publicID("public_id"))", for: .unrestricted, session)
       }
       for author in ["bob", user] {
-        _ = try store.describe(
+        _ = try Places.describe(
           "lake of \(author == user ? "one" : "bob")", PlaceDescription(name: "Lake"), for: .user(author), session
         ) { _ in }
-        _ = try store.note("Closed on Mondays", of: author, about: "lake of one", session) { _ in }
-        _ = try store.comment(on: .place("lake of bob"), for: .unrestricted, author: author, text: "Nice", session)
+        _ = try Places.saveNote("Closed on Mondays", of: author, about: "lake of one", session) { _ in }
+        _ = try Comments.insert(on: .place("lake of bob"), for: .unrestricted, author: author, text: "Nice", session)
       }
       let kind = try #require(try Definitions.collections()["itinerary"])
       let content = CollectionContent(
         name: "Trip", fields: [:], items: [CollectionItem(subject: .place("lake of bob"), fields: [:])])
       for (author, member) in [("bob", user), (user, "bob")] {
-        let trip = try store.createCollection(kind, content, by: author, for: .unrestricted, session)
-        _ = try store.share(
-          collection: trip, with: member, as: .editor, for: .user(author), link: nil, session)
-        _ = try store.comment(on: .collection(trip), for: .unrestricted, author: user, text: "Nice", session)
-        try store.recordView(ofCollection: trip, by: user, link: nil, session)
+        let trip = try Collections.create(kind, content, by: author, for: .unrestricted, session)
+        _ = try Collections.share(
+          trip, with: member, as: .editor, for: .user(author), link: nil, session)
+        _ = try Comments.insert(on: .collection(trip), for: .unrestricted, author: user, text: "Nice", session)
+        try Collections.recordView(of: trip, by: user, link: nil, session)
       }
-      _ = try store.relate(user, .block, to: "mallory", for: .unrestricted, session)
-      _ = try store.insertToken(of: user, hash: token, minter: .operatorKey, grant: nil, lifetime: 60, session)
-      _ = try store.insert(EventTicket(user: user, token: nil, minter: .operatorKey), hash: token, session)
+      _ = try Relations.relate(user, .block, to: "mallory", for: .unrestricted, session)
+      _ = try Tokens.insert(of: user, hash: token, minter: .operatorKey, grant: nil, lifetime: 60, session)
+      _ = try Events.insert(EventTicket(user: user, token: nil, minter: .operatorKey), hash: token, session)
       for (tenant, body) in [("1/\(user)", "{}"), ("1", #"{"id":"x",\#(try JSON.text(["author": user]).dropFirst())"#)]
       {
         let key = IdempotencyKey(tenant: tenant, key: "k", fingerprint: token)
-        _ = try store.once(key, session) { IdempotentResponse(status: 201, location: nil, body: Array(body.utf8)) }
+        _ = try Idempotency.once(key, session) { IdempotentResponse(status: 201, location: nil, body: Array(body.utf8)) }
       }
       var selection = ReprocessSelection()
       selection.author = user
@@ -220,15 +220,15 @@ extension StoreFixture {
         ("bob", .post(try mine.publicID("public_id"))),
       ]
       for (author, subject) in reports {
-        let report = try store.report(
+        let report = try Moderation.report(
           subject, for: .unrestricted, author: author, reason: "spam", text: nil, session)
         #expect(report?.isNew == true)
       }
       for (subject, decision) in [
         (RecordID.comment(herComment), ModerationDecision.hide), (.user(user), .suspend),
       ] {
-        let opened = try #require(try store.openCase(about: subject, session)).opened
-        _ = try store.decide(opened.id, decision, by: nil, note: nil, session)
+        let opened = try #require(try Moderation.openCase(about: subject, session)).opened
+        _ = try Moderation.decide(opened.id, decision, by: nil, note: nil, session)
       }
     }
   }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Images", .tags(.database))
 struct ImageTests {
   /// The images of one kind and owner in a test.
-  private struct Images {
+  private struct Submitted {
     let fixture: StoreFixture
     let kind: ImageKind
     var owner = "ada"
@@ -41,15 +41,15 @@ struct ImageTests {
 
     /// Reads the content of the current image.
     func current() async throws -> String? {
-      try await fixture.pool.run { [store = fixture.store] session in
-        try store.currentImage(kind, of: owner, role: .avatar, for: .unrestricted, session)?.content.inline.map {
+      try await fixture.pool.run { session in
+        try Images.current(kind, of: owner, role: .avatar, for: .unrestricted, session)?.content.inline.map {
           String(decoding: $0, as: UTF8.self)
         }
       }
     }
 
     func status(_ id: PublicID) async throws -> ImageStatus? {
-      try await fixture.pool.run { [store = fixture.store] in try store.image(id, for: .unrestricted, $0)?.status }
+      try await fixture.pool.run { try Images.find(id, for: .unrestricted, $0)?.status }
     }
   }
 
@@ -60,7 +60,7 @@ struct ImageTests {
     ])
   func replacement(kind: ImageKind) async throws {
     try await StoreFixture.with { fixture in
-      let images = Images(fixture: fixture, kind: kind)
+      let images = Submitted(fixture: fixture, kind: kind)
       let first = try await images.submit("one")
       try await images.publish(try await fixture.claim(), "first")
       #expect(try await images.current() == "first")
@@ -78,7 +78,7 @@ struct ImageTests {
   @Test("the image that was submitted last becomes current, not the one that was completed last")
   func order() async throws {
     try await StoreFixture.with { fixture in
-      let images = Images(fixture: fixture, kind: .profile)
+      let images = Submitted(fixture: fixture, kind: .profile)
       let older = try await images.submit("one")
       let newer = try await images.submit("two")
       let (first, second) = (try await fixture.claim(), try await fixture.claim())
@@ -94,7 +94,7 @@ struct ImageTests {
   @Test("a rejected image does not change the current image and is removed completely where no sources are kept")
   func rejection() async throws {
     try await StoreFixture.with { fixture in
-      let images = Images(fixture: fixture, kind: .profile)
+      let images = Submitted(fixture: fixture, kind: .profile)
       _ = try await images.submit("one")
       try await images.publish(try await fixture.claim(), "first")
       let rejected = try await images.submit("two")
@@ -115,15 +115,15 @@ struct ImageTests {
   @Test("a place has all of its photos, the newest first, and none of another place")
   func several() async throws {
     try await StoreFixture.with { fixture in
-      let tower = Images(fixture: fixture, kind: .place, owner: "tower")
-      let lake = Images(fixture: fixture, kind: .place, owner: "lake")
+      let tower = Submitted(fixture: fixture, kind: .place, owner: "tower")
+      let lake = Submitted(fixture: fixture, kind: .place, owner: "lake")
       let first = try await tower.submit("one")
       let other = try await lake.submit("two")
       let second = try await tower.submit("three")
       for text in ["a", "b", "c"] { try await tower.publish(try await fixture.claim(), text) }
       let read = { (owner: String) in
-        try await fixture.pool.run { [store = fixture.store] in
-          try store.images(.place, of: owner, for: .unrestricted, PageRequest(), $0).items.map(\.id)
+        try await fixture.pool.run {
+          try Images.list(.place, of: owner, for: .unrestricted, PageRequest(), $0).items.map(\.id)
         }
       }
       #expect(try await read("tower") == [second, first])
@@ -136,14 +136,14 @@ struct ImageTests {
   @Test("a reaction to a post that does not exist is refused")
   func reaction() async throws {
     try await StoreFixture.with { fixture in
-      let orphan = Images(fixture: fixture, kind: .reaction, owner: PublicID.now().description)
+      let orphan = Submitted(fixture: fixture, kind: .reaction, owner: PublicID.now().description)
       #expect(try await orphan.submitIfPossible("x") == nil)
       for table in ["image", "asset_set", "blob", "job"] { #expect(try await fixture.count(table) == 0, "\(table)") }
       let post = try await fixture.submit()
-      let images = Images(fixture: fixture, kind: .reaction, owner: post.description)
+      let images = Submitted(fixture: fixture, kind: .reaction, owner: post.description)
       let id = try await images.submit("selfie")
       #expect(try await images.status(id) == .processing)
-      let stored = try await fixture.pool.run { [store = fixture.store] in try store.image(id, for: .unrestricted, $0) }
+      let stored = try await fixture.pool.run { try Images.find(id, for: .unrestricted, $0) }
       #expect(stored?.draft.author == "bob")
     }
   }

@@ -33,7 +33,7 @@ struct MeetingTests {
       switch deletion {
       case .post:
         _ = try await fixture.meet(submit, holdingAfter: "INSERT", on: "image") { session in
-          _ = try store.delete(post: post, for: .unrestricted, session)
+          _ = try Posts.delete(post, for: .unrestricted, session)
         }
       case .user:
         let forget = try await fixture.forget("ada")
@@ -42,7 +42,7 @@ struct MeetingTests {
         // The deletion waits for the owner once it has looked for jobs.
         try await fixture.whileLocked("hashtextextended('profile:ada', 0)") { unlock in
           async let deleting = fixture.pool.transaction { session in
-            try store.deleteImages(.profile, of: "ada", for: .unrestricted, session) { _ in }
+            try Images.deleteAll(.profile, of: "ada", for: .unrestricted, session) { _ in }
           }
           try await fixture.waitForLocks(1)
           try await fixture.pool.transaction(submit)
@@ -75,16 +75,15 @@ struct MeetingTests {
   @Test("the uploads of a post end while the post is deleted")
   func uploads() async throws {
     try await StoreFixture.with { fixture in
-      let store = fixture.store
       let post = try await fixture.pool.transaction { session in
-        try store.submitPost(
+        try AwaitedUploads.submit(
           PostDraft(author: "ada"), awaiting: [AwaitedUpload(upload: .now(), part: "front")], window: nil, request: nil,
           session)
       }
       let conflicts = try await fixture.meet(
-        { session in _ = try store.reject(awaiting: post, [.uploadExpired], session) },
+        { session in _ = try AwaitedUploads.reject(post, [.uploadExpired], session) },
         holdingAfter: "DELETE", on: "awaited_upload",
-        { session in _ = try store.delete(post: post, for: .unrestricted, session) })
+        { session in _ = try Posts.delete(post, for: .unrestricted, session) })
       #expect(conflicts == 0)
       #expect(try await fixture.count("post") == 0)
     }
@@ -98,7 +97,7 @@ struct MeetingTests {
   @Test("a user is deleted while others work with what is the user's", arguments: Meeting.allCases)
   func deletion(_ meeting: Meeting) async throws {
     try await StoreFixture.with { fixture in
-      let (store, lake) = (fixture.store, Place(id: "lake", name: "Lake", coordinate: nil))
+      let lake = Place(id: "lake", name: "Lake", coordinate: nil)
       let table: String
       var event = "DELETE"
       let other: @Sendable (Session) throws -> Void
@@ -106,35 +105,35 @@ struct MeetingTests {
       case .deletionOfPost:
         let post = try await fixture.write("ada")
         try await fixture.pool.transaction { session in
-          _ = try store.comment(on: .post(post), for: .unrestricted, author: "bob", text: "Nice", session)
+          _ = try Comments.insert(on: .post(post), for: .unrestricted, author: "bob", text: "Nice", session)
         }
         table = "comment"
-        other = { session in _ = try store.delete(post: post, for: .unrestricted, session) }
+        other = { session in _ = try Posts.delete(post, for: .unrestricted, session) }
       case .endOfFriendship:
         try await fixture.pool.transaction { session in
           for (one, another) in [("ada", "bob"), ("bob", "ada")] {
-            _ = try store.relate(one, .friend, to: another, for: .unrestricted, session)
+            _ = try Relations.relate(one, .friend, to: another, for: .unrestricted, session)
           }
         }
         table = "relation"
-        other = { session in try store.unrelate("bob", .friend, to: "ada", session) { _ in } }
+        other = { session in try Relations.unrelate("bob", .friend, to: "ada", session) { _ in } }
       case .departure:
         let trip = try await fixture.trip([])
         try await fixture.pool.transaction { session in
           try session.execute("INSERT INTO app_user (id) VALUES ('ada')")
-          _ = try store.share(collection: trip, with: "ada", as: .editor, for: .unrestricted, link: nil, session)
+          _ = try Collections.share(trip, with: "ada", as: .editor, for: .unrestricted, link: nil, session)
         }
         table = "collection_member"
-        other = { session in _ = try store.unshare(collection: trip, with: "ada", for: .unrestricted, session) }
+        other = { session in _ = try Collections.unshare(trip, with: "ada", for: .unrestricted, session) }
       case .description:
         try await fixture.pool.transaction { session in
           for user in ["ada", "bob"] {
-            _ = try store.describe("lake", PlaceDescription(name: user), for: .user(user), session) { _ in }
+            _ = try Places.describe("lake", PlaceDescription(name: user), for: .user(user), session) { _ in }
           }
         }
         table = "place_description"
         other = { session in
-          _ = try store.describe("lake", PlaceDescription(name: "Lake"), for: .user("bob"), session) { _ in }
+          _ = try Places.describe("lake", PlaceDescription(name: "Lake"), for: .user("bob"), session) { _ in }
         }
       case .itinerary:
         let post = try await fixture.write("ada", at: lake)
@@ -147,7 +146,7 @@ struct MeetingTests {
         let post = try await fixture.write("bob", location: east)
         (event, table) = ("INSERT", "map_activity")
         other = { session in
-          _ = try store.change(post: post, for: .unrestricted, PostChange(location: .set(west)), session)
+          _ = try Posts.change(post, for: .unrestricted, PostChange(location: .set(west)), session)
         }
       }
       let conflicts = try await fixture.meet(
@@ -161,9 +160,8 @@ struct MeetingTests {
 extension StoreFixture {
   /// Starts the deletion of a user; returns its batches as one transaction, which takes all locks in their order too.
   fileprivate func forget(_ user: String) async throws -> @Sendable (Session) throws -> Void {
-    let store = store
-    let job = try await pool.transaction { try store.forget(user, request: nil, $0, check: { _ in }).job }
-    return { session in while try store.forgetBatch(ofJob: job, session) {} }
+    let job = try await pool.transaction { try Forgetting.start(user, request: nil, $0, check: { _ in }).job }
+    return { session in while try Forgetting.forgetBatch(ofJob: job, session) {} }
   }
 
   /// Stores a post without media.
@@ -182,16 +180,16 @@ extension StoreFixture {
     let items = places.map { CollectionItem.Subject.place($0) } + posts.map { .post($0) }
     let content = CollectionContent(
       name: "Trip", fields: [:], items: items.map { CollectionItem(subject: $0, fields: [:]) })
-    return try await pool.transaction { [store] session in
-      try store.createCollection(kind, content, by: "bob", for: .unrestricted, session)
+    return try await pool.transaction { session in
+      try Collections.create(kind, content, by: "bob", for: .unrestricted, session)
     }
   }
 
   /// A change of the items of a collection.
   fileprivate func change(_ collection: PublicID, to places: [String]) -> @Sendable (Session) throws -> Void {
     let items = places.map { CollectionItem(subject: .place($0), fields: [:]) }
-    return { [store] session in
-      _ = try store.change(collection: collection, for: .unrestricted, items: items, session) { collection in
+    return { session in
+      _ = try Collections.change(collection, for: .unrestricted, items: items, session) { collection in
         (CollectionContent(name: "Trip", fields: [:], items: items), ["items"], 10)
       }
     }

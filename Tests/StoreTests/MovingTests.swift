@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(5)))
 struct MovingTests {
-  private struct Places {
+  private struct Folders {
     let folder: TemporaryFolder
     let old: BlobPlace<any InspectableBlobStore>
     let new: BlobPlace<any InspectableBlobStore>
@@ -46,48 +46,48 @@ struct MovingTests {
   @Test("from the beginning of a move until its end, only a process that writes to both stores inserts blobs")
   func writers() async throws {
     try await StoreFixture.with { fixture in
-      let (places, pool) = (try Places(), fixture.pool)
-      let old = try await Store.openBlobs(in: places.old, pool)
-      let both = try await Store.openBlobs(in: places.old, movingTo: places.new, pool)
+      let (places, pool) = (try Folders(), fixture.pool)
+      let old = try await DatabaseBlobs.open(in: places.old, pool)
+      let both = try await DatabaseBlobs.open(in: places.old, movingTo: places.new, pool)
       let new = try places.new.open(.now())
       #expect(try await !Self.isRefused(old, "before", pool))
-      #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
-      #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
-      #expect(try await !pool.transaction { try Store.beginMove(to: .now(), $0) })
+      #expect(try await pool.transaction { try Moving.begin(to: new.id, $0) })
+      #expect(try await pool.transaction { try Moving.begin(to: new.id, $0) })
+      #expect(try await !pool.transaction { try Moving.begin(to: .now(), $0) })
       #expect(try await Self.isRefused(old, "old alone", pool))
       #expect(try await Self.isRefused(new.blobs, "new alone", pool))
       #expect(try await !Self.isRefused(both, "both", pool))
-      #expect(try await pool.transaction { try Store.finishMove(to: new.id, $0) })
+      #expect(try await pool.transaction { try Moving.finish(to: new.id, $0) })
       #expect(try await Self.isRefused(old, "old alone", pool))
       #expect(try await !Self.isRefused(new.blobs, "new alone, later", pool))
       #expect(try await !Self.isRefused(both, "both, later", pool))
       // A process with both stores starts again as it was, and one without the new store does not.
-      _ = try await Store.openBlobs(in: places.old, movingTo: places.new, pool)
+      _ = try await DatabaseBlobs.open(in: places.old, movingTo: places.new, pool)
       await #expect(throws: BlobFolderRefusal.self) {
-        _ = try await Store.openBlobs(in: places.old, pool)
+        _ = try await DatabaseBlobs.open(in: places.old, pool)
       }
-      #expect(try await Store.openBlobs(in: places.new, pool).ids == [new.id])
+      #expect(try await DatabaseBlobs.open(in: places.new, pool).ids == [new.id])
     }
   }
 
   @Test("a move that is cancelled leaves the blobs where they are, and a store cannot move to itself or to a third one")
   func refusals() async throws {
     try await StoreFixture.with { fixture in
-      let (places, pool) = (try Places(), fixture.pool)
-      let old = try await Store.openBlobs(in: places.old, pool)
+      let (places, pool) = (try Folders(), fixture.pool)
+      let old = try await DatabaseBlobs.open(in: places.old, pool)
       let new = try places.new.open(.now())
       await #expect(throws: BlobFolderRefusal.itself(old.ids[0])) {
-        _ = try await Store.openBlobs(in: places.old, movingTo: places.old, pool)
+        _ = try await DatabaseBlobs.open(in: places.old, movingTo: places.old, pool)
       }
-      #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
+      #expect(try await pool.transaction { try Moving.begin(to: new.id, $0) })
       await #expect(throws: BlobFolderRefusal.self) {
-        _ = try await Store.openBlobs(in: places.old, movingTo: .folder("\(places.folder.path)/third"), pool)
+        _ = try await DatabaseBlobs.open(in: places.old, movingTo: .folder("\(places.folder.path)/third"), pool)
       }
-      #expect(try await pool.transaction { try Store.cancelMove($0) })
-      #expect(try await !pool.transaction { try Store.cancelMove($0) })
+      #expect(try await pool.transaction { try Moving.cancel($0) })
+      #expect(try await !pool.transaction { try Moving.cancel($0) })
       #expect(try await !Self.isRefused(old, "old alone", pool))
       #expect(
-        try await pool.run { try Store.storeIDs($0) } == BlobStoreIDs(current: old.ids[0], next: nil, previous: nil))
+        try await pool.run { try Moving.storeIDs($0) } == BlobStoreIDs(current: old.ids[0], next: nil, previous: nil))
     }
   }
 }

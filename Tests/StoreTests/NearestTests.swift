@@ -43,7 +43,6 @@ struct NearestTests {
   @Test("of many posts and places around a point, those of a page are read, and little more")
   func bounded() async throws {
     try await StoreFixture.with { fixture in
-      let store = fixture.store
       try await fixture.pool.run { session in
         try Self.fill(20_000, "13.4 + (random() - 0.5) * 2", "52.5 + (random() - 0.5)", session)
         var filter = PostFilter(visibilities: [.public])
@@ -51,7 +50,7 @@ struct NearestTests {
         var listed: [String] = []
         var page = PageRequest(limit: 40)
         for _ in 0..<5 {
-          let found = try store.posts(filter, for: .unrestricted, page, session)
+          let found = try Posts.list(filter, for: .unrestricted, page, session)
           listed += found.items.map { "\($0.id)" }
           page.after = found.next
         }
@@ -59,7 +58,7 @@ struct NearestTests {
 
         var places = PlaceFilter()
         (places.near, places.order) = (filter.near, .distance)
-        let found = try store.places(places, for: .unrestricted, PageRequest(limit: 40), session)
+        let found = try Places.list(places, for: .unrestricted, PageRequest(limit: 40), session)
         #expect(try found.items.map(\.id) == Self.nearest("place", "id", 40, session))
 
         let near = try #require(filter.near)
@@ -84,14 +83,13 @@ struct NearestTests {
   @Test("posts at one place are listed by their ids, and far too many at one distance are refused")
   func ties() async throws {
     try await StoreFixture.with { fixture in
-      let store = fixture.store
       try await fixture.pool.run { session in
         try Self.fill(300, "13.41", "52.5", session)
         var filter = PostFilter(visibilities: [.public])
         (filter.near, filter.order) = (try Self.near(), .distance)
         var (listed, page): ([String], PageRequest) = ([], PageRequest(limit: 70))
         repeat {
-          let found = try store.posts(filter, for: .unrestricted, page, session)
+          let found = try Posts.list(filter, for: .unrestricted, page, session)
           listed += found.items.map { "\($0.id)" }
           page.after = found.next
         } while page.after != nil
@@ -99,7 +97,7 @@ struct NearestTests {
         try Self.fill(10_000, "13.42", "52.5", session)
         #expect(throws: TooManyNearby.self) {
           page.after = nil
-          while true { page.after = try store.posts(filter, for: .unrestricted, page, session).next }
+          while true { page.after = try Posts.list(filter, for: .unrestricted, page, session).next }
         }
       }
     }

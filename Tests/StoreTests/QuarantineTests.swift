@@ -34,7 +34,7 @@ struct QuarantineTests {
       #expect(media.crash.code == .decoderCrashed && media.crash.stage == "run" && media.crash.signal == "SIGSEGV")
       #expect(media.definition == claim.work.definitionHash && media.definitionName == "take5-post")
       #expect(media.firstAt < media.lastAt && media.lastAt <= media.quarantinedAt)
-      let stored = try await fixture.pool.run { [store = fixture.store] in try store.definition(of: media, $0) }
+      let stored = try await fixture.pool.run { try Quarantine.definition(of: media, $0) }
       #expect(try JSON.decode(Definition.self, from: stored) == moment.definition)
       #expect(try await fixture.quarantined(String(media.hash.hex.prefix(9))).count == 1)
       #expect(try await fixture.quarantined("0" + media.hash.hex.prefix(8)).isEmpty)
@@ -151,7 +151,7 @@ struct QuarantineTests {
       let claim = try await fixture.claim()
       #expect(!claim.work.isSuspect)
       for _ in 0..<3 {
-        try await fixture.pool.run { [store = fixture.store] in try store.markSuspect(claim.work, error: "", $0) }
+        try await fixture.pool.run { try Quarantine.markSuspect(claim.work, error: "", $0) }
       }
       #expect(try await fixture.claim().work.isSuspect)
       #expect(try await fixture.crash(claim, Self.crash()) == 1)
@@ -162,7 +162,7 @@ struct QuarantineTests {
 
 extension StoreFixture {
   fileprivate func crash(_ claim: Claim, _ crash: CrashFacts) async throws -> Int {
-    try await pool.transaction { [store] session in try store.countCrash(crash, of: claim.work, session).crashes }
+    try await pool.transaction { session in try Quarantine.countCrash(crash, of: claim.work, session).crashes }
   }
 
   fileprivate func reject(_ claim: Claim) async throws {
@@ -174,11 +174,11 @@ extension StoreFixture {
   }
 
   fileprivate func quarantined(_ prefix: String = "") async throws -> [QuarantinedMedia] {
-    try await pool.run { [store] session in try store.quarantined(prefix: prefix, session) }
+    try await pool.run { session in try Quarantine.list(prefix: prefix, session) }
   }
 
   fileprivate func release(_ media: QuarantinedMedia) async throws -> Bool {
-    try await pool.transaction { [store] session in try store.release(media, session) }
+    try await pool.transaction { session in try Quarantine.release(media, session) }
   }
 
   fileprivate func submit(photos: [String]) async throws {

@@ -40,8 +40,8 @@ struct RejectedTests {
       try await fixture.publish(fixture.claim(from: ReprocessJob.queue), recipe: 2)
       let post = try await fixture.post(id)
       #expect(post.status == .ready && post.reasons.isEmpty && post.assets.count == 2)
-      let events = try await fixture.pool.run { [store = fixture.store] in
-        try store.events(of: "ada", after: 0, limit: 10, $0).map(\.kind)
+      let events = try await fixture.pool.run {
+        try Events.list(of: "ada", after: 0, limit: 10, $0).map(\.kind)
       }
       #expect(events == ["post_rejected", "post_ready"])
       try await fixture.age("30 days")
@@ -92,8 +92,8 @@ struct RejectedTests {
       let crash = CrashFacts(
         code: .decoderCrashed, error: "killed by a signal", photo: nil, stage: "run", signal: "SIGSEGV", limits: "{}")
       for _ in 0..<2 {
-        _ = try await fixture.pool.transaction { [store = fixture.store] in
-          try store.countCrash(crash, of: claim.work, $0)
+        _ = try await fixture.pool.transaction {
+          try Quarantine.countCrash(crash, of: claim.work, $0)
         }
       }
       let reason = Reason(.decoderCrashed, input: nil, detail: "it crashed")
@@ -103,8 +103,8 @@ struct RejectedTests {
       #expect(refused.work.refusals.map(\.code) == [.quarantined])
       try await fixture.reject(refused, try #require(refused.work.refusals.first))
       #expect(try await fixture.post(id).reasons == [reason])
-      let released = try await fixture.pool.transaction { [store = fixture.store] session in
-        try store.quarantined(prefix: "", session).map { try store.release($0, session) }.count
+      let released = try await fixture.pool.transaction { session in
+        try Quarantine.list(prefix: "", session).map { try Quarantine.release($0, session) }.count
       }
       #expect(released == 1)
       try await fixture.judge { $0.statuses = [.rejected] }
@@ -116,13 +116,13 @@ struct RejectedTests {
   @Test("the deletion of the post, or of the user, ends the time", arguments: [false, true])
   func deletion(ofUser: Bool) async throws {
     try await StoreFixture.with { fixture in
-      let (store, pool) = (fixture.store, fixture.pool)
+      let pool = fixture.pool
       let (id, claim) = try await fixture.rejected(Self.first)
       if ofUser {
-        let job = try await pool.transaction { try store.forget("ada", request: nil, $0, check: { _ in }).job }
-        while try await pool.transaction({ try store.forgetBatch(ofJob: job, $0) }) {}
+        let job = try await pool.transaction { try Forgetting.start("ada", request: nil, $0, check: { _ in }).job }
+        while try await pool.transaction({ try Forgetting.forgetBatch(ofJob: job, $0) }) {}
       } else {
-        _ = try await pool.transaction { try store.delete(post: id, for: .unrestricted, $0) { _ in } }
+        _ = try await pool.transaction { try Posts.delete(id, for: .unrestricted, $0) { _ in } }
       }
       try await fixture.collect()
       #expect(try !fixture.holds(claim.work.moment.front))
@@ -195,9 +195,9 @@ extension StoreFixture {
     _ selection: ReprocessSelection, _ definitions: [SubjectKind: [StoredDefinition]]
   ) async throws {
     let request = ReprocessRequest(selection, definitions: definitions)
-    try await pool.transaction { [store] session in
-      _ = try #require(try store.createRun(request, session))
-      try store.scheduleRuns(session)
+    try await pool.transaction { session in
+      _ = try #require(try Reprocessing.create(request, session))
+      try Reprocessing.schedule(session)
     }
   }
 
@@ -206,8 +206,8 @@ extension StoreFixture {
     change(&selection)
     let request = ReprocessRequest(
       selection, definitions: [.take5: [try StoredDefinition(try Definitions.take5Post())]])
-    return try await pool.transaction { [store] session in
-      guard try store.createRun(request, session) != nil else { return [] }
+    return try await pool.transaction { session in
+      guard try Reprocessing.create(request, session) != nil else { return [] }
       let items = try session.execute("SELECT subject FROM reprocess_item ORDER BY subject").map {
         try $0.publicID("subject")
       }

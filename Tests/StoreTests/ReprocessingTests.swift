@@ -83,8 +83,8 @@ struct ReprocessingTests {
         _ = try await fixture.claim(from: ReprocessJob.queue)
         // A job that exceeds its deadline is blamed.
         try await fixture.execute("UPDATE job SET deadline_at = clock_timestamp() WHERE state = 'x'")
-        _ = try await fixture.pool.transaction { [store = fixture.store] session in
-          try store.fail(JobQueue.reap(session), session)
+        _ = try await fixture.pool.transaction { session in
+          try JobControl.fail(JobQueue.reap(session), session)
         }
       }
       #expect(try await fixture.post(post).status == .ready)
@@ -93,7 +93,7 @@ struct ReprocessingTests {
       #expect(try await fixture.state(run) == .completed)
       let dead = try await fixture.pool.run { try JobQueue.list(JobFilter(states: [.dead], limit: 1), $0).first }
       let job = try #require(dead).publicID
-      let retried = try await fixture.pool.transaction { [store = fixture.store] in try store.retry(job: job, $0) }
+      let retried = try await fixture.pool.transaction { try JobControl.retry(job: job, $0) }
       #expect(retried)
       #expect(try await fixture.state(run) == .running)
       try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "second", recipe: 2)
@@ -135,7 +135,7 @@ struct ReprocessingTests {
       }
       func names(_ definitions: [StoredDefinition]) async throws -> [String] {
         let request = ReprocessRequest(ReprocessSelection(), definitions: [.marker: definitions])
-        let groups = try await fixture.pool.run { [store = fixture.store] in try store.summarize(request, $0) }
+        let groups = try await fixture.pool.run { try Reprocessing.summarize(request, $0) }
         #expect(groups.allSatisfy { $0.subjects == 1 && $0.isSame && $0.madeName == $0.definition.name })
         return groups.map(\.definition.name)
       }
@@ -203,8 +203,8 @@ struct ReprocessingTests {
       // The second set is dropped; the first is kept although its successor is gone.
       #expect(try await fixture.dropRetired(after: .zero) == 1)
       #expect(try await fixture.count("asset_set WHERE definition IS NOT NULL") == 2)
-      let deleted = try await fixture.pool.transaction { [store = fixture.store] in
-        try store.delete(post: post, for: .unrestricted, $0)
+      let deleted = try await fixture.pool.transaction {
+        try Posts.delete(post, for: .unrestricted, $0)
       }
       #expect(deleted)
       #expect(try await fixture.count("asset_set") == 0)
@@ -247,8 +247,8 @@ struct ReprocessingTests {
       let run = try await fixture.startRun { $0.selection.ids = [second] }
       try await fixture.schedule()
       let claim = try await fixture.claim(from: ReprocessJob.queue)
-      try await fixture.pool.run { [store = fixture.store] session in
-        try store.end(itemOf: claim.job.publicID, .failed("The Disk is full"), session)
+      try await fixture.pool.run { session in
+        try Reprocessing.end(itemOf: claim.job.publicID, .failed("The Disk is full"), session)
       }
       #expect(try await fixture.counts(run).failed == 1)
       #expect(try await subjects { $0.error = "disk" } == 1)
@@ -260,9 +260,9 @@ struct ReprocessingTests {
     try await StoreFixture.with { fixture in
       let post = try await fixture.submit()
       let claim = try await fixture.claim()
-      try await fixture.pool.transaction { [store = fixture.store] session in
+      try await fixture.pool.transaction { session in
         try JobQueue.complete(claim.job, .cancelled, result: nil, session)
-        try store.fail(job: claim.job.publicID, session)
+        try JobControl.fail(job: claim.job.publicID, session)
       }
       #expect(try await fixture.post(post).status == .failed)
       let run = try await fixture.startRun { $0.selection.statuses = [.failed] }
@@ -284,7 +284,7 @@ struct ReprocessingTests {
       let claim = try await fixture.claim(from: ReprocessJob.queue)
       #expect(try claim.work.hasOutputs(of: recipe, in: blobs))
       let work = try await fixture.pool.run { session in
-        _ = try store.note(.corrupt, of: SHA256.digest(of: Array("composed first".utf8)), session)
+        _ = try Damage.note(.corrupt, of: SHA256.digest(of: Array("composed first".utf8)), session)
         return try store.work(for: claim.job, session)
       }
       #expect(try work?.hasOutputs(of: recipe, in: blobs) == false)
@@ -305,7 +305,7 @@ extension StoreFixture {
   fileprivate func startRun(_ change: (inout ReprocessRequest) -> Void = { _ in }) async throws -> PublicID {
     var request = try request(ReprocessSelection())
     change(&request)
-    let run = try await pool.transaction { [store, request] in try store.createRun(request, $0) }
+    let run = try await pool.transaction { [request] in try Reprocessing.create(request, $0) }
     return try #require(run)
   }
 
@@ -317,17 +317,17 @@ extension StoreFixture {
 
   fileprivate func summarize(_ selection: ReprocessSelection) async throws -> [ReprocessGroup] {
     let request = try request(selection)
-    return try await pool.run { [store] in try store.summarize(request, $0) }
+    return try await pool.run { try Reprocessing.summarize(request, $0) }
   }
 
   fileprivate func withoutSources() async throws -> Int {
     let request = try request(ReprocessSelection())
-    return try await pool.run { [store] in try store.countWithoutSources(request, $0) }
+    return try await pool.run { try Reprocessing.countWithoutSources(request, $0) }
   }
 
   @discardableResult
   fileprivate func schedule() async throws -> Int {
-    try await pool.transaction { [store] in try store.scheduleRuns($0) }
+    try await pool.transaction { try Reprocessing.schedule($0) }
   }
 
   fileprivate func execute(_ statement: Statement) async throws {
@@ -335,7 +335,7 @@ extension StoreFixture {
   }
 
   fileprivate func run(_ id: PublicID) async throws -> ReprocessRun {
-    let run = try await pool.run { [store] in try store.run(id, $0) }
+    let run = try await pool.run { try Reprocessing.find(id, $0) }
     return try #require(run)
   }
 
@@ -343,26 +343,26 @@ extension StoreFixture {
 
   fileprivate func change(_ id: PublicID, to state: ReprocessRun.State) async throws -> Bool {
     let run = try await run(id)
-    return try await pool.transaction { [store] in try store.change(run, to: state, $0) }
+    return try await pool.transaction { try Reprocessing.change(run, to: state, $0) }
   }
 
   fileprivate func counts(_ id: PublicID) async throws -> ReprocessCounts {
     let run = try await run(id)
-    return try await pool.run { [store] in try store.counts(of: run, $0) }
+    return try await pool.run { try Reprocessing.counts(of: run, $0) }
   }
 
   fileprivate func failures(_ id: PublicID) async throws -> [(id: PublicID, error: String)] {
     let run = try await run(id)
-    return try await pool.run { [store] in
-      try store.failures(of: run, limit: 10, $0).map { ($0.subject.id, $0.error) }
+    return try await pool.run {
+      try Reprocessing.failures(of: run, limit: 10, $0).map { ($0.subject.id, $0.error) }
     }
   }
 
   fileprivate func asset(_ id: PublicID) async throws -> StoredAsset? {
-    try await pool.run { [store] in try store.asset(id, for: .unrestricted, $0) }
+    try await pool.run { try Assets.find(id, for: .unrestricted, $0) }
   }
 
   fileprivate func dropRetired(after age: Duration) async throws -> Int {
-    try await pool.transaction { [store] in try store.dropRetired(olderThan: age, $0) }
+    try await pool.transaction { try Assets.dropRetired(olderThan: age, $0) }
   }
 }

@@ -42,21 +42,21 @@ struct StatementPlanTests {
       Probe(queue["doubt_beats"]),
       Probe(queue["missing_days"]), Probe(queue["drop_rest"], "90"), Probe(queue["drop_dead"], "90"),
       Probe(queue["revivable"], "600, 86400, 30"), Probe(queue["redrive"], "'{}', true"),
-      Probe(Store.collecting["examine_released"], "100"), Probe(Store.collecting["drop_released"], "'{1}'"),
-      Probe(Store.collecting["take_overdue_removals"], "60, 100"),
-      Probe(Store.runStatements["runs_to_schedule"]), Probe(Store.runStatements["next_items"], "1, 10"),
-      Probe(Store.runStatements["complete_run"], "2"),
+      Probe(Collecting.statements["examine_released"], "100"), Probe(Collecting.statements["drop_released"], "'{1}'"),
+      Probe(Collecting.statements["take_overdue_removals"], "60, 100"),
+      Probe(Reprocessing.statements["runs_to_schedule"]), Probe(Reprocessing.statements["next_items"], "1, 10"),
+      Probe(Reprocessing.statements["complete_run"], "2"),
       Probe(Store.statements["retired_sets"], "86400, 100"),
       Probe(Store.statements["expired_sources_of_posts"], "86400, 100"),
       Probe(Store.statements["expired_sources_of_images"], "86400, 100"),
-      Probe(Store.damageStatements["claim_damage"], "10"),
-      Probe(Store.statements["drop_expired_responses"], "86400"), Probe(Store.uploadStatements["drop_old_usage"]),
-      Probe(Store.tokenStatements["drop_expired_user_tokens"], "86400"),
-      Probe(Store.statements["time_to_opening"], "'18:00-18:05 UTC'"),
-      Probe(Store.statements["open_window"], "'{64800}', '{300}', 'UTC', '18:00-18:05 UTC'"),
-      Probe(Store.eventStatements["drop_expired_tickets"]), Probe(Store.forgetting["forgotten_users"], "'{}'"),
-      Probe(Store.forgetting["drop_old_forgotten"]), Probe(Store.eventStatements["drop_old_events"], "86400"),
-      Probe(Store.statements["drop_old_activity"], "86400"), Probe(Store.forgetting["user_of_forgetting"], uuid),
+      Probe(Damage.statements["claim_damage"], "10"),
+      Probe(Store.statements["drop_expired_responses"], "86400"), Probe(Usage.statements["drop_old_usage"]),
+      Probe(Tokens.statements["drop_expired_user_tokens"], "86400"),
+      Probe(Window.statements["time_to_opening"], "'18:00-18:05 UTC'"),
+      Probe(Window.statements["open_window"], "'{64800}', '{300}', 'UTC', '18:00-18:05 UTC'"),
+      Probe(Events.statements["drop_expired_tickets"]), Probe(Forgetting.statements["forgotten_users"], "'{}'"),
+      Probe(Forgetting.statements["drop_old_forgotten"]), Probe(Events.statements["drop_old_events"], "86400"),
+      Probe(Places.statements["drop_old_activity"], "86400"), Probe(Forgetting.statements["user_of_forgetting"], uuid),
     ]
   }
 
@@ -65,10 +65,10 @@ struct StatementPlanTests {
   private static var repeatedByServices: [Probe] {
     let uuid = "'00000000-0000-0000-0000-000000000001'"
     return [
-      Probe(Store.uploadStatements["awaits_any"]), Probe(Store.uploadStatements["awaiting_posts"], "9000000"),
-      Probe(Store.eventStatements["last_window"]), Probe(Store.eventStatements["last_events"], "'{eve}'"),
-      Probe(Store.eventStatements["events"], "'eve', 0, 500"),
-      Probe(Store.tokenStatements["valid_user_tokens"], "'{\(uuid.dropFirst().dropLast())}'"),
+      Probe(AwaitedUploads.statements["awaits_any"]), Probe(AwaitedUploads.statements["awaiting_posts"], "9000000"),
+      Probe(Window.statements["last_window"]), Probe(Events.statements["last_events"], "'{eve}'"),
+      Probe(Events.statements["events"], "'eve', 0, 500"),
+      Probe(Tokens.statements["valid_user_tokens"], "'{\(uuid.dropFirst().dropLast())}'"),
       Probe(JobQueue.observing["depths"], counting: "job"),
     ]
   }
@@ -76,11 +76,11 @@ struct StatementPlanTests {
   private static var ofRequestsAndDeletions: [Probe] {
     [
       Probe(Store.statements["idempotent_response"], "'key', '7', 86400"),
-      Probe(Store.uploadStatements["usage_today"], "'user'"),
-      Probe(Store.forgetting["drop_responses_to_user"], #"'eve', '"author":"eve"', '"owner":"eve"', 1000"#),
-      Probe(Store.forgetting["blank_finished_jobs"], "'eve', 1000"),
-      Probe(Store.forgetting["blank_dead_jobs"], "'eve', 1000"),
-      Probe(Store.forgetting["blank_events_by_user"], "'eve', 1000"),
+      Probe(Usage.statements["usage_today"], "'user'"),
+      Probe(Forgetting.statements["drop_responses_to_user"], #"'eve', '"author":"eve"', '"owner":"eve"', 1000"#),
+      Probe(Forgetting.statements["blank_finished_jobs"], "'eve', 1000"),
+      Probe(Forgetting.statements["blank_dead_jobs"], "'eve', 1000"),
+      Probe(Forgetting.statements["blank_events_by_user"], "'eve', 1000"),
     ]
   }
 

@@ -107,11 +107,11 @@ struct StoreFixture {
 
   /// Collects the released blobs.
   func collect() async throws {
-    try await store.collectReleased(pool)
+    try await store.collecting.collectReleased(pool)
   }
 
   func post(_ id: PublicID) async throws -> Post {
-    let post = try await pool.run { [store] session in try store.post(id, for: .unrestricted, session) }
+    let post = try await pool.run { session in try Posts.find(id, for: .unrestricted, session) }
     return try #require(post)
   }
 
@@ -130,10 +130,10 @@ struct StoreFixture {
 
   /// Sets the last heartbeat of all workers to an hour ago, and reaps their jobs.
   func reap() async throws -> [Reaped] {
-    try await pool.transaction { [store] session in
+    try await pool.transaction { session in
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
       let reaped = try JobQueue.reap(session)
-      try store.fail(reaped, session)
+      try JobControl.fail(reaped, session)
       return reaped
     }
   }

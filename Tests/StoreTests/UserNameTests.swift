@@ -18,21 +18,19 @@ struct UserNameTests {
       try admin.executeScript(
         "CREATE DATABASE \(name) TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C.UTF-8' LC_CTYPE 'C.UTF-8'",
         name: "create")
-      let folder = try TemporaryFolder()
-      let store = Store(blobs: try FolderBlobStore(folder: "\(folder.path)/blobs"))
       let pool = Pool(url.with(database: name), size: 1)
       try await pool.run { session in
         try Migrator(StoreMigrations.all).migrate(session)
         let user = try session.transaction { session in
-          try store.register(Profile(userName: "Mississippi"), password: PasswordHash(of: "correct horse"), session)
+          try Accounts.register(Profile(userName: "Mississippi"), password: PasswordHash(of: "correct horse"), session)
         }
-        #expect(try store.account(named: "mISSISSIPPI", session)?.user == user)
-        #expect(try store.account(named: "mİssissippi", session) == nil)
-        #expect(try store.findUser("mİssissippi", session) == nil)
-        #expect(try store.users(like: "MISSI", for: .unrestricted, limit: 5, session).map(\.id) == [user])
+        #expect(try Accounts.find(named: "mISSISSIPPI", session)?.user == user)
+        #expect(try Accounts.find(named: "mİssissippi", session) == nil)
+        #expect(try People.findID("mİssissippi", session) == nil)
+        #expect(try People.list(like: "MISSI", for: .unrestricted, limit: 5, session).map(\.id) == [user])
         #expect(throws: UserNameTaken.self) {
           try session.transaction { session in
-            try store.save(ProfileChange(Profile(userName: "MISSISSIPPI")), of: "other", for: .unrestricted, session)
+            try People.save(ProfileChange(Profile(userName: "MISSISSIPPI")), of: "other", for: .unrestricted, session)
           }
         }
         try session.execute("SET enable_seqscan = off")

@@ -18,7 +18,7 @@ struct WindowTests {
   private static func open(_ store: Store, _ pool: Pool) async throws -> Int {
     var opened = 0
     while true {
-      let (isOpened, next) = try #require(try await store.openWindow(pool))
+      let (isOpened, next) = try #require(try await Window.open(by: store.windowSchedule, pool))
       if isOpened { opened += 1 }
       if next > .zero { return opened }
     }
@@ -47,7 +47,9 @@ struct WindowTests {
         }
         #expect(opened == 1)
         #expect(try await Self.count(pool) == round + 1)
-        let (window, next) = try await pool.run { (try #require(try store.window($0)), try store.nextOpening($0)) }
+        let (window, next) = try await pool.run {
+          (try #require(try Window.latest($0)), try Window.nextOpening(by: store.windowSchedule, $0))
+        }
         #expect(window.isOpen && window.closesAt.timeIntervalSince(window.openedAt) == 300)
         let stored: Int64 = try await pool.run { try $0.execute("SELECT next_at FROM window_schedule").single().get(0) }
         #expect(next == Date(microseconds: stored))
@@ -66,7 +68,7 @@ struct WindowTests {
       }
       try await Self.makeDue(fixture.pool)
       #expect(try await Self.open(store, fixture.pool) == 1)
-      let window = try #require(try await fixture.pool.run { try store.window($0) })
+      let window = try #require(try await fixture.pool.run { try Window.latest($0) })
       let lengths: [Int: Double] = [0: 3600, 8: 7200, 16: 10_800]
       #expect(window.closesAt.timeIntervalSince(window.openedAt) == lengths[hour])
     }
@@ -110,16 +112,16 @@ struct WindowTests {
   @Test("a process without a schedule opens nothing, and knows the one that was in use within a week")
   func noSchedule() async throws {
     try await StoreFixture.with { fixture in
-      let (store, pool) = (fixture.store, fixture.pool)
-      #expect(try await store.openWindow(pool) == nil)
-      #expect(try await pool.run { try store.lastWindowSchedule($0) } == nil)
+      let pool = fixture.pool
+      #expect(try await Window.open(by: nil, pool) == nil)
+      #expect(try await pool.run { try Window.lastSchedule($0) } == nil)
       #expect(try await Self.open(Self.store(fixture), pool) == 0)
       try await Self.makeDue(pool, "6 days")
-      #expect(try await store.openWindow(pool) == nil)
-      #expect(try await pool.run { try store.nextOpening($0) } == nil)
-      #expect(try await pool.run { try store.lastWindowSchedule($0) } == Self.schedule)
+      #expect(try await Window.open(by: nil, pool) == nil)
+      #expect(try await pool.run { try Window.nextOpening(by: nil, $0) } == nil)
+      #expect(try await pool.run { try Window.lastSchedule($0) } == Self.schedule)
       try await Self.makeDue(pool, "8 days")
-      #expect(try await pool.run { try store.lastWindowSchedule($0) } == nil)
+      #expect(try await pool.run { try Window.lastSchedule($0) } == nil)
     }
   }
 
@@ -133,13 +135,13 @@ struct WindowTests {
       }
       #expect(try await Self.count(pool) == 2)
       try await pool.run { session in
-        let latest = try #require(try store.window(session))
+        let latest = try #require(try Window.latest(session))
         try session.execute(
           "UPDATE daily_window SET opened_at = opened_at - interval '1 day', closes_at = closes_at - interval '1 day' WHERE id = 1"
         )
-        #expect(try store.window(session) == latest)
+        #expect(try Window.latest(session) == latest)
         try session.execute("UPDATE daily_window SET closes_at = opened_at + interval '1 microsecond'")
-        #expect(try store.window(session)?.isOpen == false)
+        #expect(try Window.latest(session)?.isOpen == false)
       }
     }
   }
@@ -188,9 +190,9 @@ struct WindowTests {
       try await fixture.pool.run { session in
         var now = try #require(JSON.date(from: expected.after.replacing("Z", with: ":00Z")))
         for next in expected.next {
-          let text = Store.statements["next_opening"].text
+          let text = Window.statements["next_opening"].text
             .replacing("clock_timestamp()", with: "'\(JSON.text(of: now))'::timestamptz")
-          let row = try session.execute(Statement(name: "next", text: text), Store.parameters(of: schedule)).single()
+          let row = try session.execute(Statement(name: "next", text: text), Window.parameters(of: schedule)).single()
           now = Date(microseconds: try row.get("at"))
           #expect(now == JSON.date(from: next.replacing("Z", with: ":00Z")))
         }
@@ -213,7 +215,7 @@ struct WindowTests {
     ] as [([String], String?)])
   func migration(entries: [String], schedule: String?) async throws {
     try await StoreFixture.with { fixture in
-      try await fixture.pool.transaction { [store = fixture.store] session in
+      try await fixture.pool.transaction { session in
         try session.executeScript(
           "DROP TABLE window_schedule; ALTER TABLE daily_window ALTER COLUMN job SET NOT NULL", name: "before")
         for entry in entries {
@@ -225,7 +227,7 @@ struct WindowTests {
         }
         let migration = try #require(StoreMigrations.all.first { $0.name == "window_schedule" })
         try session.executeScript(migration.script, name: migration.name)
-        #expect(try store.lastWindowSchedule(session) == schedule)
+        #expect(try Window.lastSchedule(session) == schedule)
         let kept = schedule.flatMap { WindowSchedule($0) }
         #expect((kept != nil) == (schedule?.contains { $0 == "'" || $0 == ";" } == false))
       }

@@ -30,7 +30,7 @@ struct WorkingTests {
 
       let image = try #require(post.assets[.image])
       let stored = try await fixture.pool.run { session in
-        try fixture.store.asset(image.id, for: .unrestricted, session)
+        try Assets.find(image.id, for: .unrestricted, session)
       }
       #expect(stored?.asset == image)
       #expect(stored?.inline == Array("image ".utf8))
@@ -211,7 +211,7 @@ struct WorkingTests {
       for _ in 0..<4 { claims.append(try await fixture.claim()) }
       func crash(_ claim: StoreFixture.Claim) async throws -> Int {
         try await fixture.pool.transaction {
-          try fixture.store.countCrash(CrashFacts(code: .decoderCrashed, error: "SIGSEGV"), of: claim.work, $0).crashes
+          try Quarantine.countCrash(CrashFacts(code: .decoderCrashed, error: "SIGSEGV"), of: claim.work, $0).crashes
         }
       }
       #expect(try await crash(claims[0]) == 1)
@@ -229,18 +229,18 @@ struct WorkingTests {
       let claim = try await fixture.claim()
       try await fixture.pool.transaction { session in
         _ = try JobQueue.fail(claim.job, error: "disk full", session)
-        try fixture.store.fail(job: claim.job.publicID, session)
+        try JobControl.fail(job: claim.job.publicID, session)
       }
       #expect(try await fixture.post(id).status == .failed)
       #expect(try await fixture.post(id).job?.state == .dead)
       let job = claim.job.publicID
-      #expect(try await fixture.pool.transaction { try fixture.store.retry(job: job, $0) })
+      #expect(try await fixture.pool.transaction { try JobControl.retry(job: job, $0) })
       #expect(try await fixture.post(id).status == .processing)
       let again = try await fixture.claim()
       #expect(again.job.attempt == 1)
       try await fixture.publish(again)
       #expect(try await fixture.post(id).status == .ready)
-      #expect(try await fixture.pool.transaction { try !fixture.store.retry(job: job, $0) })
+      #expect(try await fixture.pool.transaction { try !JobControl.retry(job: job, $0) })
     }
   }
 
@@ -249,10 +249,10 @@ struct WorkingTests {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit { $0.attempts = 1 }
       _ = try await fixture.claim()
-      let ended = try await fixture.pool.transaction { [store = fixture.store] session in
+      let ended = try await fixture.pool.transaction { session in
         try session.execute("UPDATE job SET deadline_at = statement_timestamp() WHERE state = 'x'")
         let reaped = try JobQueue.reap(session)
-        try store.fail(reaped, session)
+        try JobControl.fail(reaped, session)
         return reaped
       }
       #expect(ended.map(\.state) == [.dead])
@@ -265,15 +265,15 @@ struct WorkingTests {
     try await StoreFixture.with { fixture in
       let waiting = try await fixture.submit()
       let job = try #require(try await fixture.post(waiting).job).id
-      #expect(try await fixture.pool.transaction { try fixture.store.cancel(job: job, $0) } == .cancelled)
+      #expect(try await fixture.pool.transaction { try JobControl.cancel(job: job, $0) } == .cancelled)
       #expect(try await fixture.post(waiting).status == .failed)
       #expect(try await fixture.post(waiting).job?.state == .cancelled)
-      #expect(try await fixture.pool.transaction { try fixture.store.cancel(job: job, $0) } == .notLive)
+      #expect(try await fixture.pool.transaction { try JobControl.cancel(job: job, $0) } == .notLive)
 
       let running = try await fixture.submit()
       let claim = try await fixture.claim()
       let other = claim.job.publicID
-      #expect(try await fixture.pool.transaction { try fixture.store.cancel(job: other, $0) } == .requested)
+      #expect(try await fixture.pool.transaction { try JobControl.cancel(job: other, $0) } == .requested)
       #expect(try await fixture.post(running).status == .processing)
     }
   }

@@ -152,7 +152,7 @@ struct EndingTests {
     try await WorkerFixture.with { fixture in
       let prepared = try await prepare(ending, fixture)
       let id = prepared.held.job.publicID
-      let outcome = try await fixture.pool.transaction { try fixture.store.cancel(job: id, $0) }
+      let outcome = try await fixture.pool.transaction { try JobControl.cancel(job: id, $0) }
       #expect(outcome == .requested)
       _ = await prepared.handling().value
       let (job, post) = (try await fixture.job(id), try await fixture.post(prepared.post))
@@ -205,8 +205,8 @@ struct EndingTests {
     let id = try await fixture.reprocess()
     let held = try await fixture.claim(from: ReprocessJob.queue)
     if ending == .superseded {
-      _ = try await fixture.pool.transaction { [store = fixture.store] session in
-        try store.change(try #require(try store.run(id, session)), to: .paused, session)
+      _ = try await fixture.pool.transaction { session in
+        try Reprocessing.change(try #require(try Reprocessing.find(id, session)), to: .paused, session)
       }
     }
     return Prepared(fixture: fixture, ending: ending, post: post, held: held)

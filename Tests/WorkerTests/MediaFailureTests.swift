@@ -85,7 +85,7 @@ struct MediaFailureTests {
       _ = try await fixture.pool.transaction { [store = fixture.store] session in
         let work = try #require(try store.work(for: first.job, session))
         let crash = CrashFacts(code: .decoderCrashed, error: "by the test", photo: 0)
-        for _ in 0..<Store.maxCrashes { _ = try store.countCrash(crash, of: work, session) }
+        for _ in 0..<Quarantine.maxCrashes { _ = try Quarantine.countCrash(crash, of: work, session) }
       }
       let media = FakeMedia()
       _ = await fixture.handler(media).handle(first, isAlone: true, log: WorkerFixture.log)

@@ -186,10 +186,10 @@ struct MediaHandlerTests {
       #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
       #expect(media.requests.withLock { $0.isEmpty })
       #expect(try await fixture.post(post).status == .ready)
-      let (run, failures) = try await fixture.pool.transaction { [store = fixture.store] session in
-        _ = try store.scheduleRuns(session)
-        let run = try #require(try store.run(id, session))
-        return (run, try store.failures(of: run, limit: 2, session).map(\.error))
+      let (run, failures) = try await fixture.pool.transaction { session in
+        _ = try Reprocessing.schedule(session)
+        let run = try #require(try Reprocessing.find(id, session))
+        return (run, try Reprocessing.failures(of: run, limit: 2, session).map(\.error))
       }
       #expect(run.state == .completed)
       #expect(failures.count == 1 && failures.first?.contains("other media") == true, "\(failures)")

@@ -97,9 +97,9 @@ struct WorkerFixture {
     var request = ReprocessRequest(
       ReprocessSelection(), definitions: [.photo: [try StoredDefinition(try photoDefinition)]])
     (request.isForced, request.rate) = (isForced, rate)
-    let run = try await pool.transaction { [store, request] session in
-      let run = try store.createRun(request, session)
-      _ = try store.scheduleRuns(session)
+    let run = try await pool.transaction { [request] session in
+      let run = try Reprocessing.create(request, session)
+      _ = try Reprocessing.schedule(session)
       return run
     }
     return try #require(run)
@@ -135,9 +135,9 @@ struct WorkerFixture {
 
   /// Takes all jobs from their workers.
   func reap() async throws {
-    try await pool.transaction { [store] session in
+    try await pool.transaction { session in
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-      try store.fail(try JobQueue.reap(session), session)
+      try JobControl.fail(try JobQueue.reap(session), session)
     }
   }
 
@@ -154,12 +154,12 @@ struct WorkerFixture {
   }
 
   func post(_ id: PublicID) async throws -> Post {
-    let post = try await pool.run { [store] in try store.post(id, for: .unrestricted, $0) }
+    let post = try await pool.run { try Posts.find(id, for: .unrestricted, $0) }
     return try #require(post)
   }
 
   func quarantined() async throws -> [QuarantinedMedia] {
-    try await pool.run { [store] session in try store.quarantined(session) }
+    try await pool.run { session in try Quarantine.list(session) }
   }
 
   /// The blob of the first submitted photo of a job.

@@ -143,10 +143,10 @@ final class Fleet: Sendable {
         _ = try JobQueue.promote(session)
         _ = try JobQueue.nextDue(session)
       case .runs where member.hasTurn:
-        _ = try session.transaction { try store.scheduleRuns($0) }
+        _ = try session.transaction { try Reprocessing.schedule($0) }
       case .reap where member.hasTurn:
         _ = try session.transaction { try JobQueue.reap($0) }
-        _ = try session.transaction { try store.revive(by: FaultPolicy(), $0) }
+        _ = try session.transaction { try JobControl.revive(by: FaultPolicy(), $0) }
       case .heartbeat:
         records.withLock { $0.delays.append((now - time) * 1000) }
         let held = member.job.map { [(id: $0.claimed.id, token: $0.claimed.token)] } ?? []

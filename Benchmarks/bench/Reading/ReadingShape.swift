@@ -78,59 +78,60 @@ enum ReadingShape: String, CaseIterable, Sendable {
       filter.order = .distance
     case .feed: filter.feed = values.viewer
     case .avatars:
-      _ = try store.users(values.users, for: viewer, session)
+      _ = try People.list(values.users, for: viewer, session)
       return
     case .calendar:
-      _ = try store.calendar(
-        of: values.user, for: viewer, month: values.month, zone: "Europe/Berlin", visibilities: [], session)
+      _ = try Posts.calendar(
+        of: values.user, for: viewer, month: values.month, zone: "Europe/Berlin", visibilities: [],
+        zones: store.timeZones, session)
       return
     case .post:
-      _ = try store.post(values.post, for: viewer, session)
+      _ = try Posts.find(values.post, for: viewer, session)
       return
     case .likesOfPost: return try Self.list("like", to: values.post.description, viewer, store, session)
     case .likesOfUser: return try Self.list("like", of: values.user, viewer, store, session)
     case .friends: return try Self.list("friend", of: values.user, viewer, store, session)
     case .profile:
-      _ = try store.user(values.user, for: viewer, session)
+      _ = try People.find(values.user, for: viewer, session)
       return
     case .placesInBox, .placesByPosts:
       var places = PlaceFilter()
       places.area = self == .placesInBox ? values.placeBox : values.earth
-      _ = try store.places(places, for: viewer, PageRequest(), session)
+      _ = try Places.list(places, for: viewer, PageRequest(), session)
       return
     case .narrowMap, .wideMap:
       let start = Date(timeIntervalSince1970: Double(values.time) / 1e6)
       let map = ActivityMap(
         self == .narrowMap ? values.box : values.earth, from: start, to: start.addingTimeInterval(7 * 86_400),
         now: Date())
-      _ = try store.activity(map, session)
+      _ = try Places.activity(map, session)
       return
     case .collections:
-      _ = try store.collections(of: values.user, as: [.author, .editor, .viewer], kind: nil, PageRequest(), session)
+      _ = try Collections.list(of: values.user, as: [.author, .editor, .viewer], kind: nil, PageRequest(), session)
       return
     case .collection:
-      _ = try store.collection(values.collection, for: .unrestricted, session)
+      _ = try Collections.find(values.collection, for: .unrestricted, session)
       return
     case .search, .misspelled:
       let text = self == .search ? values.beginning : values.misspelled
-      _ = try store.users(like: text, for: viewer, limit: 20, session)
+      _ = try People.list(like: text, for: viewer, limit: 20, session)
       return
     }
-    _ = try store.posts(filter, for: viewer, PageRequest(), session)
+    _ = try Posts.list(filter, for: viewer, PageRequest(), session)
   }
 
   private static func list(
     _ kind: String, of user: String, _ viewer: Viewer, _ store: Store, _ session: Session
   ) throws {
     guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
-    _ = try store.relations(of: user, kind, .established, for: viewer, PageRequest(), session)
+    _ = try Relations.list(of: user, kind, .established, for: viewer, PageRequest(), session)
   }
 
   private static func list(
     _ kind: String, to target: String, _ viewer: Viewer, _ store: Store, _ session: Session
   ) throws {
     guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
-    _ = try store.relations(to: target, kind, for: viewer, PageRequest(), session)
+    _ = try Relations.list(to: target, kind, for: viewer, PageRequest(), session)
   }
 }
 

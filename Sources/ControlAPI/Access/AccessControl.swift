@@ -67,10 +67,10 @@ package final class AccessControl: Sendable {
     let known = cache.withLock(\.suspensionNumber)
     let (keys, signing, number, suspended) = try await database.transaction { session in
       // The number before the users: what changes between the two is read again next time.
-      let number = try store.suspensionNumber(session)
+      let number = try Moderation.suspensionNumber(session)
       return (
-        try store.apiKeys(session), try store.signingKeys(session), number,
-        number == known ? nil : try store.suspendedUsers(session)
+        try Keys.list(session), try Keys.signingKeys(session), number,
+        number == known ? nil : try Moderation.suspendedUsers(session)
       )
     }
     let active = keys.filter { $0.revokedAt == nil }.compactMap { key in

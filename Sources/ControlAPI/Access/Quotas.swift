@@ -29,10 +29,10 @@ package struct Quotas: Sendable, Hashable {
   func senders(_ caller: Caller, author: String?) -> [Sender] {
     var senders: [Sender] = []
     if key != .unlimited {
-      senders.append(Sender(name: Store.sender(ofKey: caller.tenant), quota: key, description: "The API key"))
+      senders.append(Sender(name: Usage.sender(ofKey: caller.tenant), quota: key, description: "The API key"))
     }
     if user != .unlimited, let author = caller.user ?? author {
-      senders.append(Sender(name: Store.sender(ofUser: author), quota: user, description: "The user '\(author)'"))
+      senders.append(Sender(name: Usage.sender(ofUser: author), quota: user, description: "The user '\(author)'"))
     }
     return senders
   }
@@ -42,13 +42,13 @@ package struct Quotas: Sendable, Hashable {
   static func charge(_ senders: [Sender], _ usage: DailyUsage, _ store: Store, _ session: Session) throws {
     // In one order, so that two transactions never wait for each other.
     for sender in senders.sorted(by: { $0.name < $1.name }) {
-      guard try store.charge(sender.name, usage, quota: sender.quota, session) else { throw exceeded(sender) }
+      guard try Usage.charge(sender.name, usage, quota: sender.quota, session) else { throw exceeded(sender) }
     }
   }
 
   /// Throws a problem with status 429 if the quota of a sender does not permit what it is about to send.
   static func check(_ senders: [Sender], _ usage: DailyUsage, _ store: Store, _ session: Session) throws {
-    for sender in senders where !sender.quota.permits(usage, after: try store.usage(of: sender.name, session)) {
+    for sender in senders where !sender.quota.permits(usage, after: try Usage.today(of: sender.name, session)) {
       throw exceeded(sender)
     }
   }

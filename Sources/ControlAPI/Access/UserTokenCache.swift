@@ -39,11 +39,11 @@ package final class UserTokenCache: Sendable {
       read: { name in
         try await database.read { session in
           switch name {
-          case .hash(let hash): try store.token(hash: hash, session)
-          case .id(let id): try store.token(id, session)
+          case .hash(let hash): try Tokens.find(hash: hash, session)
+          case .id(let id): try Tokens.find(id, session)
           }
         }
-      }, takeTicket: { hash in try await database.transaction { try store.takeTicket(hash: hash, $0) } })
+      }, takeTicket: { hash in try await database.transaction { try Events.takeTicket(hash: hash, $0) } })
   }
 
   /// Returns a token that was read within `lifetime`.

@@ -33,9 +33,8 @@ struct AccountRoutes: RouteRoom {
     try access.limits.countRegistration(from: request.client)
     let draft = try RegistrationDraft(fields: try await JSONBody.fields(of: request))
     guard !Profile.isReserved(userName: draft.userName) else { throw Self.userNameTaken(draft.userName) }
-    let store = store
     // Before the work: a name that is taken costs no hash.
-    guard try await database.read({ try store.account(named: draft.userName, $0) }) == nil else {
+    guard try await database.read({ try Accounts.find(named: draft.userName, $0) }) == nil else {
       throw Self.userNameTaken(draft.userName)
     }
     let hash = try await passwords.hash(draft.password)
@@ -43,9 +42,9 @@ struct AccountRoutes: RouteRoom {
     let token: UserToken?
     do {
       token = try await database.transaction { session in
-        let user = try store.register(draft.profile, password: hash, session)
-        guard let account = try store.account(of: user, session) else { return nil }
-        return try store.signIn(
+        let user = try Accounts.register(draft.profile, password: hash, session)
+        guard let account = try Accounts.find(of: user, session) else { return nil }
+        return try Accounts.signIn(
           account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)
       }
     } catch is UserNameTaken {
@@ -63,9 +62,8 @@ struct AccountRoutes: RouteRoom {
     // A name that no user can have is not looked up, and takes as long as one that no user has.
     let name = Profile.isUserName(draft.userName) ? draft.userName : nil
     try access.limits.count(attempt, as: name)
-    let store = store
     var account: Account?
-    if let name { account = try await database.read { try store.account(named: name, $0) } }
+    if let name { account = try await database.read { try Accounts.find(named: name, $0) } }
     let isRight = try await passwords.isRight(
       draft.password, account.map { PasswordHash(text: $0.passwordHash) })
     guard let account, isRight else { throw Self.signInFailed }
@@ -73,7 +71,7 @@ struct AccountRoutes: RouteRoom {
     try access.checkSuspension(of: account.user)
     let text = Kit.newSecret(UserToken.prefix)
     let token = try await database.transaction { session in
-      try store.signIn(account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)
+      try Accounts.signIn(account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)
     }
     // The account was changed since it was read.
     guard let token else { throw Self.signInFailed }
@@ -87,8 +85,8 @@ struct AccountRoutes: RouteRoom {
       throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
     }
     let draft = try PasswordDraft(fields: try await JSONBody.fields(of: request), needsFormer: true)
-    let (store, user) = (store, token.user)
-    guard let account = try await database.read({ try store.account(of: user, $0) }) else {
+    let user = token.user
+    guard let account = try await database.read({ try Accounts.find(of: user, $0) }) else {
       throw Self.accountNotFound(user)
     }
     try access.limits.countPasswordChange(by: token.id)
@@ -96,7 +94,7 @@ struct AccountRoutes: RouteRoom {
     guard try await passwords.isRight(draft.former ?? "", former) else { throw Self.wrongPassword }
     let hash = try await passwords.hash(draft.password)
     let revoked = try await database.transaction { session in
-      try store.setPassword(of: user, hash, replacing: account.passwordHash, keeping: token.id, session)
+      try Accounts.setPassword(of: user, hash, replacing: account.passwordHash, keeping: token.id, session)
     }
     // Another request has changed it.
     guard let revoked else { throw Self.wrongPassword }
@@ -106,10 +104,10 @@ struct AccountRoutes: RouteRoom {
 
   private func resetPassword(_ request: Request) async throws -> Response {
     let passwords = try enabledPasswords()
-    let (store, user) = (store, try name(request))
+    let user = try name(request)
     let draft = try PasswordDraft(fields: try await JSONBody.fields(of: request), needsFormer: false)
     let hash = try await passwords.hash(draft.password)
-    let revoked = try await database.transaction { try store.setPassword(of: user, hash, $0) }
+    let revoked = try await database.transaction { try Accounts.setPassword(of: user, hash, $0) }
     guard let revoked else { throw Self.accountNotFound(user) }
     access.tokens.forget(Set(revoked))
     return Response(.noContent)

@@ -28,7 +28,7 @@ struct CollectionMemberRoutes: RouteRoom {
   private func listMembers(_ request: Request) async throws -> Response {
     let id = try id(.collection, request)
     return try await list(byUser: \CollectionMember.user, request, else: Self.notFound(.collection, id)) {
-      try $0.members(ofCollection: id, after: $2, limit: $3, for: $1, $4)
+      try Collections.members(of: id, after: $1, limit: $2, for: $0, $3)
     }
   }
 
@@ -41,10 +41,10 @@ struct CollectionMemberRoutes: RouteRoom {
     let role = reader.choice("role", of: CollectionMember.Role.self, isRequired: true)
     let errors = reader.finish()
     guard errors.isEmpty, let role else { throw ProblemKind.invalid(errors) }
-    let (store, viewer) = (store, request.caller.viewer)
+    let viewer = request.caller.viewer
     try access.countSubmission(of: viewer.user ?? user, request)
     let shared = try await database.transaction { session in
-      try store.share(collection: id, with: user, as: role, for: viewer, link: link, session)
+      try Collections.share(id, with: user, as: role, for: viewer, link: link, session)
     }
     switch shared {
     case .changed: return Response(.noContent)
@@ -55,8 +55,8 @@ struct CollectionMemberRoutes: RouteRoom {
 
   private func removeMember(_ request: Request) async throws -> Response {
     let (id, user) = (try id(.collection, request), try name(request, "user"))
-    return try await delete(request, else: Self.notFound(.collection, id)) { store, viewer, session in
-      guard try store.unshare(collection: id, with: user, for: viewer, session) else { return false }
+    return try await delete(request, else: Self.notFound(.collection, id)) { viewer, session in
+      guard try Collections.unshare(id, with: user, for: viewer, session) else { return false }
       // A membership has no version.
       try request.checkVersion(of: nil)
       return true
@@ -68,7 +68,7 @@ struct CollectionMemberRoutes: RouteRoom {
     let secret = Kit.newSecret(Self.linkPrefix)
     let hash = SHA256.digest(of: Array(secret.utf8)).bytes
     _ = try await find(request, changing: true, else: Self.notFound(.collection, id)) {
-      try $0.setLink(hash, ofCollection: id, for: $1, $2) ? true : nil
+      try Collections.setLink(hash, of: id, for: $0, $1) ? true : nil
     }
     let path = CollectionResponse.path(id)
     return try .uncached(LinkResponse(link: secret, url: "\(path)?link=\(secret)"), .created, at: path)
@@ -76,8 +76,8 @@ struct CollectionMemberRoutes: RouteRoom {
 
   private func deleteLink(_ request: Request) async throws -> Response {
     let id = try id(.collection, request)
-    return try await delete(request, else: Self.notFound(.collection, id)) { store, viewer, session in
-      guard try store.setLink(nil, ofCollection: id, for: viewer, session) else { return false }
+    return try await delete(request, else: Self.notFound(.collection, id)) { viewer, session in
+      guard try Collections.setLink(nil, of: id, for: viewer, session) else { return false }
       try request.checkVersion(of: nil)
       return true
     }
@@ -86,7 +86,7 @@ struct CollectionMemberRoutes: RouteRoom {
   private func listActivity(_ request: Request) async throws -> Response {
     let id = try id(.collection, request)
     return try await list(request, { $0 }, else: Self.notFound(.collection, id)) {
-      try $0.activity(ofCollection: id, for: $1, $2, $3)
+      try Collections.activity(of: id, for: $0, $1, $2)
     }
   }
 }

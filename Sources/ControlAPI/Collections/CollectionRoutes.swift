@@ -41,11 +41,11 @@ struct CollectionRoutes: RouteRoom {
     let draft = try CollectionDraft(fields, kinds: definitions.collections, user: request.caller.user)
     _ = try request.caller.author(draft.author)
     try access.countSubmission(of: draft.author, request)
-    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let stored = try await refusingItems(draft.kind) {
       try await storeOnce(request, nil, payload: [Array(draft.author.utf8), body]) { session in
-        let id = try store.createCollection(draft.kind, draft.content, by: draft.author, for: viewer, session)
-        guard let created = try store.collection(id, for: viewer, session)?.collection else {
+        let id = try Collections.create(draft.kind, draft.content, by: draft.author, for: viewer, session)
+        guard let created = try Collections.find(id, for: viewer, session)?.collection else {
           throw Self.notFound(.collection, id)
         }
         return StoredSubmission(
@@ -69,11 +69,11 @@ struct CollectionRoutes: RouteRoom {
     guard request.caller.viewer.owns(user) else {
       throw Caller.notYours("The collections are those of another user than the one that the request acts as.")
     }
-    let (store, urls) = (store, access.mediaURLs(for: request))
+    let urls = access.mediaURLs(for: request)
     let listed = Set(
       (roles.isEmpty ? Set(ListedRole.allCases) : roles).compactMap { StoredCollection.Role(rawValue: $0.rawValue) })
     let collections = try await queryList {
-      try store.collections(of: user, as: listed, kind: kind, page, $0)
+      try Collections.list(of: user, as: listed, kind: kind, page, $0)
     }
     return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) })
   }
@@ -82,9 +82,9 @@ struct CollectionRoutes: RouteRoom {
     var query = QueryReader(request.target)
     let link = Self.link(&query)
     try query.finish()
-    let (store, viewer, id) = (store, request.caller.viewer, try id(.collection, request))
+    let (viewer, id) = (request.caller.viewer, try id(.collection, request))
     let reader = request.method == "HEAD" ? nil : viewer.user
-    let found = try await database.read { try store.collection(id, for: viewer, link: link, reader: reader, $0) }
+    let found = try await database.read { try Collections.find(id, for: viewer, link: link, reader: reader, $0) }
     guard let found else {
       // The link was the only credential.
       if case .stranger = request.caller.credential {
@@ -95,7 +95,7 @@ struct CollectionRoutes: RouteRoom {
     if let reader, found.isNewView {
       // The collection can be read where nothing can be written.
       do {
-        try await database.transaction { try store.recordView(ofCollection: id, by: reader, link: link, $0) }
+        try await database.transaction { try Collections.recordView(of: id, by: reader, link: link, $0) }
       } catch {
         log.warning("the view of a collection was not recorded", ["collection": "\(id)", "error": "\(error)"])
       }
@@ -109,8 +109,8 @@ struct CollectionRoutes: RouteRoom {
     guard request.headers["If-Match"] != nil else {
       throw ProblemKind.versionRequired.problem("The request has no header field If-Match.")
     }
-    let (store, viewer, kinds) = (store, request.caller.viewer, definitions.collections)
-    guard let kind = try await database.read({ try store.collection(id, for: viewer, $0)?.collection.kind }) else {
+    let (viewer, kinds) = (request.caller.viewer, definitions.collections)
+    guard let kind = try await database.read({ try Collections.find(id, for: viewer, $0)?.collection.kind }) else {
       throw Self.notFound(.collection, id)
     }
     guard let definition = kinds[kind] else {
@@ -120,12 +120,12 @@ struct CollectionRoutes: RouteRoom {
     try access.countSubmission(of: viewer.user ?? "", request)
     let changed = try await refusingItems(definition) {
       try await database.transaction { session in
-        let isChanged = try store.change(collection: id, for: viewer, items: change.items, session) { collection in
+        let isChanged = try Collections.change(id, for: viewer, items: change.items, session) { collection in
           try request.checkVersion(of: collection)
           let (content, keys) = try change.applied(to: collection.content)
           return (content, keys, definition.items.max)
         }
-        return isChanged ? try store.collection(id, for: viewer, session)?.collection : nil
+        return isChanged ? try Collections.find(id, for: viewer, session)?.collection : nil
       }
     }
     guard let changed else { throw Self.notFound(.collection, id) }
@@ -135,7 +135,7 @@ struct CollectionRoutes: RouteRoom {
   private func deleteCollection(_ request: Request) async throws -> Response {
     let id = try id(.collection, request)
     return try await delete(request, releasing: true, else: Self.notFound(.collection, id)) {
-      try $0.delete(collection: id, for: $1, $2, check: request.checkVersion)
+      try Collections.delete(id, for: $0, $1, check: request.checkVersion)
     }
   }
 
@@ -146,7 +146,7 @@ struct CollectionRoutes: RouteRoom {
   /// Throws a problem unless the client may edit the collection in the path.
   private func editable(_ request: Request) async throws {
     let id = try id(.collection, request)
-    let found = try await find(request, else: Self.notFound(.collection, id)) { try $0.collection(id, for: $1, $2) }
+    let found = try await find(request, else: Self.notFound(.collection, id)) { try Collections.find(id, for: $0, $1) }
     guard found.collection.role.mayEdit else { throw Caller.notYours("The collection is only shared for viewing.") }
   }
 

@@ -24,19 +24,19 @@ struct CommentRoutes: RouteRoom {
       route("GET", list, access: .key([.read]), readsQuery: true) { request in
         let subject = try subject(request)
         return try await self.list(request, CommentResponse.init, else: Self.notFound(subject)) {
-          try $0.comments(on: subject, for: $1, $2, $3)
+          try Comments.list(on: subject, for: $0, $1, $2)
         }
       },
       route("GET", single, access: .key([.read])) { request in
         let (subject, id) = (try subject(request), try id(.comment, request, "comment"))
         return try await show(request, CommentResponse.init, else: Self.notFound(.comment, id)) {
-          try $0.comment(id, on: subject, for: $1, $2)
+          try Comments.find(id, on: subject, for: $0, $1)
         }
       },
       route("DELETE", single, access: .key([.delete])) { request in
         let (subject, id) = (try subject(request), try id(.comment, request, "comment"))
         return try await delete(request, else: Self.notFound(.comment, id)) {
-          try $0.delete(comment: id, on: subject, for: $1, $2, check: request.checkVersion)
+          try Comments.delete(id, on: subject, for: $0, $1, check: request.checkVersion)
         }
       },
     ]
@@ -49,9 +49,9 @@ struct CommentRoutes: RouteRoom {
     try reader.check()
     _ = try request.caller.author(author)
     try access.countSubmission(of: author, request)
-    let (store, viewer) = (store, request.caller.viewer)
+    let viewer = request.caller.viewer
     let stored = try await storeOnce(request, nil, payload: [Array(author.utf8), Array(text.utf8)]) { session in
-      guard let comment = try store.comment(on: subject, for: viewer, author: author, text: text, session) else {
+      guard let comment = try Comments.insert(on: subject, for: viewer, author: author, text: text, session) else {
         throw Self.notFound(subject)
       }
       return StoredSubmission(

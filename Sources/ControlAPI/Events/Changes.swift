@@ -26,7 +26,7 @@ package final class Changes: Sendable {
     self.jobs = jobs
     self.events = events
     streams = OpenStreams(store: store, database: database, access: access, share: userStreams)
-    let channels = [QueueChannel.changes, Store.eventChannel, Store.windowChannel]
+    let channels = [QueueChannel.changes, Store.eventChannel, Window.channel]
     let started = try Listener(url, channels: channels) { report in
       switch report {
       case .notification(let notification) where notification.channel == QueueChannel.changes:

@@ -33,11 +33,10 @@ struct EventRoutes: RouteRoom {
     guard request.method != "HEAD" else {
       return Response(.ok, headers: OpenStreams.headers, body: .stream(BodyStream()))
     }
-    let store = store
     let now = try await database.read { session in
       EventPosition(
-        number: try store.lastEvents(of: [UserKey(user)], session)[UserKey(user)] ?? 0,
-        window: try store.lastWindowChange(session))
+        number: try Events.last(of: [UserKey(user)], session)[UserKey(user)] ?? 0,
+        window: try Window.lastChange(session))
     }
     var position = given ?? now
     // A database that was restored from a backup may have fewer windows than the client knows.
@@ -67,9 +66,8 @@ struct EventRoutes: RouteRoom {
     }
     let ticket = EventTicket(user: try request.actingUser(), token: caller.token?.id, minter: caller.minter)
     let text = Kit.newSecret(Self.ticketPrefix)
-    let store = store
     let expiry = try await database.transaction { session in
-      try store.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)
+      try Events.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)
     }
     return try .uncached(TicketResponse(ticket: text, expiresAt: expiry), .created)
   }

@@ -92,8 +92,7 @@ final class OpenStreams: Sendable {
     for stream in streams where !access.isValid(stream.caller) { stream.body.finish() }
     let tokens = Array(Set(streams.compactMap { $0.caller.token?.id }))
     guard !tokens.isEmpty else { return }
-    let store = store
-    let valid = try await database.run { try store.validTokens(among: tokens, $0) }
+    let valid = try await database.run { try Tokens.valid(among: tokens, $0) }
     for stream in streams {
       if let token = stream.caller.token, !valid.contains(token.id) { stream.body.finish() }
     }

@@ -57,11 +57,11 @@ final class UserEventNotifier: Sendable {
 
   private func send(to users: [UserKey]) async throws {
     let store = store
-    let window = try await database.run { try store.lastWindowChange($0) }
+    let window = try await database.run { try Window.lastChange($0) }
     var windows = WindowChanges(latest: window)
     for start in stride(from: 0, to: users.count, by: Self.maxUsers) {
       let some = Array(users[start..<min(start + Self.maxUsers, users.count)])
-      let last = try await database.run { try store.lastEvents(of: some, $0) }
+      let last = try await database.run { try Events.last(of: some, $0) }
       for user in some {
         for stream in streams.subscribers(of: user) where stream.body.unsentBytes < Self.maxUnsentBytes {
           let position = stream.position
@@ -81,8 +81,8 @@ final class UserEventNotifier: Sendable {
   /// Sends the events of a user that follow a number.
   private func send(_ stream: UserEventStream, after number: Int64, last: Int64) async throws {
     guard last != number else { return }
-    let (store, user) = (store, stream.user.text)
-    let events = try await database.run { try store.events(of: user, after: number, limit: Self.maxEvents, $0) }
+    let user = stream.user.text
+    let events = try await database.run { try Events.list(of: user, after: number, limit: Self.maxEvents, $0) }
     stream.send(events, last: last)
     if events.count == Self.maxEvents { receive(user) }
   }
@@ -101,7 +101,7 @@ private struct WindowChanges {
 
   mutating func read(after position: Int64, _ store: Store, _ database: Pool) async throws {
     guard position < first else { return }
-    changes = try await database.run { try store.windowChanges(after: position, $0) }
+    changes = try await database.run { try Window.changes(after: position, $0) }
     first = position
   }
 }

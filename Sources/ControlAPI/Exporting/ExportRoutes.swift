@@ -28,7 +28,7 @@ struct ExportRoutes: RouteRoom {
     let stream = BodyStream(heartbeat: []) { _ in lifetime.end() }
     lifetime.attach(try changes.streams.add(stream, of: request))
     do {
-      let export = UserExport(user: user, store: store, reads: reads, database: database) { bytes in
+      let export = UserExport(user: user, reads: reads, database: database) { bytes in
         guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw ExportEnded() }
       }
       lifetime.attach(try exports.start(export, for: request.shareHolder, sending: stream))

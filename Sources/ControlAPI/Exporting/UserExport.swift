@@ -3,7 +3,7 @@ import FoundationEssentials
 internal import Model
 internal import Platform
 package import Postgres
-package import Store
+internal import Store
 
 /// Everything of a user as a ZIP archive, which is made while it is received.
 ///
@@ -16,18 +16,16 @@ package struct UserExport: Sendable {
   private static let timeout = Duration.seconds(120)
 
   private let user: String
-  private let store: Store
   private let reads: BlobReads
   private let database: Pool
   private let receive: @Sendable ([UInt8]) async throws -> Void
 
   /// - Parameter receive: takes the next bytes of the archive.
   package init(
-    user: String, store: Store, reads: BlobReads, database: Pool,
+    user: String, reads: BlobReads, database: Pool,
     receive: @escaping @Sendable ([UInt8]) async throws -> Void
   ) {
     self.user = user
-    self.store = store
     self.reads = reads
     self.database = database
     self.receive = receive
@@ -38,8 +36,8 @@ package struct UserExport: Sendable {
   package func run() async throws -> [String] {
     var archive = try ArchiveWriter()
     var missing: [String] = []
-    let (store, user) = (store, user)
-    let profile = try await database.read { try store.user(user, for: .user(user), $0) }?.profile
+    let user = user
+    let profile = try await database.read { try People.find(user, for: .user(user), $0) }?.profile
     try await add(ExportedProfile(id: user, profile: profile ?? Profile()), as: "profile.json", to: &archive)
     try await addPosts(to: &archive, &missing)
     try await addImages(to: &archive, &missing)
@@ -58,14 +56,14 @@ package struct UserExport: Sendable {
   }
 
   private func addPosts(to archive: inout ArchiveWriter, _ missing: inout [String]) async throws {
-    let (store, user) = (store, user)
+    let user = user
     let filter = PostFilter(authors: [user], statuses: Set(PostStatus.allCases))
     var page = PageRequest(limit: Self.pageSize)
     var number = 0
     repeat {
       let (posts, assets) = try await database.read { [page] session in
-        let posts = try store.posts(filter, for: .unrestricted, page, session)
-        return (posts, try store.allAssets(ofPosts: posts.items.map(\.id), session))
+        let posts = try Posts.list(filter, for: .unrestricted, page, session)
+        return (posts, try Exporting.assets(ofPosts: posts.items.map(\.id), session))
       }
       number += 1
       let records = posts.items.map { ExportedPost(post: $0, files: ExportedFile.all(of: $0.id, assets[$0.id] ?? [])) }
@@ -76,10 +74,9 @@ package struct UserExport: Sendable {
   }
 
   private func addImages(to archive: inout ArchiveWriter, _ missing: inout [String]) async throws {
-    let store = store
     var (last, number): (Int64, Int) = (0, 0)
     while let images = try await page(of: .images, after: &last) {
-      let assets = try await database.read { try store.allAssets(ofImages: images.map(\.id), $0) }
+      let assets = try await database.read { try Exporting.assets(ofImages: images.map(\.id), $0) }
       number += 1
       let records = images.map { image in
         ExportedImage(image: image, files: ExportedFile.all(of: image.id, assets[image.id] ?? []))
@@ -105,9 +102,9 @@ package struct UserExport: Sendable {
 
   /// Reads the next page of records; nil if there are no more.
   private func page<Record>(of kind: ExportedKind<Record>, after last: inout Int64) async throws -> [Record]? {
-    let (store, user) = (store, user)
+    let user = user
     let page = try await database.read { [last] in
-      try kind.page(of: user, after: last, limit: Self.pageSize, store, $0)
+      try kind.page(of: user, after: last, limit: Self.pageSize, $0)
     }
     last = page.last
     return page.items.isEmpty ? nil : page.items
@@ -142,8 +139,7 @@ package struct UserExport: Sendable {
   /// Opens a file; nil if it was deleted in the meantime or is damaged. Another error says nothing of the file, and ends the
   /// archive.
   private func content(of file: ExportedFile) async throws -> FileContent? {
-    let store = store
-    guard let stored = try await database.read({ try store.asset(file.asset.id, for: .unrestricted, $0) }) else {
+    guard let stored = try await database.read({ try Assets.find(file.asset.id, for: .unrestricted, $0) }) else {
       return nil
     }
     if let bytes = stored.inline { return .bytes(bytes) }

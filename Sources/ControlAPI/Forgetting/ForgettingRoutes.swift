@@ -16,9 +16,8 @@ struct ForgettingRoutes: RouteRoom {
   private func forgetUser(_ request: Request) async throws -> Response {
     let user = try name(request)
     guard request.caller.viewer.owns(user) else { throw Caller.notYours("The request acts as another user.") }
-    let store = store
     let (job, tokens) = try await database.transaction { session in
-      let (id, tokens) = try store.forget(
+      let (id, tokens) = try Forgetting.start(
         user, request: request.jobRequest, session, check: request.checkVersion)
       try JobQueue.notify(queue: JobKinds.taskQueue, session)
       return (try JobQueue.find(id, session), tokens)

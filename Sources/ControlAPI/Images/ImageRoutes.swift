@@ -50,7 +50,7 @@ struct ImageRoutes: RouteRoom {
   private func readImage(_ request: Request) async throws -> Response {
     let (id, urls, viewer) = (try id(.image, request), access.mediaURLs(for: request), request.caller.viewer)
     return try await show(request, { ImageResponse($0, urls, for: viewer) }, else: Self.notFound(.image, id)) {
-      try $0.image(id, for: $1, $2)
+      try Images.find(id, for: $0, $1)
     }
   }
 
@@ -60,10 +60,10 @@ struct ImageRoutes: RouteRoom {
     let page = reader.page()
     try reader.finish()
     let owner = try owner(request, kind)
-    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let images = try await database.read { session in
-      if kind == .reaction, try !store.hasPost(owner, for: viewer, session) { throw Self.notFound(.post, owner) }
-      return try store.images(kind, of: owner, by: authors, for: viewer, page, session)
+      if kind == .reaction, try !Posts.exists(owner, for: viewer, session) { throw Self.notFound(.post, owner) }
+      return try Images.list(kind, of: owner, by: authors, for: viewer, page, session)
     }
     return try .uncached(PageResponse(images) { ImageResponse($0, urls, for: viewer) })
   }
@@ -73,7 +73,7 @@ struct ImageRoutes: RouteRoom {
     let (owner, viewer) = (try owner(request, kind), request.caller.viewer)
     let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image that is ready.")
     let current = try await find(request, else: missing) {
-      try $0.currentImage(kind, of: owner, role: role, for: $1, $2)
+      try Images.current(kind, of: owner, role: role, for: $0, $1)
     }
     if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {
       return try await media.respond(
@@ -88,9 +88,9 @@ struct ImageRoutes: RouteRoom {
   private func deleteImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let (text, owner) = (request.parameter("image"), try owner(request, kind))
     let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image with the id \(text).")
-    return try await delete(request, releasing: true, else: missing) { store, viewer, session in
+    return try await delete(request, releasing: true, else: missing) { viewer, session in
       guard let id = PublicID(text) else { return false }
-      return try store.delete(image: id, kind, of: owner, for: viewer, session, check: request.checkVersion)
+      return try Images.delete(id, kind, of: owner, for: viewer, session, check: request.checkVersion)
     }
   }
 
@@ -98,7 +98,7 @@ struct ImageRoutes: RouteRoom {
     let owner = try owner(request, kind)
     let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
     return try await delete(request, releasing: true, else: missing) {
-      try $0.deleteImages(kind, of: owner, for: $1, $2, check: request.checkVersion)
+      try Images.deleteAll(kind, of: owner, for: $0, $1, check: request.checkVersion)
     }
   }
 

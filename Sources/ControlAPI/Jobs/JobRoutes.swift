@@ -103,8 +103,8 @@ struct JobRoutes: RouteRoom {
 
   private func retryJob(_ request: Request) async throws -> Response {
     let id = try Self.jobID(request)
-    let isChanged = try await database.transaction { [store] session in
-      guard let queue = try store.retry(jobs: [id], session)[id] else { return false }
+    let isChanged = try await database.transaction { session in
+      guard let queue = try JobControl.retry(jobs: [id], session)[id] else { return false }
       try JobQueue.notify(queue: queue, session)
       try JobQueue.notifyChange(of: id, session)
       return true
@@ -114,8 +114,8 @@ struct JobRoutes: RouteRoom {
 
   private func cancelJob(_ request: Request) async throws -> Response {
     let id = try Self.jobID(request)
-    let isChanged = try await database.transaction { [store] session in
-      guard try store.cancel(job: id, session) != .notLive else { return false }
+    let isChanged = try await database.transaction { session in
+      guard try JobControl.cancel(job: id, session) != .notLive else { return false }
       try JobQueue.notifyChange(of: id, session)
       return true
     }

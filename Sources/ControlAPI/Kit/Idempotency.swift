@@ -29,8 +29,8 @@ extension KitHolder {
   ) async throws -> StoredSubmission {
     let caller = request.caller
     try caller.checkGrant(kind)
-    let submit = { @Sendable [store] (session: Session) throws -> StoredSubmission in
-      if let token = caller.token, token.grant != nil, try !store.useGrant(of: token.id, session) {
+    let submit = { @Sendable (session: Session) throws -> StoredSubmission in
+      if let token = caller.token, token.grant != nil, try !Tokens.useGrant(of: token.id, session) {
         throw AccessControl.grantUsed
       }
       return try body(session)
@@ -47,7 +47,7 @@ extension KitHolder {
             try Task.checkCancellation()
           }, database, checkout: checkoutTimeout
         ) { session in
-          let stored = try key.map { try Self.stored(under: $0, store, session, submit) } ?? submit(session)
+          let stored = try key.map { try Self.stored(under: $0, session, submit) } ?? submit(session)
           // Also for a replay: the first request may have failed between its commit and its notification.
           if stored.status == .accepted { try JobQueue.notify(queue: PostJob.queue, session) }
           return stored
@@ -56,8 +56,8 @@ extension KitHolder {
         // Another request has removed or used an upload since it was looked up. If it was the first one with the key, its response counts.
         let missing = ProblemKind.uploadNotFound.problem("An upload that the submission names does not exist.")
         guard let key else { throw missing }
-        return try await database.transaction { [store] session in
-          try Self.stored(under: key, store, session) { _ in throw missing }
+        return try await database.transaction { session in
+          try Self.stored(under: key, session) { _ in throw missing }
         }
       }
     } catch let refusal as QuarantineRefusal {
@@ -67,7 +67,7 @@ extension KitHolder {
       throw ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")
     } catch is AwaitedByOther {
       throw ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
-    } catch let fault as Store.IdempotencyFault {
+    } catch let fault as Idempotency.Fault {
       switch fault {
       case .running:
         throw ProblemKind.idempotencyKeyRunning.problem(
@@ -81,10 +81,10 @@ extension KitHolder {
 
   /// Runs `body` for the first request with a key, and returns the stored response for others.
   private static func stored(
-    under key: IdempotencyKey, _ store: Store, _ session: Session, _ body: (Session) throws -> StoredSubmission
+    under key: IdempotencyKey, _ session: Session, _ body: (Session) throws -> StoredSubmission
   ) throws -> StoredSubmission {
     var first: StoredSubmission?
-    let (response, _) = try store.once(key, session) {
+    let (response, _) = try Idempotency.once(key, session) {
       let stored = try body(session)
       first = stored
       return stored.idempotentResponse
@@ -99,8 +99,8 @@ extension KitHolder {
   /// is read, and the transaction decides.
   func replay(of request: Request) async -> StoredSubmission? {
     guard let head = Self.headHash(of: request), let key = try? keyText(of: request) else { return nil }
-    let (store, tenant) = (store, request.caller.idempotencyTenant)
-    let stored = try? await database.read { try store.response(tenant: tenant, key: key, head: head, $0) }
+    let tenant = request.caller.idempotencyTenant
+    let stored = try? await database.read { try Idempotency.response(tenant: tenant, key: key, head: head, $0) }
     return stored.map { StoredSubmission(replaying: $0) }
   }
 

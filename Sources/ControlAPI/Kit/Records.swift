@@ -9,13 +9,13 @@ extension KitHolder {
   /// Reads what the client sees, or changes it in one transaction.
   func find<Value: Sendable>(
     _ request: Request, changing: Bool = false, else problem: @autoclosure () -> Problem,
-    _ body: @Sendable (Store, Viewer, Session) throws -> Value?
+    _ body: @Sendable (Viewer, Session) throws -> Value?
   ) async throws -> Value {
-    let (store, viewer) = (store, request.caller.viewer)
+    let viewer = request.caller.viewer
     let value =
       changing
-      ? try await database.transaction { try body(store, viewer, $0) }
-      : try await database.read { try body(store, viewer, $0) }
+      ? try await database.transaction { try body(viewer, $0) }
+      : try await database.read { try body(viewer, $0) }
     guard let value else { throw problem() }
     return value
   }
@@ -25,7 +25,7 @@ extension KitHolder {
   /// - Parameter json: the JSON of the record.
   func show<Record: Versioned & Sendable>(
     _ request: Request, _ json: (Record) -> some Encodable, changing: Bool = false,
-    else problem: @autoclosure () -> Problem, _ body: @Sendable (Store, Viewer, Session) throws -> Record?
+    else problem: @autoclosure () -> Problem, _ body: @Sendable (Viewer, Session) throws -> Record?
   ) async throws -> Response {
     let record = try await find(request, changing: changing, else: problem(), body)
     return try .versioned(json(record), record)
@@ -36,9 +36,9 @@ extension KitHolder {
   /// - Parameter releasing: whether media go with it.
   func delete(
     _ request: Request, releasing: Bool = false, else problem: @autoclosure () -> Problem,
-    _ body: @Sendable (Store, Viewer, Session) throws -> Bool
+    _ body: @Sendable (Viewer, Session) throws -> Bool
   ) async throws -> Response {
-    _ = try await find(request, changing: true, else: problem()) { try body($0, $1, $2) ? true : nil }
+    _ = try await find(request, changing: true, else: problem()) { try body($0, $1) ? true : nil }
     return releasing ? await collectingReleased() : Response(.noContent)
   }
 
@@ -47,25 +47,25 @@ extension KitHolder {
   /// - Parameter item: the JSON of a record.
   func list<Record: Sendable>(
     _ request: Request, _ item: (Record) -> some Encodable, else problem: @autoclosure () -> Problem,
-    _ body: @Sendable (Store, Viewer, PageRequest, Session) throws -> Page<Record>?
+    _ body: @Sendable (Viewer, PageRequest, Session) throws -> Page<Record>?
   ) async throws -> Response {
     var reader = QueryReader(request.target)
     let page = reader.page()
     try reader.finish()
-    let records = try await find(request, else: problem()) { try body($0, $1, page, $2) }
+    let records = try await find(request, else: problem()) { try body($0, page, $1) }
     return try .uncached(PageResponse(records, item))
   }
 
   /// Returns a page of a list in the order of the ids of users, which are its cursors.
   func list<Item: Encodable & Sendable>(
     byUser user: KeyPath<Item, String>, _ request: Request, else problem: @autoclosure () -> Problem,
-    _ body: @Sendable (Store, Viewer, _ after: String?, _ limit: Int, Session) throws -> (items: [Item], hasMore: Bool)?
+    _ body: @Sendable (Viewer, _ after: String?, _ limit: Int, Session) throws -> (items: [Item], hasMore: Bool)?
   ) async throws -> Response {
     var reader = QueryReader(request.target)
     let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
     let after = reader.text("cursor")
     try reader.finish()
-    let page = try await find(request, else: problem()) { try body($0, $1, after, limit, $2) }
+    let page = try await find(request, else: problem()) { try body($0, after, limit, $1) }
     return try .uncached(
       PageResponse(items: page.items, next: page.hasMore ? page.items.last?[keyPath: user] : nil))
   }
@@ -73,7 +73,7 @@ extension KitHolder {
   /// Returns the response to a deletion and deletes the released media. If that fails, a worker's maintenance task
   /// deletes them later.
   func collectingReleased() async -> Response {
-    _ = try? await store.collectReleased(database)
+    _ = try? await store.collecting.collectReleased(database)
     return Response(.noContent)
   }
 

@@ -31,13 +31,13 @@ struct MediaRoutes: RouteRoom {
     for name in ["reader", "user", "signature"] { _ = reader.text(name) }
     try reader.finish()
     let secondsLeft = access.secondsLeft(of: request.target)
-    let (store, viewer) = (store, request.caller.viewer)
+    let viewer = request.caller.viewer
     let found = try await database.read { session -> (asset: StoredAsset, isPublic: Bool)? in
       guard let id = PublicID(text) else { return nil }
       // A signed URL is its reader's alone. Otherwise what is public is served to everybody in the same way.
-      if secondsLeft == nil, let asset = try store.asset(id, for: .stranger, session) { return (asset, true) }
+      if secondsLeft == nil, let asset = try Assets.find(id, for: .stranger, session) { return (asset, true) }
       if viewer == .stranger { return nil }
-      return try store.asset(id, for: viewer, session).map { ($0, false) }
+      return try Assets.find(id, for: viewer, session).map { ($0, false) }
     }
     guard let (stored, isPublic) = found, !stored.asset.role.isSource else { throw Self.mediaNotFound(text) }
     // The bytes of an asset never change. What is not public must not be shared, or cached for longer than its URL is valid.
@@ -55,7 +55,7 @@ struct MediaRoutes: RouteRoom {
 
   /// Returns the bytes of an asset, or the range that the request asks for.
   func respond(with stored: StoredAsset, to request: Request, headers: HeaderFields) async throws -> Response {
-    let (store, scrub, reads, asset) = (store, scrub, reads, stored.asset)
+    let (scrub, reads, asset) = (scrub, reads, stored.asset)
     var headers = headers
     headers["Content-Type"] = asset.type
     headers["X-Content-Type-Options"] = "nosniff"
@@ -75,7 +75,7 @@ struct MediaRoutes: RouteRoom {
       }
     } catch let error as BlobError where error.damage != nil {
       // A missing file is expected if the asset was deleted in the meantime.
-      guard let current = try await database.read({ try store.asset(asset.id, for: .unrestricted, $0) }) else {
+      guard let current = try await database.read({ try Assets.find(asset.id, for: .unrestricted, $0) }) else {
         throw Self.mediaNotFound("\(asset.id)")
       }
       // The scrubber reads the whole blob and records whether it is damaged.

@@ -18,7 +18,7 @@ struct ModerationRoutes: RouteRoom {
       route(
         "POST", "/v1/moderation/cases/{id}/decision", access: .key([.moderate]), bodyLimit: limit, handler: decideCase),
       route("GET", "/v1/moderation/events", access: .key([.moderate]), readsQuery: true) {
-        try await events.stream(of: Store.moderators, $0)
+        try await events.stream(of: Moderation.moderators, $0)
       },
     ]
   }
@@ -31,17 +31,16 @@ struct ModerationRoutes: RouteRoom {
     let state = reader.choice("state", of: ModerationCase.State.self) ?? .open
     let page = reader.page()
     try reader.finish()
-    let store = store
-    let cases = try await database.read { try store.moderationCases(state, page, $0) }
+    let cases = try await database.read { try Moderation.list(state, page, $0) }
     return try .uncached(PageResponse(cases) { CaseResponse($0) })
   }
 
   private func readCase(_ request: Request) async throws -> Response {
     let text = request.parameter("id")
-    let found = try await find(request, else: Self.caseNotFound(text)) { store, _, session in
+    let found = try await find(request, else: Self.caseNotFound(text)) { _, session in
       try PublicID(text).flatMap { id in
-        try store.moderationCase(id, session).map {
-          CaseResponse($0, try store.reports(ofCase: id, limit: Self.maxReports, session))
+        try Moderation.find(id, session).map {
+          CaseResponse($0, try Moderation.reports(of: id, limit: Self.maxReports, session))
         }
       }
     }
@@ -58,12 +57,12 @@ struct ModerationRoutes: RouteRoom {
     if decision == nil, note != nil { reader.refuse("note", "is that of a decision; remove it, or add the decision") }
     let errors = reader.finish()
     guard errors.isEmpty, let subject else { throw ProblemKind.invalid(errors) }
-    let (store, by) = (store, request.caller.moderator)
+    let by = request.caller.moderator
     let result = try await database.transaction { session -> (ModerationCase, Bool) in
-      guard let (opened, isNew) = try store.openCase(about: subject, session) else { throw Self.notFound(subject) }
+      guard let (opened, isNew) = try Moderation.openCase(about: subject, session) else { throw Self.notFound(subject) }
       guard let decision else { return (opened, isNew) }
       return (
-        try Self.decided(try store.decide(opened.id, decision, by: by, note: note, session), "\(opened.id)"), isNew
+        try Self.decided(try Moderation.decide(opened.id, decision, by: by, note: note, session), "\(opened.id)"), isNew
       )
     }
     return try .uncached(CaseResponse(result.0), result.1 ? .created : .ok, at: CaseResponse.path(result.0.id))
@@ -77,14 +76,14 @@ struct ModerationRoutes: RouteRoom {
     let errors = reader.finish()
     guard errors.isEmpty, let decision else { throw ProblemKind.invalid(errors) }
     guard let id = PublicID(text) else { throw Self.caseNotFound(text) }
-    let (store, by) = (store, request.caller.moderator)
+    let by = request.caller.moderator
     let decided = try await database.transaction { session in
-      try Self.decided(try store.decide(id, decision, by: by, note: note, session), text)
+      try Self.decided(try Moderation.decide(id, decision, by: by, note: note, session), text)
     }
     return try .uncached(CaseResponse(decided))
   }
 
-  private static func decided(_ result: Store.Decided, _ id: String) throws(Problem) -> ModerationCase {
+  private static func decided(_ result: Moderation.Decided, _ id: String) throws(Problem) -> ModerationCase {
     switch result {
     case .decided(let decided): return decided
     case .notFound: throw caseNotFound(id)

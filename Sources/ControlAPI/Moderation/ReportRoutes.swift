@@ -25,7 +25,7 @@ struct ReportRoutes: RouteRoom {
     _ = try request.caller.author(author)
     try access.countSubmission(of: author, request)
     let (report, isNew) = try await find(request, changing: true, else: Self.notFound(subject)) {
-      try $0.report(subject, for: $1, author: author, reason: reason, text: text, $2)
+      try Moderation.report(subject, for: $0, author: author, reason: reason, text: text, $1)
     }
     return try .uncached(ReportResponse(report), isNew ? .created : .ok, at: ReportResponse.path(report.id))
   }
@@ -33,8 +33,8 @@ struct ReportRoutes: RouteRoom {
   private func readReport(_ request: Request) async throws -> Response {
     let text = request.parameter("id")
     let missing = ProblemKind.reportNotFound.problem("The report \(text) does not exist.")
-    let report = try await find(request, else: missing) { store, viewer, session in
-      try PublicID(text).flatMap { try store.report($0, for: viewer, session) }
+    let report = try await find(request, else: missing) { viewer, session in
+      try PublicID(text).flatMap { try Moderation.findReport($0, for: viewer, session) }
     }
     return try .uncached(ReportResponse(report))
   }

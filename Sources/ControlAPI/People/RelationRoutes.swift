@@ -33,16 +33,15 @@ struct RelationRoutes: RouteRoom {
     try access.countSubmission(of: user, request)
     let record: RecordID.Kind = kind.target == .post ? .post : .user
     let relation = try await find(request, changing: true, else: Self.notFound(record, target)) {
-      try $0.relate(user, kind, to: target, for: $1, $2)
+      try Relations.relate(user, kind, to: target, for: $0, $1)
     }
     return try .uncached(RelationResponse(relation))
   }
 
   private func unrelate(_ request: Request, _ kind: RelationKind) async throws -> Response {
     let (user, target) = try ends(request, kind)
-    let store = store
     try await database.transaction { session in
-      try store.unrelate(user, kind, to: target, session, check: request.checkVersion)
+      try Relations.unrelate(user, kind, to: target, session, check: request.checkVersion)
     }
     return Response(.noContent)
   }
@@ -50,8 +49,8 @@ struct RelationRoutes: RouteRoom {
   private func readRelation(_ request: Request, _ kind: RelationKind) async throws -> Response {
     let (user, target) = try ends(request, kind)
     let missing = ProblemKind.relationNotFound.problem("The user '\(user)' has no such relation to '\(target)'.")
-    return try await show(request, RelationResponse.init, else: missing) { store, _, session in
-      try store.relation(of: user, kind, to: target, session)
+    return try await show(request, RelationResponse.init, else: missing) { _, session in
+      try Relations.find(of: user, kind, to: target, session)
     }
   }
 
@@ -69,13 +68,13 @@ struct RelationRoutes: RouteRoom {
     }
     let page = reader.page()
     try reader.finish()
-    let (store, viewer, user) = (store, request.caller.viewer, try owner(of: Self.owned(kind), request))
+    let (viewer, user) = (request.caller.viewer, try owner(of: Self.owned(kind), request))
     let isReceived = kind.rule == .ending && state == .received
     if isReceived { try checkSecret(request) }
     let relations = try await database.read { session in
       isReceived
-        ? try store.relations(to: user, kind, for: viewer, page, session)
-        : try store.relations(of: user, kind, state, for: viewer, page, session)
+        ? try Relations.list(to: user, kind, for: viewer, page, session)
+        : try Relations.list(of: user, kind, state, for: viewer, page, session)
     }
     return try .uncached(PageResponse(relations, RelationResponse.init))
   }
@@ -85,9 +84,9 @@ struct RelationRoutes: RouteRoom {
     let target = kind.target == .post ? "\(try id(.post, request))" : try name(request)
     if !kind.isOpen { try checkSecret(request) }
     return try await list(request, RelationResponse.init, else: Self.notFound(.post, target)) {
-      store, viewer, page, session in
-      if kind.target == .post, try !store.hasPost(target, for: viewer, session) { return nil }
-      return try store.relations(to: target, kind, for: viewer, page, session)
+      viewer, page, session in
+      if kind.target == .post, try !Posts.exists(target, for: viewer, session) { return nil }
+      return try Relations.list(to: target, kind, for: viewer, page, session)
     }
   }
 

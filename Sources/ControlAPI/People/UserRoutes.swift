@@ -25,10 +25,10 @@ struct UserRoutes: RouteRoom {
     let text = ids.isEmpty ? reader.text("query", isRequired: true) ?? "" : ""
     let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
     try reader.finish()
-    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let users = try await queryList { session in
       ids.isEmpty
-        ? try store.users(like: text, for: viewer, limit: limit, session) : try store.users(ids, for: viewer, session)
+        ? try People.list(like: text, for: viewer, limit: limit, session) : try People.list(ids, for: viewer, session)
     }
     return try .uncached(PageResponse(items: users.map { UserResponse($0, urls) }, next: nil))
   }
@@ -36,7 +36,7 @@ struct UserRoutes: RouteRoom {
   private func readUser(_ request: Request) async throws -> Response {
     let (id, urls) = (try name(request), access.mediaURLs(for: request))
     return try await show(request, { UserResponse($0, urls) }, else: Self.notFound(.user, id)) {
-      try $0.user(id, for: $1, $2)
+      try People.find(id, for: $0, $1)
     }
   }
 
@@ -46,9 +46,9 @@ struct UserRoutes: RouteRoom {
     try access.countSubmission(of: id, request)
     do {
       return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
-        store, viewer, session in
-        try store.save(change, of: id, for: viewer, session) { try request.checkVersion(of: $0, named: "user") }
-        return try store.user(id, for: viewer, session)
+        viewer, session in
+        try People.save(change, of: id, for: viewer, session) { try request.checkVersion(of: $0, named: "user") }
+        return try People.find(id, for: viewer, session)
       }
     } catch let error as UserNameRequired {
       let reason =

@@ -33,11 +33,11 @@ struct PlaceRoutes: RouteRoom {
       page = reader.page()
     }
     try reader.finish()
-    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let places = try await queryList(isWide: filter.isWide) { [filter, page] session in
       ids.isEmpty
-        ? try store.places(filter, for: viewer, page, session)
-        : Page(items: try store.places(ids, for: viewer, session), next: nil)
+        ? try Places.list(filter, for: viewer, page, session)
+        : Page(items: try Places.list(ids, for: viewer, session), next: nil)
     }
     return try .uncached(PageResponse(places) { StoredPlaceResponse($0, urls) })
   }
@@ -45,7 +45,7 @@ struct PlaceRoutes: RouteRoom {
   private func readPlace(_ request: Request) async throws -> Response {
     let (id, urls) = (try name(request), access.mediaURLs(for: request))
     return try await show(request, { StoredPlaceResponse($0, urls) }, else: Self.notFound(.place, id)) {
-      try $0.place(id, for: $1, $2)
+      try Places.find(id, for: $0, $1)
     }
   }
 
@@ -54,18 +54,18 @@ struct PlaceRoutes: RouteRoom {
     let description = try PlaceDescription(fields: try await JSONBody.fields(of: request))
     try access.countSubmission(of: request.caller.viewer.user ?? "", request)
     return try await show(request, { StoredPlaceResponse($0, urls) }, changing: true, else: Self.notFound(.place, id)) {
-      store, viewer, session in
-      let isDescribed = try store.describe(id, description, for: viewer, session) { place in
+      viewer, session in
+      let isDescribed = try Places.describe(id, description, for: viewer, session) { place in
         try request.checkVersion(of: place, named: "place")
       }
-      return isDescribed ? try store.place(id, for: viewer, session) : nil
+      return isDescribed ? try Places.find(id, for: viewer, session) : nil
     }
   }
 
   private func listPlaceUsers(_ request: Request) async throws -> Response {
     let id = try name(request)
     return try await list(byUser: \PlaceUser.user, request, else: Self.notFound(.place, id)) {
-      try $0.users(ofPlace: id, after: $2, limit: $3, for: $1, $4)
+      try Places.users(of: id, after: $1, limit: $2, for: $0, $3)
     }
   }
 
@@ -78,8 +78,7 @@ struct PlaceRoutes: RouteRoom {
     try reader.finish()
     guard let area else { throw ProblemKind.invalidQuery.problem("The box is invalid.") }
     let map = ActivityMap(area, from: from, to: to, now: Date())
-    let store = store
-    let cells = try await queryList { try store.activity(map, $0) }
+    let cells = try await queryList { try Places.activity(map, $0) }
     return try .uncached(ActivityMapResponse(map, cells))
   }
 }
@@ -93,21 +92,21 @@ struct NoteRoutes: RouteRoom {
     return [
       route("GET", "/v1/users/{id}/notes", access: .key([.read]), readsQuery: true) { request in
         let user = try owner(of: "The notes are those", request)
-        return try await list(request, { $0 }, else: Self.notFound(.user, user)) { store, _, page, session in
-          try store.notes(of: user, page, session)
+        return try await list(request, { $0 }, else: Self.notFound(.user, user)) { _, page, session in
+          try Places.notes(of: user, page, session)
         }
       },
       route("GET", single, access: .key([.read])) { request in
         let (user, place) = try noted(request)
-        return try await show(request, { $0 }, else: Self.noteNotFound(place)) { store, _, session in
-          try store.note(of: user, about: place, session)
+        return try await show(request, { $0 }, else: Self.noteNotFound(place)) { _, session in
+          try Places.note(of: user, about: place, session)
         }
       },
       route("PUT", single, access: .key([.submit]), bodyLimit: JSONBody.limit, handler: saveNote),
       route("DELETE", single, access: .key([.delete])) { request in
         let (user, place) = try noted(request)
-        return try await delete(request, else: Self.noteNotFound(place)) { store, _, session in
-          try store.deleteNote(of: user, about: place, session, check: request.checkVersion)
+        return try await delete(request, else: Self.noteNotFound(place)) { _, session in
+          try Places.deleteNote(of: user, about: place, session, check: request.checkVersion)
         }
       },
     ]
@@ -128,8 +127,8 @@ struct NoteRoutes: RouteRoom {
     let text = reader.required("text", limit: MaxLength.text)
     try reader.check()
     try access.countSubmission(of: user, request)
-    return try await show(request, { $0 }, changing: true, else: Self.noteNotFound(place)) { store, _, session in
-      try store.note(text, of: user, about: place, session) { try request.checkVersion(of: $0) }
+    return try await show(request, { $0 }, changing: true, else: Self.noteNotFound(place)) { _, session in
+      try Places.saveNote(text, of: user, about: place, session) { try request.checkVersion(of: $0) }
     }
   }
 }

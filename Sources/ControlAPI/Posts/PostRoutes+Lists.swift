@@ -74,9 +74,9 @@ extension PostRoutes {
   private func respond(
     to request: Request, _ filter: PostFilter, _ page: PageRequest, for viewer: Viewer? = nil
   ) async throws -> Response {
-    let (store, viewer, urls) = (store, viewer ?? request.caller.viewer, access.mediaURLs(for: request))
+    let (viewer, urls) = (viewer ?? request.caller.viewer, access.mediaURLs(for: request))
     let posts = try await queryList(isWide: filter.isWide) {
-      try store.posts(filter, for: viewer, page, $0)
+      try Posts.list(filter, for: viewer, page, $0)
     }
     return try .uncached(PageResponse(posts) { PostResponse($0, urls, for: viewer) })
   }
@@ -87,11 +87,12 @@ extension PostRoutes {
     let zone = reader.text("zone") ?? "UTC"
     let visibilities = reader.choices("visibility", of: Visibility.self)
     try reader.finish()
-    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let author = try name(request)
-    let days = try await database.read { session in
-      try store.calendar(
-        of: author, for: viewer, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities, session)
+    let days = try await database.read { [store] session in
+      try Posts.calendar(
+        of: author, for: viewer, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities,
+        zones: store.timeZones, session)
     }
     guard let days else {
       throw ProblemKind.invalidQuery.problem(

@@ -28,7 +28,7 @@ extension PostRoutes {
       switch form.content {
       case .missing(let problem): throw problem
       case .awaited(let uploads):
-        id = try store.submitPost(
+        id = try AwaitedUploads.submit(
           form.draft, awaiting: uploads, window: definitions.moment.window, isHeld: isHeld,
           request: request.jobRequest, session)
       case .files:

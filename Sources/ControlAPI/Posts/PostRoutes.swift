@@ -20,7 +20,7 @@ struct PostRoutes: RouteRoom {
   private func readPost(_ request: Request) async throws -> Response {
     let id = try id(.post, request)
     return try await show(request, postJSON(for: request), else: Self.notFound(.post, id)) {
-      try $0.post(id, for: $1, $2)
+      try Posts.find(id, for: $0, $1)
     }
   }
 
@@ -33,9 +33,9 @@ struct PostRoutes: RouteRoom {
     let id = try id(.post, request)
     let change = try PostChange(fields: try await JSONBody.fields(of: request))
     return try await show(request, postJSON(for: request), changing: true, else: Self.notFound(.post, id)) {
-      store, viewer, session in
-      switch try store.change(post: id, for: viewer, change, session, check: request.checkVersion) {
-      case .changed: return try store.post(id, for: viewer, session)
+      viewer, session in
+      switch try Posts.change(id, for: viewer, change, session, check: request.checkVersion) {
+      case .changed: return try Posts.find(id, for: viewer, session)
       case .notFound: return nil
       case .missingText:
         throw ProblemKind.invalid([FieldError("caption", "is required without media and title")])
@@ -46,7 +46,7 @@ struct PostRoutes: RouteRoom {
   private func deletePost(_ request: Request) async throws -> Response {
     let id = try id(.post, request)
     return try await delete(request, releasing: true, else: Self.notFound(.post, id)) {
-      try $0.delete(post: id, for: $1, $2, check: request.checkVersion)
+      try Posts.delete(id, for: $0, $1, check: request.checkVersion)
     }
   }
 }

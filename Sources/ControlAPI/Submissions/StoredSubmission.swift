@@ -92,11 +92,11 @@ extension Subject {
   ) throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
     switch self {
     case .post(let id):
-      try store.post(id, for: viewer, session).map {
+      try Posts.find(id, for: viewer, session).map {
         ($0.job?.id, $0.status == .processing, try JSON.encode(PostResponse($0, urls)))
       }
     case .image(let id):
-      try store.image(id, for: viewer, session).map {
+      try Images.find(id, for: viewer, session).map {
         ($0.job?.id, $0.status == .processing, try JSON.encode(ImageResponse($0, urls)))
       }
     }

@@ -24,9 +24,8 @@ struct TokenRoutes: RouteRoom {
     let draft = try TokenDraft(fields: try await JSONBody.fields(of: request))
     let minter = request.caller.minter
     let text = Kit.newSecret(UserToken.prefix)
-    let store = store
     let token = try await database.transaction { session in
-      try store.insertToken(
+      try Tokens.insert(
         of: user, hash: SHA256.digest(of: Array(text.utf8)), minter: minter, grant: draft.grant,
         lifetime: draft.expiresIn, session)
     }
@@ -40,17 +39,17 @@ struct TokenRoutes: RouteRoom {
 
   private func listTokens(_ request: Request) async throws -> Response {
     let user = try name(request)
-    return try await list(request, { TokenResponse($0) }, else: Self.notFound(.user, user)) { store, _, page, session in
-      try store.tokens(of: user, page, session)
+    return try await list(request, { TokenResponse($0) }, else: Self.notFound(.user, user)) { _, page, session in
+      try Tokens.list(of: user, page, session)
     }
   }
 
   private func revokeTokens(_ request: Request) async throws -> Response {
-    let (store, user) = (store, try name(request))
+    let user = try name(request)
     let revoked = try await database.transaction { session in
       // The tokens of a user are a list, which has no version.
       try request.checkVersion(of: nil)
-      return try store.revokeTokens(of: user, session)
+      return try Tokens.revokeAll(of: user, session)
     }
     access.tokens.forget(Set(revoked))
     return Response(.noContent)
@@ -71,9 +70,8 @@ struct TokenRoutes: RouteRoom {
   }
 
   private func revoke(_ id: PublicID, of user: String, _ request: Request) async throws -> Bool {
-    let store = store
     let isRevoked = try await database.transaction { session in
-      try store.revoke(token: id, of: user, session, check: request.checkVersion)
+      try Tokens.revoke(id, of: user, session, check: request.checkVersion)
     }
     access.tokens.forget([id])
     return isRevoked

@@ -66,13 +66,13 @@ extension LocalUploads {
   /// Removes what a killed process released, or began to remove: until the removal ends, the same bytes are refused, and there may be no
   /// worker.
   func collectReleased() async {
-    do { try await store.collectReleased(database) } catch { logFailure(error, [:]) }
+    do { try await store.collecting.collectReleased(database) } catch { logFailure(error, [:]) }
   }
 
   /// Removes the uploads of this machine that have expired, or whose user was deleted: a worker with another folder does not have them.
   func removeExpired() async {
     do {
-      try await store.removeUploads(database, onDamage: logDamage)
+      try await Forgetting.removeUploads(blobs, database, onDamage: logDamage)
       try await onThread("uploads") { [blobs, openUploads] in try openUploads.read(blobs.uploads()) }
     } catch {
       log.warning("the uploads could not be read", ["error": "\(error)"])
@@ -100,7 +100,7 @@ extension LocalUploads {
     var last: Int64? = 0
     do {
       while let number = last {
-        let posts = try await database.run { [store] in try store.postsAwaitingUploads(after: number, $0) }
+        let posts = try await database.run { try AwaitedUploads.posts(after: number, $0) }
         try await posts.forEach(concurrently: Self.concurrentPosts) { _, post in
           await tryToReconsider(post, isRound: true)
         } receive: { _, _ in
@@ -126,7 +126,7 @@ extension LocalUploads {
   }
 
   private func isAwaiting(_ post: PublicID) async throws -> Bool {
-    try await !database.run { [store] in try store.awaitedUploads(of: post, $0) }.isEmpty
+    try await !database.run { try AwaitedUploads.list(of: post, $0) }.isEmpty
   }
 
   private func logFailure(_ error: any Error, _ subject: KeyValuePairs<String, String?>) {
@@ -140,8 +140,8 @@ extension LocalUploads {
   ///   upload lives.
   private func reconsider(_ post: PublicID, isRound: Bool) async throws {
     let mayBeElsewhere = isRound && post.seconds + configuration.uploadLifetime > UploadClock.now.timeIntervalSince1970
-    let (draft, awaited) = try await database.run { [store] session in
-      (try store.post(post, for: .unrestricted, session)?.draft, try store.awaitedUploads(of: post, session))
+    let (draft, awaited) = try await database.run { session in
+      (try Posts.find(post, for: .unrestricted, session)?.draft, try AwaitedUploads.list(of: post, session))
     }
     guard let draft, !awaited.isEmpty else { return }
     do {
@@ -155,7 +155,7 @@ extension LocalUploads {
           })
       else { return }
       try await store.transaction(publishing: sources, database) { session in
-        guard try store.process(post, sources: sources, definition: definition, session) else { return }
+        guard try AwaitedUploads.process(post, sources: sources, definition: definition, store, session) else { return }
         try JobQueue.notify(queue: PostJob.queue, session)
       }
       kit.metrics.count(draft.kind.rawValue, sources)
@@ -168,8 +168,8 @@ extension LocalUploads {
   }
 
   private func reject(_ post: PublicID, _ reasons: [Reason]) async throws {
-    _ = try await database.transaction { [store] session in
-      try store.reject(awaiting: post, reasons, session)
+    _ = try await database.transaction { session in
+      try AwaitedUploads.reject(post, reasons, session)
     }
   }
 

@@ -11,9 +11,9 @@ struct WindowRoutes: RouteRoom {
   var routes: [Route] { [route("GET", "/v1/window", access: .key([.read]), handler: readWindow)] }
 
   private func readWindow(_ request: Request) async throws -> Response {
-    let store = store
+    let schedule = store.windowSchedule
     return try await database.read { session in
-      try .uncached(WindowResponse(try store.window(session), nextAt: try store.nextOpening(session)))
+      try .uncached(WindowResponse(try Window.latest(session), nextAt: try Window.nextOpening(by: schedule, session)))
     }
   }
 }

@@ -32,8 +32,8 @@ package struct DamageRecorder: Sendable {
       // A failure of the entire disk is not damage of one file.
       try blobs.check()
       return try blobs.damage(of: hash, bytes: evidence.bytes)
-    }) { [store] _, damage, session -> (damage: BlobDamage, uses: [BlobUse])? in
-      try store.note(damage, of: hash, session) ? (damage, try BlobUse.read(hash, session)) : nil
+    }) { _, damage, session -> (damage: BlobDamage, uses: [BlobUse])? in
+      try Damage.note(damage, of: hash, session) ? (damage, try BlobUse.read(hash, session)) : nil
     }
     guard let found = found ?? nil else { return }
     metrics.count(

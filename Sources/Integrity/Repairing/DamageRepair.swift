@@ -34,7 +34,7 @@ package struct DamageRepair: Sendable {
   /// Handles the damaged blobs that are due. Several workers may run it at the same time.
   package func run(_ pool: Pool) async throws {
     var damaged: [(hash: SHA256Digest, subjects: [Subject])] = []
-    for blob in try await pool.run({ session in try store.claimDamaged(limit: Self.limit, session) }) {
+    for blob in try await pool.run({ session in try Damage.claim(limit: Self.limit, session) }) {
       try Task.checkCancellation()
       guard !blob.isMadeAgain else { continue }
       let found: BlobDamage?
@@ -50,9 +50,9 @@ package struct DamageRepair: Sendable {
         continue
       }
       switch try await action(for: blob.hash, damage, pool) {
-      case .deleteRecord: _ = try await pool.run { session in try store.dropDamage(of: blob.hash, session) }
+      case .deleteRecord: _ = try await pool.run { session in try Damage.drop(of: blob.hash, session) }
       case .dropReplaced:
-        try await pool.transaction { session in _ = try store.dropRetired(containing: blob.hash, session) }
+        try await pool.transaction { session in _ = try Assets.dropRetired(containing: blob.hash, session) }
       case .makeAgain(let subjects):
         if let source = try await damagedSource(of: subjects, pool) {
           try await recordLost(blob.hash, because: "its source \(source) is damaged too", pool)
@@ -69,7 +69,7 @@ package struct DamageRepair: Sendable {
     let isRecorded = try await pool.transaction { session in
       // Damaged content of the row is not needed beside an intact file.
       try session.execute(Integrity.statements["clear_wrong_inline"], .bytes(hash.bytes))
-      return try store.dropDamage(of: hash, session)
+      return try Damage.drop(of: hash, session)
     }
     if isRecorded {
       recorder.log.info("a damaged blob is intact again", ["blob": hash.hex])
@@ -111,7 +111,7 @@ package struct DamageRepair: Sendable {
   }
 
   private func recordLost(_ hash: SHA256Digest, because reason: String, _ pool: Pool) async throws {
-    guard try await pool.run({ session in try store.note(lost: hash, because: reason, session) }) else { return }
+    guard try await pool.run({ session in try Damage.note(lost: hash, because: reason, session) }) else { return }
     recorder.log.error(
       "a damaged blob cannot be made again",
       [
@@ -127,11 +127,11 @@ package struct DamageRepair: Sendable {
       var runs: [Subject: PublicID] = [:]
       let (groups, unreadable) = try RemakeGroup.groups(of: subjects, session)
       for group in groups {
-        guard let run = try store.createRun(group.request, session) else { continue }
+        guard let run = try Reprocessing.create(group.request, session) else { continue }
         for subject in group.subjects { runs[subject] = run }
       }
       for (hash, subjects) in damaged {
-        if let run = subjects.compactMap({ runs[$0] }).last { try store.note(remaking: hash, by: run, session) }
+        if let run = subjects.compactMap({ runs[$0] }).last { try Damage.note(remaking: hash, by: run, session) }
       }
       return (runs, unreadable)
     }

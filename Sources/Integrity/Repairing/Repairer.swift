@@ -44,7 +44,7 @@ package struct Repairer: Sendable {
           try session.execute(Integrity.statements["correct_blob"], .bytes(hash.bytes), .integer(length))
         }
         guard evidence.inline.isIntact, !evidence.isSource, case .wrong = evidence.file else { return nil }
-        return try store.beginRemoval(ofContent: hash, session)
+        return try store.collecting.beginRemoval(ofContent: hash, session)
       }
     case (.assetSize, .asset(let id)):
       // Findings about blobs come first, so that the length of the blob is right by now.
@@ -61,7 +61,7 @@ package struct Repairer: Sendable {
       }
     case (.jobMissing, _):
       for subject in finding.subjects {
-        try await pool.transaction { [store] session in try store.restoreJob(of: subject, session) }
+        try await pool.transaction { [store] session in try LostJobs.restore(of: subject, store, session) }
       }
     case (.countWrong, .user(let id)):
       try await correct(Integrity.statements["lock_user"], Integrity.statements["correct_user"], id)
@@ -141,21 +141,21 @@ package struct Repairer: Sendable {
         try session.execute(Integrity.statements["clear_inline"], .bytes(hash.bytes))
       }
       guard case .wrong = evidence.file else { return nil }
-      return try store.beginRemoval(ofContent: hash, session)
+      return try store.collecting.beginRemoval(ofContent: hash, session)
     }
   }
 
   /// Drops the replaced sets of a damaged blob, also within the grace period.
   private func dropReplaced(containing hash: SHA256Digest) async throws {
     try await withLockedBlob(hash) { evidence, session in
-      if evidence.length == nil { _ = try store.dropRetired(containing: hash, session) }
+      if evidence.length == nil { _ = try Assets.dropRetired(containing: hash, session) }
       return nil
     }
   }
 
   private func removeOrphans(_ findings: [Finding]) async throws -> [RepairFailure] {
     var failures: [RepairFailure] = []
-    if let until = try await pool.run({ [store] session in try store.collectingHold(session) }) {
+    if let until = try await pool.run({ session in try Collecting.currentHold(session) }) {
       let reason = "'take5 gc hold' prevents removal until \(JSON.text(of: until))"
       failures = findings.filter { $0.code == .orphanFile || $0.code == .blobUnreferenced }
         .map { RepairFailure(object: $0.object, reason: reason) }
@@ -163,23 +163,23 @@ package struct Repairer: Sendable {
     for finding in findings {
       switch (finding.code, finding.object) {
       case (.setUnreferenced, .set(let id)):
-        try await pool.transaction { [store] session in
+        try await pool.transaction { session in
           let row = try session.execute(Integrity.statements["set_number"], .text(id.description)).first
-          if let number = try row?.get("id", as: Int64.self) { _ = try store.dropOrphans([number], session) }
+          if let number = try row?.get("id", as: Int64.self) { _ = try Assets.dropOrphans([number], session) }
         }
       case (.blobMissing, .blob(let hash)), (.blobCorrupt, .blob(let hash)), (.inlineCorrupt, .blob(let hash)):
         try await dropReplaced(containing: hash)
       case (.blobUnreferenced, .blob(let hash)):
-        _ = try await store.collect([hash], pool)
+        _ = try await store.collecting.collect([hash], pool)
       case (.orphanFile, .file(let path)):
         guard let hash = SHA256Digest(hex: path.suffix(64)) else { continue }
-        _ = try await store.collectOrphan(hash, bytes: 0, pool)
+        _ = try await store.collecting.collectOrphan(hash, bytes: 0, pool)
       case (.foreignFile, let object):
         failures.append(RepairFailure(object: object, reason: "take5 did not create this file and does not remove it"))
       default: break
       }
     }
-    while try await store.collectReleased(pool).examined > 0 {}
+    while try await store.collecting.collectReleased(pool).examined > 0 {}
     if findings.contains(where: { $0.code == .stagedFile }) {
       let blobs = reader.blobs
       try await onThread("repair") { _ = try blobs.removeStagedOrphans() }
@@ -197,7 +197,7 @@ package struct Repairer: Sendable {
         evidence.file = file
         return try change(evidence, session)
       }
-    if let removals = removals ?? nil { try await store.finish(removals, pool) }
+    if let removals = removals ?? nil { try await store.collecting.finish(removals, pool) }
   }
 }
 

@@ -57,7 +57,7 @@ extension Verifier {
   /// Checks a blob again, against the lock of its row, and records that its file is damaged.
   private func confirmedFindings(_ hash: SHA256Digest) async throws -> [Finding] {
     try await BlobCheck(hash: hash, lock: Integrity.statements["lock_blob_shared"], pool: pool)
-      .run(reading: { [reader] _ in try reader.content(of: hash) }) { [store, recordsDamage] row, file, session in
+      .run(reading: { [reader] _ in try reader.content(of: hash) }) { [recordsDamage] row, file, session in
         var evidence = row
         evidence.file = file
         guard evidence.isSuspect else { return [] }
@@ -65,7 +65,7 @@ extension Verifier {
         if recordsDamage, let finding = findings.first, finding.code == evidence.fileFault,
           finding.severity == .damaged || finding.severity == .lost
         {
-          _ = try store.note(evidence.file.isAbsent ? .missing : .corrupt, of: hash, session)
+          _ = try Damage.note(evidence.file.isAbsent ? .missing : .corrupt, of: hash, session)
         }
         return findings
       } ?? []

@@ -19,7 +19,7 @@ extension Verifier {
       reportProgress(.files, Int64(shard + 1), of: Int64(blobs.shards))
     }
     if !orphans.isEmpty { try await Task.sleep(for: publicationTime) }
-    for (hash, bytes) in orphans where try await store.isOrphan(hash, pool) {
+    for (hash, bytes) in orphans where try await store.collecting.isOrphan(hash, pool) {
       report.findings.append(
         Finding(
           .orphanFile, .file(Self.path(of: hash)), .orphan, detail: "no row for a file of \(bytes) bytes"))
@@ -36,7 +36,7 @@ extension Verifier {
     var orphans: [SHA256Digest] = []
     for hash in try await listing.orphanCandidates(pool) {
       // The transaction that wrote the file may still be open.
-      if try await store.isOrphan(hash, pool) { orphans.append(hash) }
+      if try await store.collecting.isOrphan(hash, pool) { orphans.append(hash) }
     }
     return orphans
   }

@@ -1,133 +1,108 @@
-package import Blobs
+import Blobs
 package import Crypto
 package import Model
-import Postgres
+package import Postgres
 import Queue
 
-/// A media file that becomes an asset: its bytes are sealed but not yet published.
-package struct NewAsset: Sendable {
-  package let role: Role
-  /// The media type (RFC 6838).
-  package let type: String
-  package let content: SealedBlob
-  package let width: Int?
-  package let height: Int?
-  /// In seconds.
-  package let duration: Double?
-  package let thumbhash: String?
-  /// The index among the assets of the same role in a set.
-  package let place: Int
-  /// The dominant colour, `#rrggbb`.
-  package let color: String?
-
-  package init(
-    role: Role, type: String, content: SealedBlob, width: Int? = nil, height: Int? = nil, duration: Double? = nil,
-    thumbhash: String? = nil, place: Int = 0, color: String? = nil
-  ) {
-    self.role = role
-    self.type = type
-    self.content = content
-    self.width = width
-    self.height = height
-    self.duration = duration
-    self.thumbhash = thumbhash
-    self.place = place
-    self.color = color
+/// Asset sets: their insertion and removal.
+package enum Assets {
+  /// Removes sets that were replaced longer ago than `age` and are not kept, and returns their number.
+  ///
+  /// Call it in a transaction of its own, and `collectReleased` after the commit.
+  @discardableResult
+  package static func dropRetired(olderThan age: Duration, limit: Int = 100, _ session: Session) throws(PostgresError) -> Int {
+    try dropRetired(
+      session.execute(Store.statements["retired_sets"], .double(age / .seconds(1)), .integer(limit)), session)
   }
 
-  /// Creates an output of a clip job.
-  package init(_ facts: OutputFacts, content: SealedBlob) {
-    self.init(
-      role: facts.role, type: facts.type, content: content, width: facts.width, height: facts.height,
-      duration: facts.duration, thumbhash: facts.thumbhash)
+  /// Removes replaced sets. Kept sets that these had replaced stay.
+  static func dropRetired(_ sets: Rows, _ session: Session) throws(PostgresError) -> Int {
+    for set in sets {
+      let id: Int64 = try set.get("id")
+      try session.execute(
+        Store.statements["reattach_replaced"], .integer(id), .integer(try set.get("replaced_by", as: Int64?.self)))
+      try dropSet(id, session)
+    }
+    return sets.count
   }
 
-  /// Creates a variant of a photo.
-  package init(_ facts: OutputFacts, of photo: PhotoReport, place: Int, content: SealedBlob) {
-    self.init(
-      role: facts.role, type: facts.type, content: content, width: facts.width, height: facts.height,
-      thumbhash: photo.thumbhash, place: place, color: photo.dominantColor)
+  /// Removes a set with those that it replaced, and releases their blobs for `collectReleased`.
+  static func dropSet(_ set: Int64, _ session: Session) throws(PostgresError) {
+    try session.execute(Store.statements["release_set"], .integer(set))
+    try session.execute(Store.statements["drop_set"], .integer(set))
   }
 
-  /// The largest size that is stored in the blob's row instead of the blob store.
-  static let maxInlineBytes: Int64 = 256 << 10
+  /// Reads the assets and the jobs of rows with the columns `asset_set_id` and `job`, in one round trip.
+  static func assetsAndJobs(
+    of rows: some Sequence<Row>, _ session: Session
+  ) throws -> (assets: [Int64: [Asset]], jobs: [PublicID: JobSummary]) {
+    let sets = try rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
+    let ids = try rows.compactMap { row in try row.get("job", as: String?.self).flatMap { PublicID($0) } }
+    var calls: [(statement: Statement, parameters: [Parameter])] = []
+    if !sets.isEmpty { calls.append((Store.statements["assets_of_sets"], [.integers(sets)])) }
+    if !ids.isEmpty { calls.append(JobQueue.finding(ids)) }
+    let results = try session.execute(together: calls)
+    let jobs = try ids.isEmpty ? [] : results.last.map { try JobQueue.found($0, ids, session) } ?? []
+    return (
+      try sets.isEmpty ? [:] : Self.read(results[0]),
+      Dictionary(jobs.map { ($0.publicID, $0.summary) }) { first, _ in first }
+    )
+  }
 
-  /// Whether the bytes are stored in the database, so that a small image is read with one query. The media process
-  /// reads sources from descriptors, so they are always files.
-  package var isInline: Bool { !role.isSource && type.hasPrefix("image/") && content.bytes <= Self.maxInlineBytes }
-}
+  static func list(ofSets sets: [Int64], _ session: Session) throws(PostgresError) -> [Int64: [Asset]] {
+    try sets.isEmpty ? [:] : Self.read(session.execute(Store.statements["assets_of_sets"], .integers(sets)))
+  }
 
-/// An asset with the location of its bytes.
-package struct StoredAsset: Sendable {
-  package let asset: Asset
-  /// The bytes, if they are stored in the database and intact; nil: they are in the blob store under `hash`, or damaged.
-  package let inline: [UInt8]?
-  /// The recipe of the asset's set; nil for sources.
-  package let recipe: SHA256Digest?
-  /// The hash of the asset's blob.
-  package let hash: SHA256Digest
-  /// The damage of the blob; nil: no damage is known.
-  package let damage: AssetDamage?
+  private static func read(_ rows: Rows) throws(PostgresError) -> [Int64: [Asset]] {
+    var assets: [Int64: [Asset]] = [:]
+    for row in rows { assets[try row.get("asset_set_id"), default: []].append(try Asset(row)) }
+    return assets
+  }
 
-  init(_ asset: Asset, _ row: Row) throws {
-    self.asset = asset
-    guard let hash = SHA256Digest(hex: asset.sha256) else {
-      throw PostgresError(.decoding, "the hash of a blob is not a SHA-256")
+  /// Drops the sets of deleted posts or images, and cancels the jobs that were enqueued for them since their jobs were cancelled: what
+  /// another transaction submits is seen once it is deleted.
+  static func release(_ rows: Rows, _ session: Session) throws {
+    var jobs: [PublicID] = []
+    for row in rows {
+      if let job = try row.get("job", as: String?.self).flatMap({ PublicID($0) }) { jobs.append(job) }
+      for column in ["asset_set_id", "source_set_id"] {
+        if let set = try row.get(column, as: Int64?.self) { try dropSet(set, session) }
+      }
     }
-    self.hash = hash
-    let inline: [UInt8]? = try row.get("inline_content")
-    var damage = try AssetDamage(row)
-    // It is small, and nothing else reads it to its end before a client has it.
-    if let inline, SHA256.digest(of: inline) != hash {
-      damage = damage ?? AssetDamage(unrecorded: .corrupt)
-      self.inline = nil
-    } else {
-      self.inline = inline
+    try JobQueue.cancelFree(jobs, session)
+  }
+
+  /// Reads an asset of any set, including sources; nil if the viewer sees no post or image that has it.
+  package static func find(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> StoredAsset? {
+    // A client that acts as no user sees every asset: one statement is enough.
+    if viewer != .unrestricted,
+      try session.execute(Store.statements["sees_asset"], .text(id.description), viewer.parameter).isEmpty
+    {
+      return nil
     }
-    guard asset.bytes >= 0, self.inline.map({ Int64($0.count) == asset.bytes }) ?? true else {
-      throw PostgresError(.decoding, "the content of asset \(asset.id) has not the size in the asset's row")
-    }
-    self.damage = damage
-    recipe = try row.get("recipe", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
+    guard let row = try session.execute(Store.statements["asset"], .text(id.description)).first else { return nil }
+    return try StoredAsset(try Asset(row), row)
+  }
+
+  static func list(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
+    try list(ofSets: [set], session)[set] ?? []
   }
 }
 
-/// The damage of an asset's bytes.
-package struct AssetDamage: Sendable, Hashable {
-  package let kind: BlobDamage
-  /// Whether the bytes cannot be made again.
-  package let isLost: Bool
-  /// Whether it is recorded; otherwise it was found when the row was read.
-  package let isRecorded: Bool
-
-  init(unrecorded kind: BlobDamage) {
-    self.kind = kind
-    isLost = false
-    isRecorded = false
+extension Assets {
+  /// Removes the given sets that are orphans: no post or image refers to them, they were not replaced and are not kept.
+  /// It releases their blobs for `collectReleased`, and returns the number of sets.
+  ///
+  /// A set and the reference to it are written in one transaction: a visible set without a reference never gets one.
+  package static func dropOrphans(_ sets: [Int64], _ session: Session) throws(PostgresError) -> Int {
+    let rows = try session.execute(Collecting.statements["orphan_sets"], .integers(sets))
+    for row in rows { try dropSet(try row.get("id"), session) }
+    return rows.count
   }
 
-  /// Reads the columns `damage` and `is_lost`; nil: no damage is recorded.
-  init?(_ row: Row) throws {
-    guard let text = try row.get("damage", as: String?.self) else { return nil }
-    guard let kind = BlobDamage(rawValue: text) else { throw PostgresError(.decoding, "unknown damage '\(text)'") }
-    self.kind = kind
-    isLost = try row.get("is_lost", as: Bool?.self) ?? false
-    isRecorded = true
-  }
-}
-
-extension Asset {
-  /// Reads a row of the statements `assets_of_sets`, `asset` and `current_image`.
-  init(_ row: Row) throws(PostgresError) {
-    let text = try row.get("role", as: String.self)
-    guard let role = Role(rawValue: text) else { throw PostgresError(.decoding, "unknown role '\(text)'") }
-    guard let hash = SHA256Digest(bytes: try row.get("blob")) else {
-      throw PostgresError(.decoding, "the hash of a blob is not a SHA-256")
-    }
-    self.init(
-      id: try row.publicID("public_id"), role: role, type: try row.get("type"), bytes: try row.get("bytes"),
-      sha256: hash.hex, width: try row.get("width"), height: try row.get("height"),
-      duration: try row.get("duration"), thumbhash: try row.get("thumbhash"),
-      place: try row.get("place"), color: try row.get("color"))
+  /// Removes the sets that contain a blob, were replaced and are not kept, also within the grace period. It releases
+  /// their blobs for `collectReleased`, and returns the number of sets.
+  package static func dropRetired(containing hash: SHA256Digest, _ session: Session) throws(PostgresError) -> Int {
+    try dropRetired(session.execute(Collecting.statements["retired_sets_of_blob"], .bytes(hash.bytes)), session)
   }
 }

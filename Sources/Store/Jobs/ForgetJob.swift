@@ -11,11 +11,11 @@ package struct ForgetJob: TaskJob {
 
   /// Removes the uploads of the user.
   package func prepare(_ job: ClaimedJob, in store: Store, _ pool: Pool) async throws {
-    try await store.removeUploads(ofJob: job.publicID, pool)
+    try await Forgetting.removeUploads(ofJob: job.publicID, store.blobs, pool)
   }
 
   /// Deletes the next batch of what mentions the user.
   package func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws -> TaskStep {
-    try store.forgetBatch(ofJob: job.publicID, session) ? .batch : .last
+    try Forgetting.forgetBatch(ofJob: job.publicID, session) ? .batch : .last
   }
 }

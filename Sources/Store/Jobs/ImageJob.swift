@@ -10,6 +10,6 @@ package struct ImageJob: MediaJob, Encodable {
   let image: PublicID
 
   package func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work? {
-    try store.work(on: .image(image), by: job.definitionHash, job: job.publicID, session)
+    try WorkReader.work(on: .image(image), by: job.definitionHash, job: job.publicID, session)
   }
 }

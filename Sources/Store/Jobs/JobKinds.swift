@@ -57,38 +57,9 @@ package enum TaskStep: Sendable, Hashable {
 
 extension JobKind {
   /// Decodes the arguments of a job.
-  fileprivate init(of job: ClaimedJob) throws(StoreError) {
+  init(of job: ClaimedJob) throws(StoreError) {
     do { self = try JSON.decode(Self.self, from: job.arguments) } catch {
       throw .unreadableJob(job.publicID, JSON.reason(error))
     }
-  }
-}
-
-extension Store {
-  /// Reads the work of a job; nil if the job belongs to an item of a run that has an outcome already.
-  package func work(for job: ClaimedJob, _ session: Session) throws -> Work? {
-    guard let kind = JobKinds.media.first(where: { $0.kind == job.kind }) else {
-      throw StoreError.unknownKind(job.kind, job.publicID)
-    }
-    return try kind.init(of: job).work(for: job, in: self, session)
-  }
-
-  /// Does what a job that needs no media process, or its next batch, waits for before its transaction.
-  package func prepare(_ job: ClaimedJob, _ pool: Pool) async throws {
-    try await task(of: job).prepare(job, in: self, pool)
-  }
-
-  /// Performs a job that needs no media process, or its next batch, in the transaction of the caller's that completes it or
-  /// gives it back.
-  @discardableResult
-  package func perform(_ job: ClaimedJob, _ session: Session) throws -> TaskStep {
-    try task(of: job).perform(job, in: self, session)
-  }
-
-  private func task(of job: ClaimedJob) throws(StoreError) -> any TaskJob {
-    guard let kind = JobKinds.tasks.first(where: { $0.kind == job.kind }) else {
-      throw StoreError.unknownKind(job.kind, job.publicID)
-    }
-    return try kind.init(of: job)
   }
 }

@@ -11,6 +11,6 @@ package struct PostJob: MediaJob, Encodable {
   let post: PublicID
 
   package func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work? {
-    try store.work(on: .post(post), by: job.definitionHash, job: job.publicID, session)
+    try WorkReader.work(on: .post(post), by: job.definitionHash, job: job.publicID, session)
   }
 }

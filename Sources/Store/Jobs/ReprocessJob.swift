@@ -15,7 +15,7 @@ package struct ReprocessJob: MediaJob, Encodable {
   init(subject: Subject) { self.subject = subject }
 
   package func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work? {
-    try store.reprocessingWork(on: subject, by: job.definitionHash, job: job.publicID, session)
+    try WorkReader.reprocessingWork(on: subject, by: job.definitionHash, job: job.publicID, session)
   }
 
   private enum CodingKeys: String, CodingKey {

@@ -52,7 +52,7 @@ struct PlaceListQuery {
 
   /// The statement, whose parameters are `parameters`.
   var statement: Statement {
-    let base = order == .distance ? Store.statements["places_by_distance"] : Store.statements["places"]
+    let base = order == .distance ? Places.statements["places_by_distance"] : Places.statements["places"]
     let filters = conditions.map { $0 + " AND " }.joined()
     let key =
       switch order {

@@ -3,7 +3,7 @@ import Postgres
 
 /// The names of the time zones that the database server knows. They are read once: the server opens hundreds of files to
 /// list them.
-final class KnownTimeZones: Sendable {
+package final class KnownTimeZones: Sendable {
   // As bytes: Swift compares texts by their characters, PostgreSQL by their code points.
   private let names = Locked<Set<[UInt8]>?>(nil)
 

@@ -43,7 +43,7 @@ struct PostListQuery {
     parameters = [
       .timestamp(microseconds: end.time), .integer(filter.order == .distance ? first.id : end.id),
       .timestamp(microseconds: filter.from ?? Self.times.first), .texts(filter.statuses.map(\.rawValue).sorted()),
-      Store.parameter(filter.visibilities), .integer(page.limit + 1), viewer.parameter,
+      Posts.parameter(filter.visibilities), .integer(page.limit + 1), viewer.parameter,
     ]
     if let near = filter.near {
       // The parameters 8 to 10.
@@ -95,7 +95,7 @@ struct PostListQuery {
   /// The statement, whose parameters are `parameters`.
   var statement: Statement {
     let base =
-      filter.order == .distance ? Store.statements["posts_by_distance"] : Store.statements["posts"]
+      filter.order == .distance ? Posts.statements["posts_by_distance"] : Posts.statements["posts"]
     let filters = conditions.map { $0 + " AND " }.joined()
     let list = base.text.replacing("CONDITIONS ", with: filters).replacing("DISTANCE", with: Self.distance)
       .replacing("ORDER_TIME", with: time)

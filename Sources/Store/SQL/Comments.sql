@@ -1,10 +1,5 @@
 -- Comments on posts, places and collections. SUBJECT is replaced by the condition on the row of a comment that it is on what $1 names.
 
--- fragment: shown(comment, viewer)
--- Whether a viewer who sees what a comment is on sees the comment. One that a moderator has hidden is for its author alone.
-({unblocked({comment}.author, {viewer})}
-  AND (NOT {comment}.is_hidden OR {viewer}::text IS NULL OR {comment}.author = {viewer}::text))
-
 -- name: insert_comment
 INSERT INTO comment (public_id, author, text, post_id, place_id, collection_id)
 VALUES ($1::uuid, $2, $3, (SELECT id FROM post WHERE public_id = $4::uuid), $5, (SELECT id FROM collection WHERE public_id = $6::uuid))

@@ -1,16 +1,7 @@
 -- The deletion of a user. Each statement of a batch takes a limited number of rows, so that no transaction is long.
 
--- name: lock_user_shared
--- Everything that is stored for a user is stored under this lock. The deletion of the user begins after all of it.
-SELECT pg_advisory_xact_lock_shared(hashtextextended('user:' || $1, 3))
-
 -- name: lock_user
 SELECT pg_advisory_xact_lock(hashtextextended('user:' || $1, 3))
-
--- name: refusal_of_user
--- Whether a user is being deleted, and whether one is suspended.
-SELECT EXISTS (SELECT FROM forgetting WHERE user_id = $1) AS is_forgotten,
-  EXISTS (SELECT FROM suspension WHERE user_id = $1) AS is_suspended
 
 -- name: is_mentioned
 -- Whether something of a user is stored: not every one has a profile or posts.

@@ -16,11 +16,6 @@ app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.fa
   EXISTS (SELECT FROM relation
    WHERE relation.user_id = app_user.id AND relation.target = {viewer}::text AND relation.kind = 'request') AS has_asked
 
--- fragment: knows(user, viewer)
--- Whether a viewer may know of a user: a user who has blocked the viewer is not there.
-(SELECT true FROM relation
-  WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind = 'blocked') IS NULL
-
 -- name: user
 SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_user.id, $2)}
 

@@ -1,41 +1,3 @@
--- fragment: visible(author, visibility, moderation, status, viewer)
--- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user;
--- that of a client without a credential is empty, which is no user's id. A post that is held or hidden by moderation is for its author alone,
--- and so is one whose media were rejected or failed: there is nothing to show, and the words were for what is not there.
--- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
-({viewer}::text IS NULL OR {author} = {viewer}::text
-  OR {moderation} IS NULL AND {status} IN ('ready', 'processing') AND (
-    {visibility} = 'public' AND {unblocked({author}, {viewer})}
-    OR {visibility} = 'friends' AND (
-      SELECT true FROM relation
-      WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend') IS NOT NULL))
-
--- fragment: unblocked(user, viewer)
--- Whether neither a user has blocked the viewer nor the viewer that user: what each of them made is hidden from the other.
---
--- A scalar subquery is a probe of the index for each row. Of EXISTS the planner may make a hash of all that the viewer has,
--- which for a user with many friends costs more than the whole list.
-(SELECT true FROM relation
-  WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind IN ('block', 'blocked')
-  LIMIT 1) IS NULL
-
--- fragment: is_public(post)
--- Whether everybody may see a post.
-({post}.visibility = 'public' AND {post}.moderation IS NULL AND {post}.status IN ('ready', 'processing'))
-
--- fragment: public_image(image)
--- Whether everybody may see an image: one that belongs to no post, or to a public one, and that no moderator has hidden.
-(NOT {image}.is_hidden AND coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true))
-
--- fragment: maker(image)
--- The user whose image it is.
-CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END
-
--- fragment: shown_image(image, viewer)
--- Whether a viewer who sees what an image is of sees the image. One that a moderator has hidden is for its author alone.
-({unblocked({maker({image})}, {viewer})}
-  AND (NOT {image}.is_hidden OR {viewer}::text IS NULL OR {maker({image})} = {viewer}::text))
-
 -- name: insert_definition
 INSERT INTO definition (hash, name, version, body) VALUES ($1, $2, $3::int, $4::jsonb) ON CONFLICT (hash) DO NOTHING
 
@@ -66,42 +28,8 @@ VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::floa
 INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, moderation, is_moderated, DRAFT_COLUMNS)
 VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, CASE WHEN $7::boolean THEN 'hold' END, $7::boolean, DRAFT_VALUES)
 
--- fragment: post_columns
-id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
-
 -- name: post
 SELECT {post_columns} FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
-
--- name: any_post
--- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
--- which takes longer than the query.
-SELECT {post_columns} FROM post WHERE public_id = $1::uuid
-
--- name: posts
--- The caller inserts the conditions that choose an index first; those that follow apply to every list. ORDER_TIME is replaced by
--- the column whose latest come first.
-SELECT {post_columns}
-FROM post
-WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
-  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
-ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
-
--- name: posts_within
--- How many posts an area has, as far as LIMIT counts: an index has the answer.
-SELECT count(*) AS found FROM (SELECT 1 FROM post WHERE position <@ $1::polygon LIMIT $2::int) AS within
-
--- name: posts_by_distance
--- Those near a point, the nearest first. DISTANCE is replaced by the distance from it on a great circle, in millimeters. As many are read
--- as $13 says, in the order of an index: NearestFirst knows whether these are enough.
-SELECT *, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
-  SELECT {post_columns}, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
-  FROM post
-  WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
-    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
-    AND DISTANCE <= $10::bigint AND (DISTANCE, id) > ($11::bigint, $2::bigint)
-  ORDER BY position <-> point($12::float8, $8::float8) LIMIT $13::int) AS near
-ORDER BY distance, id LIMIT $6::int
 
 -- name: read_in_order_of_index
 -- The planner takes every polygon for a small one, and would read all that lies in it before it sorts.
@@ -114,67 +42,13 @@ SELECT set_config('enable_sort', 'on', true), set_config('enable_bitmapscan', 'o
 -- The lock order of decision 42: the jobs, then the post, then the rows that refer to it.
 SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR UPDATE
 
--- name: author_of_post
-SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
-
 -- name: has_post
 -- The lock prevents the deletion of the post until the transaction ends.
 SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR KEY SHARE
 
--- name: jobs_of_post
-SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
-UNION
-SELECT image.job FROM image JOIN post ON post.id = image.post_id
-WHERE post.public_id = $1::uuid AND image.job IS NOT NULL
-ORDER BY 1
-
--- name: drop_reactions
-DELETE FROM image WHERE post_id = $1::bigint RETURNING asset_set_id, source_set_id, job
-
--- name: drop_post
-DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id, job
-
--- name: change_post
-UPDATE post SET DRAFT_CHANGES WHERE public_id = $1::uuid
-RETURNING is_moderated AND moderation IS NULL AS is_to_be_held
-
--- name: assets_of_post
--- The assets of the post's set, of its reactions' sets, and of the sets that these have replaced.
-WITH RECURSIVE sets (id) AS (
-  SELECT asset_set_id FROM post WHERE id = $1::bigint AND asset_set_id IS NOT NULL
-  UNION SELECT asset_set_id FROM image WHERE post_id = $1::bigint AND asset_set_id IS NOT NULL
-  UNION SELECT asset_set.id FROM asset_set JOIN sets ON asset_set.replaced_by = sets.id)
-SELECT asset.id FROM asset JOIN sets ON sets.id = asset.asset_set_id ORDER BY asset.id
-
--- name: rename_assets
-UPDATE asset SET public_id = given.public_id
-FROM unnest($1::bigint[], $2::uuid[]) AS given (id, public_id)
-WHERE asset.id = given.id
-
 -- name: count_reactions
 UPDATE post SET reaction_count = reaction_count + $2::int
 WHERE id = (SELECT post_id FROM image WHERE public_id = $1::uuid)
-
--- name: jobs_of_images
-SELECT job FROM image WHERE kind = $1 AND owner = $2 AND job IS NOT NULL AND status IN ('processing', 'failed') ORDER BY 1
-
--- name: drop_images
-DELETE FROM image WHERE kind = $1 AND owner = $2 RETURNING asset_set_id, source_set_id, job
-
--- name: drop_image
-DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_id, job
-
--- name: calendar
--- The latest post of each day of a month that has posts of the author, by days of the given time zone.
-WITH day AS (
-  SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, {is_public(post)} AS is_public
-  FROM post
-  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, moderation, status, $5)}
-    AND taken_at >= $3::timestamp AT TIME ZONE $2
-    AND taken_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
-SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, is_public,
-  count(*) OVER (PARTITION BY date) AS posts
-FROM day ORDER BY date, taken_at DESC, id DESC
 
 -- name: zones
 SELECT name FROM pg_timezone_names
@@ -220,34 +94,6 @@ SELECT EXISTS (
     AND NOT EXISTS (
       SELECT FROM pg_depend
       WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')) AS has_relations
-
--- name: insert_api_key
-INSERT INTO api_key (name, hash, scopes) VALUES ($1, $2, $3::text[]) RETURNING id
-
--- name: api_keys
-SELECT id, name, hash, array_to_string(scopes, ' ') AS scopes, created_at, revoked_at FROM api_key ORDER BY id
-
--- name: revoke_api_key
-UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1::bigint AND revoked_at IS NULL RETURNING id
-
--- name: revoke_api_keys
-UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
-
--- name: lock_signing_keys
-LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE
-
--- name: signing_keys
-SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > statement_timestamp() ORDER BY id DESC
-
--- name: insert_signing_key
-INSERT INTO signing_key (secret) VALUES ($1)
-
--- name: retire_signing_keys
--- A key that retires earlier keeps its time.
-UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_interval(secs => $1::float8))
-
--- name: drop_signing_keys
-DELETE FROM signing_key WHERE retires_at <= statement_timestamp()
 
 -- name: asset
 SELECT {asset_columns}, blob.inline_content, asset_set.recipe,
@@ -357,52 +203,11 @@ ORDER BY asset_set.rejected_at LIMIT $2::int FOR UPDATE OF image SKIP LOCKED
 INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, post_id, alternative_text)
 VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FROM post WHERE $2 = 'reaction' AND public_id = $7::uuid), $8)
 
--- fragment: image_columns
-image.id, image.public_id, image.kind, image.owner, image.author, image.alternative_text, image.status, image.created_at, image.reasons,
-  image.job, image.asset_set_id, image.source_set_id, {public_image(image)} AS is_public
-
 -- name: image
 SELECT {image_columns}, image.is_hidden, post.author AS post_author
 FROM image LEFT JOIN post ON post.id = image.post_id
 WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)})
   AND {shown_image(image, $2)}
-
--- name: lock_itinerary
--- Serializes the submissions and deletions of thumbnails by users, who see each other's images after it.
-SELECT pg_advisory_xact_lock(hashtextextended('itinerary:' || $1, 2))
-
--- name: has_foreign_thumbnail
--- Whether an itinerary has a thumbnail that another user submitted, or one without an author.
-SELECT FROM image
-WHERE kind = 'itinerary' AND owner = $1 AND status IN ('processing', 'ready', 'failed') AND author IS DISTINCT FROM $2
-LIMIT 1
-
--- name: images
-SELECT {image_columns} FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
-  AND {shown_image(image, $5)}
-ORDER BY id DESC LIMIT $4::int
-
--- name: images_of_authors
-SELECT {image_columns} FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($6::text[])
-  AND {shown_image(image, $5)}
-ORDER BY id DESC LIMIT $4::int
-
--- name: current_image
--- The image with all of its assets, and the bytes of the asset of one role if they are stored in the database.
-SELECT image.public_id AS image, image.author, image.alternative_text, image.status, image.created_at,
-  {asset_columns}, asset_set.recipe,
-  CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content,
-  damage.kind AS damage, damage.error IS NOT NULL AS is_lost
-FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND NOT is_hidden AND {shown_image(image, $4)}
-      ORDER BY id DESC LIMIT 1) AS image
-JOIN asset_set ON asset_set.id = image.asset_set_id
-JOIN asset ON asset.asset_set_id = image.asset_set_id
-LEFT JOIN blob_damage AS damage ON damage.hash = asset.blob
-ORDER BY asset.id
-
--- name: lock_owner
--- The same for a deletion of the images of an owner.
-SELECT pg_advisory_xact_lock(hashtextextended($1 || ':' || $2, 0))
 
 -- name: lock_image_owner
 -- Serializes the publications of images of one owner.
@@ -500,3 +305,27 @@ SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
 -- name: is_writable
 -- A read-only server refuses row locks, also for zero rows. No other statement locks rows of this table.
 SELECT FROM blob_store LIMIT 0 FOR KEY SHARE
+
+-- name: insert_event
+-- Inserts an event of a user, unless the user caused it, has blocked who caused it, or is being deleted. The row of the count stays locked until the commit.
+WITH counted AS (
+  INSERT INTO user_event_count AS count (user_id, last)
+  SELECT $1, 1 WHERE $1 IS DISTINCT FROM $3::text AND NOT EXISTS (SELECT FROM forgetting WHERE forgetting.user_id = $1)
+    AND NOT {is_blocked($1, $3::text)}
+  ON CONFLICT (user_id) DO UPDATE SET last = count.last + 1
+  RETURNING user_id, last)
+INSERT INTO user_event (user_id, number, kind, actor, post, subject)
+SELECT user_id, last, $2, $3, $4::uuid, $5::uuid FROM counted
+RETURNING number
+
+-- name: notify_user
+SELECT pg_notify($1, $2)
+
+-- name: lock_user_shared
+-- Everything that is stored for a user is stored under this lock. The deletion of the user begins after all of it.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('user:' || $1, 3))
+
+-- name: refusal_of_user
+-- Whether a user is being deleted, and whether one is suspended.
+SELECT EXISTS (SELECT FROM forgetting WHERE user_id = $1) AS is_forgotten,
+  EXISTS (SELECT FROM suspension WHERE user_id = $1) AS is_suspended

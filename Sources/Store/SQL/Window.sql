@@ -58,3 +58,11 @@ SELECT pg_notify($1, json_build_object(
   'opened_at', to_char(opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'closes_at', to_char(closes_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text)
 FROM daily_window WHERE id = $2
+
+-- name: last_window
+SELECT id, closes_at <= clock_timestamp() AS is_over FROM daily_window ORDER BY id DESC LIMIT 1
+
+-- name: windows
+-- The windows from a number on.
+SELECT id, opened_at, closes_at, closes_at <= clock_timestamp() AS is_over FROM daily_window
+WHERE id >= $1::bigint ORDER BY id LIMIT 100

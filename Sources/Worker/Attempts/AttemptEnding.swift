@@ -30,7 +30,7 @@ enum AttemptEnding {
   /// The attempt failed for another reason. The job is retried until it has no attempts left.
   case failed(String)
   /// The run of the item is paused or has ended.
-  case superseded(Store.ItemEnding)
+  case superseded(Reprocessing.ItemEnding)
   /// The control stopped the attempt.
   case stopped(HeldJob.StopReason)
 }

@@ -112,7 +112,7 @@ struct AttemptRecord: Sendable {
   // A maintenance task collects later if this fails.
   private func collect() async {
     do {
-      try await store.collectReleased(pool)
+      try await store.collecting.collectReleased(pool)
     } catch {
       log.warning("released blobs could not be collected yet", ["error": "\(error)"])
     }
@@ -132,7 +132,7 @@ struct AttemptRecord: Sendable {
     case .broken(let work, let crash):
       return try count(crash, of: work, session)
     case .interrupted(let work, let failure):
-      try store.markSuspect(work, error: failure.detail, session)
+      try Quarantine.markSuspect(work, error: failure.detail, session)
       return try postpone("an attempt was interrupted", failure.description, session)
     case .unable(let outage):
       return try postpone("an attempt was not possible", outage.description, session)
@@ -150,17 +150,17 @@ struct AttemptRecord: Sendable {
       return Note(message: "job released", outcome: "released")
     case .stopped(.cancelled):
       try JobQueue.complete(job, .cancelled, result: nil, session)
-      try store.fail(job: job.publicID, session)
+      try JobControl.fail(job: job.publicID, session)
       return Note(message: "job cancelled", outcome: "cancelled")
     case .stopped(.leaseLost):
       return Note(level: .warning, message: "the lease was lost; nothing is written", outcome: "lost")
     case .unchanged(let work):
       try JobQueue.complete(job, .accepted, result: nil, session)
-      try store.end(itemOf: job.publicID, .skipped, session)
+      try Reprocessing.end(itemOf: job.publicID, .skipped, session)
       return Note(message: "outputs are up to date", subject: work.subject, outcome: "skipped")
     case .superseded(let ending):
       try JobQueue.complete(job, .cancelled, result: nil, session)
-      try store.end(itemOf: job.publicID, ending, session)
+      try Reprocessing.end(itemOf: job.publicID, ending, session)
       return Note(message: "the item of a run was not processed", outcome: "cancelled")
     }
   }
@@ -172,8 +172,8 @@ struct AttemptRecord: Sendable {
   }
 
   private func count(_ crash: CrashFacts, of work: Work, _ session: Session) throws -> Note {
-    let count = try store.countCrash(crash, of: work, session)
-    guard count.crashes >= Store.maxCrashes else {
+    let count = try Quarantine.countCrash(crash, of: work, session)
+    guard count.crashes >= Quarantine.maxCrashes else {
       // The attempt does not count: the next one, which is isolated, shows whether the media are the cause.
       return try postpone("the media process crashed", crash.description, session)
     }
@@ -199,7 +199,7 @@ struct AttemptRecord: Sendable {
 
   /// Fails the subject of a job that is dead now.
   private func bury(_ message: String, _ error: String, _ session: Session) throws -> Note {
-    try store.fail(job: job.publicID, session)
+    try JobControl.fail(job: job.publicID, session)
     return Note(level: .error, message: "job dead: \(message)", error: error, outcome: "dead")
   }
 }

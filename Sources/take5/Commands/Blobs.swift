@@ -19,7 +19,7 @@ extension Subcommand {
   ) { arguments in
     if arguments.has("--cancel") {
       let isCancelled = try await DatabaseAccess.use(arguments) { pool in
-        try await pool.transaction { session in try Store.cancelMove(session) }
+        try await pool.transaction { session in try Moving.cancel(session) }
       }
       try Console.print(isCancelled ? "the move is cancelled" : "the blobs do not move")
       return .success
@@ -40,7 +40,7 @@ extension Subcommand {
   ) async throws -> MoveResult {
     let parallel = try arguments.number("--parallel") ?? 4
     return try await DatabaseAccess.use(arguments, connections: parallel + 1) { pool in
-      let known = try await pool.run { session in try Store.storeIDs(session) }
+      let known = try await pool.run { session in try Moving.storeIDs(session) }
       // An interrupted command may have ended the move.
       if let known, try target.place.id() == known.current { return MoveResult(to: target.name, nil) }
       let source = try await BlobOptions.open(arguments, pool)

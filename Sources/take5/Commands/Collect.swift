@@ -36,9 +36,8 @@ extension Subcommand {
     example: "take5 gc hold --for 6h"
   ) { arguments in
     let duration = try arguments.duration("--for") ?? .seconds(6 * 3600)
-    let store = Store(blobs: ClosedBlobStore())
     let until = try await DatabaseAccess.use(arguments) { pool in
-      try await pool.transaction { session in try store.holdCollecting(for: duration, session) }
+      try await pool.transaction { session in try Collecting.hold(for: duration, session) }
     }
     let time = JSON.text(of: until)
     try Console.print(arguments.has("--json") ? #"{"held_until":"\#(time)"}"# : "no blobs are removed until \(time)")
@@ -50,9 +49,8 @@ extension Subcommand {
     options: Option.storeAccess,
     example: "take5 gc release"
   ) { arguments in
-    let store = Store(blobs: ClosedBlobStore())
     let wasHeld = try await DatabaseAccess.use(arguments) { pool in
-      try await pool.run { session in try store.releaseCollecting(session) }
+      try await pool.run { session in try Collecting.releaseHold(session) }
     }
     try Console.print(
       arguments.has("--json")

@@ -20,7 +20,7 @@ extension Subcommand {
       reason: "neither dead nor scheduled, or another job has its unique key"
     ) { store in
       BatchChange { ids, session in
-        try store.retry(jobs: ids, session)
+        try JobControl.retry(jobs: ids, session)
       } announce: { queues, session in
         for queue in Set(queues.values).sorted() { try JobQueue.notify(queue: queue, session) }
         try JobQueue.notifyChange(of: queues.keys.sorted(), session)
@@ -48,7 +48,7 @@ extension Subcommand {
       reason: "not found, or already finished"
     ) { store in
       BatchChange { ids, session in
-        try store.cancel(jobs: ids, session).mapValues { $0 == .cancelled ? "cancelled" : "cancelling" }
+        try JobControl.cancel(jobs: ids, session).mapValues { $0 == .cancelled ? "cancelled" : "cancelling" }
       } announce: { outcomes, session in
         try JobQueue.notifyChange(of: outcomes.keys.sorted(), session)
       }

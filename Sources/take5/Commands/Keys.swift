@@ -25,9 +25,8 @@ extension Subcommand {
     let hash = SHA256.digest(of: Array(key.utf8)).bytes
     let isJSON = arguments.has(Option.json.name)
     try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
       try await pool.transaction { session in
-        let id = try store.insertKey(named: name, hash: hash, scopes: scopes, session)
+        let id = try Keys.insert(named: name, hash: hash, scopes: scopes, session)
         // Printed before the commit: if standard output fails, the key is not stored.
         try Console.print(
           isJSON
@@ -43,8 +42,7 @@ extension Subcommand {
     example: "take5 keys list"
   ) { arguments in
     let keys = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
-      return try await pool.run { session in try store.apiKeys(session) }
+      return try await pool.run { session in try Keys.list(session) }
     }
     for key in keys {
       let report = KeyReport(key)
@@ -60,10 +58,9 @@ extension Subcommand {
   ) { arguments in
     let operand = arguments.operands[0]
     let id = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
       return try await pool.transaction { session in
-        let key = try key(operand, among: try store.apiKeys(session))
-        _ = try store.revoke(key: key.id, session)
+        let key = try key(operand, among: try Keys.list(session))
+        _ = try Keys.revoke(key.id, session)
         return key.id
       }
     }
@@ -103,8 +100,7 @@ extension Subcommand {
     }
     let seconds = revoking ? 0 : Double(MediaURLs.maxLifetime)
     try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
-      try await pool.transaction { session in try store.rotateSigningKeys(keepingOld: seconds, session) }
+      try await pool.transaction { session in try Keys.rotateSigningKeys(keepingOld: seconds, session) }
     }
     try Console.print(
       arguments.has("--json")

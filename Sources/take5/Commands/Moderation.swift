@@ -23,7 +23,7 @@ extension Subcommand {
     let state = try arguments.choice("--state", of: ModerationCase.State.self) ?? .open
     let page = PageRequest(limit: try arguments.number("--limit") ?? 50)
     let cases = try await DatabaseAccess.use(arguments) { pool in
-      try await pool.run { try Store(blobs: ClosedBlobStore()).moderationCases(state, page, $0) }
+      try await pool.run { try Moderation.list(state, page, $0) }
     }.items
     if arguments.has("--json") {
       for found in cases { try Console.print(try JSON.text(CaseReport(found))) }
@@ -42,9 +42,8 @@ extension Subcommand {
     let id = try publicID(arguments.operands[0])
     let report = try await DatabaseAccess.use(arguments) { pool in
       try await pool.run { session -> CaseReport? in
-        let store = Store(blobs: ClosedBlobStore())
-        return try store.moderationCase(id, session).map { found in
-          CaseReport(found, try store.reports(ofCase: id, limit: PageRequest.limits.upperBound, session))
+        return try Moderation.find(id, session).map { found in
+          CaseReport(found, try Moderation.reports(of: id, limit: PageRequest.limits.upperBound, session))
         }
       }
     }
@@ -79,10 +78,9 @@ extension Subcommand {
       }
       let note = arguments.value(note.name)
       let decided = try await DatabaseAccess.use(arguments) { pool in
-        try await pool.transaction { session -> Store.Decided in
-          let store = Store(blobs: ClosedBlobStore())
-          let id = try given ?? subject.flatMap { try store.openCase(about: $0, session)?.opened.id }
-          return try id.map { try store.decide($0, decision, by: "command line", note: note, session) } ?? .notFound
+        try await pool.transaction { session -> Moderation.Decided in
+          let id = try given ?? subject.flatMap { try Moderation.openCase(about: $0, session)?.opened.id }
+          return try id.map { try Moderation.decide($0, decision, by: "command line", note: note, session) } ?? .notFound
         }
       }
       let report = CaseReport(try result(decided, decision))
@@ -92,7 +90,7 @@ extension Subcommand {
   }
 
   private static func result(
-    _ decided: Store.Decided, _ decision: ModerationDecision
+    _ decided: Moderation.Decided, _ decision: ModerationDecision
   ) throws(CommandFailure) -> ModerationCase {
     switch decided {
     case .decided(let decided): return decided

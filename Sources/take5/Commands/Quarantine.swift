@@ -48,7 +48,7 @@ extension Subcommand {
     }
     let report = try await StoreIntegrity.use(arguments) { integrity in
       let media = try await find(prefix, integrity.pool)
-      let definition = try await integrity.pool.run { session in try integrity.store.definition(of: media, session) }
+      let definition = try await integrity.pool.run { session in try Quarantine.definition(of: media, session) }
       return try QuarantineExport.write(media, definition: definition, from: integrity.blobs, to: folder)
     }
     try Console.print(arguments.has("--json") ? try JSON.text(report) : report.command)
@@ -64,7 +64,7 @@ extension Subcommand {
     let hash = try await DatabaseAccess.use(arguments) { pool in
       let media = try await find(prefix, pool)
       guard
-        try await pool.transaction({ session in try Store(blobs: ClosedBlobStore()).release(media, session) })
+        try await pool.transaction({ session in try Quarantine.release(media, session) })
       else { throw notQuarantined(prefix) }
       return media.hash.hex
     }
@@ -86,7 +86,7 @@ extension Subcommand {
 
   private static func quarantined(_ prefix: String, _ pool: Pool) async throws -> [QuarantinedMedia] {
     try await pool.run { session in
-      try session.snapshot { session in try Store(blobs: ClosedBlobStore()).quarantined(prefix: prefix, session) }
+      try session.snapshot { session in try Quarantine.list(prefix: prefix, session) }
     }
   }
 

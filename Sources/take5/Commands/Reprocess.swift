@@ -57,7 +57,7 @@ extension Subcommand {
     return try await ReprocessCommand.use(arguments) { command in
       let blobs = try await command.openBlobs()
       let id = try await command.pool.transaction { session in
-        try command.store.createRun(request, session)
+        try Reprocessing.create(request, session)
       }
       guard let id else {
         try Console.print(arguments.has("--json") ? #"{"items":{},"total":0}"# : "no posts or images are selected")
@@ -75,12 +75,11 @@ extension Subcommand {
 
   private static func plan(_ request: ReprocessRequest, _ arguments: Arguments) async throws -> ExitStatus {
     let plan = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
       return try await pool.run { session in
         try session.snapshot { session in
           ReprocessPlan(
-            try store.summarize(request, session),
-            withoutSources: try store.countWithoutSources(request, session))
+            try Reprocessing.summarize(request, session),
+            withoutSources: try Reprocessing.countWithoutSources(request, session))
         }
       }
     }
@@ -112,11 +111,11 @@ extension Subcommand {
       try await pool.run { session in
         try session.snapshot { session in
           guard let named else {
-            return try store.runs(limit: limit, session).map {
-              ReprocessReport($0, try store.counts(of: $0, session))
+            return try Reprocessing.list(limit: limit, session).map {
+              ReprocessReport($0, try Reprocessing.counts(of: $0, session))
             }
           }
-          guard let run = try store.run(named, session) else { throw runNotFound(named) }
+          guard let run = try Reprocessing.find(named, session) else { throw runNotFound(named) }
           return [try ReprocessReport(run, limit: limit, store, session)]
         }
       }
@@ -148,8 +147,8 @@ extension Subcommand {
     return try await ReprocessCommand.use(arguments) { command in
       let blobs = try await command.openBlobs()
       try await command.pool.transaction { session in
-        guard let run = try command.store.run(id, session) else { throw runNotFound(id) }
-        guard try command.store.change(run, to: .running, session) else { throw runFinished(id) }
+        guard let run = try Reprocessing.find(id, session) else { throw runNotFound(id) }
+        guard try Reprocessing.change(run, to: .running, session) else { throw runFinished(id) }
       }
       return try await command.follow(id, with: blobs, isDetached: arguments.has("--detach"), until: signals)
     }
@@ -165,11 +164,10 @@ extension Subcommand {
 
   private static func change(_ arguments: Arguments, to state: ReprocessRun.State) async throws -> ExitStatus {
     let id = try runID(arguments.operands[0])
-    let store = Store(blobs: ClosedBlobStore())
     try await DatabaseAccess.use(arguments) { pool in
       try await pool.transaction { session in
-        guard let run = try store.run(id, session) else { throw runNotFound(id) }
-        guard try store.change(run, to: state, session) else { throw runFinished(id) }
+        guard let run = try Reprocessing.find(id, session) else { throw runNotFound(id) }
+        guard try Reprocessing.change(run, to: state, session) else { throw runFinished(id) }
       }
     }
     let json = try JSON.text(["id": id.description, "state": state.rawValue])

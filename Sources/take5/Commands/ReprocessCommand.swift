@@ -85,7 +85,7 @@ struct ReprocessCommand: Sendable {
   private func finished(_ id: PublicID) async throws -> ReprocessReport {
     try await pool.run { session in
       try session.snapshot { session in
-        guard let run = try store.run(id, session) else { throw Subcommand.runNotFound(id) }
+        guard let run = try Reprocessing.find(id, session) else { throw Subcommand.runNotFound(id) }
         return try ReprocessReport(run, limit: 20, store, session)
       }
     }
@@ -159,9 +159,9 @@ struct ReprocessMonitor: Sendable {
   private func read(_ id: PublicID) async throws -> (ReprocessRun, ReprocessCounts, [ReprocessReport.Failure]) {
     try await pool.run(timeout: .seconds(60)) { session in
       try session.snapshot { session in
-        guard let run = try store.run(id, session) else { throw Subcommand.runNotFound(id) }
-        let retried = try store.retriedItems(of: run, limit: Self.maxNoted, session)
-        return (run, try store.counts(of: run, session), retried.map(ReprocessReport.Failure.init))
+        guard let run = try Reprocessing.find(id, session) else { throw Subcommand.runNotFound(id) }
+        let retried = try Reprocessing.retriedItems(of: run, limit: Self.maxNoted, session)
+        return (run, try Reprocessing.counts(of: run, session), retried.map(ReprocessReport.Failure.init))
       }
     }
   }

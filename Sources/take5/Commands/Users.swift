@@ -17,8 +17,7 @@ extension Subcommand {
   ) { arguments in
     let limit = try arguments.number("--limit") ?? 100
     let accounts = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
-      return try await pool.run { session in try store.accounts(limit: limit, session) }
+      return try await pool.run { session in try Accounts.list(limit: limit, session) }
     }
     for account in accounts { try print(account, arguments) }
     if accounts.isEmpty, !arguments.has(Option.json.name) { try Console.print("no accounts") }
@@ -52,9 +51,9 @@ extension Subcommand {
     let report = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore())
       return try await pool.transaction { session in
-        guard let id = try store.findUser(user, session) else { throw unknownUser(user) }
+        guard let id = try People.findID(user, session) else { throw unknownUser(user) }
         do {
-          try store.save(ProfileChange(userName: .set(name)), of: id, for: .unrestricted, session)
+          try People.save(ProfileChange(userName: .set(name)), of: id, for: .unrestricted, session)
         } catch is UserNameTaken {
           throw CommandFailure(
             .rejected, "another user has the user name '\(name)'", remedy: "'take5 users show \(name)' shows who has it"
@@ -80,7 +79,7 @@ extension Subcommand {
         "user \(report.user) is deleted with \(Counted.text(report.posts, "post")), their media, and all comments, "
           + "reactions and relations; nothing brings them back but a backup", arguments)
       let (job, tokens) = try await pool.transaction { session in
-        let started = try store.forget(report.user, request: nil, session) { _ in }
+        let started = try Forgetting.start(report.user, request: nil, session) { _ in }
         try JobQueue.notify(queue: JobKinds.taskQueue, session)
         return started
       }
@@ -104,7 +103,7 @@ extension Subcommand {
     }
     let name = arguments.operands[0]
     let result = try await StoreIntegrity.use(arguments) { integrity in
-      let user = try await integrity.pool.run { session in try integrity.store.findUser(name, session) }
+      let user = try await integrity.pool.run { session in try People.findID(name, session) }
       guard let user else { throw unknownUser(name) }
       let file = try OutputFile(path: path, replacing: arguments.has(Option.force.name), protecting: [])
       let content = file.file
@@ -113,7 +112,7 @@ extension Subcommand {
       // Compression and files block a thread.
       let missing = try await withTaskExecutorPreference(executor) {
         try await UserExport(
-          user: user, store: integrity.store, reads: BlobReads(integrity.blobs), database: integrity.pool
+          user: user, reads: BlobReads(integrity.blobs), database: integrity.pool
         ) { bytes in
           try Task.checkCancellation()
           try content.descriptor.write(bytes)
@@ -136,7 +135,7 @@ extension Subcommand {
     let password = newPassword()
     let hash = PasswordHash(of: password)
     _ = try await change(arguments) { store, account, session in
-      guard try store.setPassword(of: account.user, hash, session) != nil else { return nil }
+      guard try Accounts.setPassword(of: account.user, hash, session) != nil else { return nil }
       // Printed before the commit: if standard output fails, the password is not changed.
       try Console.print(
         arguments.has(Option.json.name)
@@ -159,8 +158,8 @@ extension Subcommand {
 
   private static func setDisabled(_ isDisabled: Bool, _ arguments: Arguments) async throws -> ExitStatus {
     let account = try await change(arguments) { store, account, session in
-      guard try store.setDisabled(isDisabled, of: account.user, session) != nil else { return nil }
-      return try store.account(of: account.user, session)
+      guard try Accounts.setDisabled(isDisabled, of: account.user, session) != nil else { return nil }
+      return try Accounts.find(of: account.user, session)
     }
     try print(account, arguments)
     return .success
@@ -174,7 +173,7 @@ extension Subcommand {
     let account = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore())
       return try await pool.transaction { session in
-        let account = try store.account(named: name, session) ?? store.account(of: name, session)
+        let account = try Accounts.find(named: name, session) ?? Accounts.find(of: name, session)
         return try account.flatMap { try body(store, $0, session) }
       }
     }
@@ -248,10 +247,10 @@ private struct UserReport: Encodable {
 
   /// Reads the user whose id or user name is given; status 66 if nothing of such a user is stored.
   init(_ text: String, _ store: Store, _ session: Session) throws {
-    guard let id = try store.findUser(text, session) else { throw Subcommand.unknownUser(text) }
-    let stored = try store.user(id, for: .user(id), session)
-    let account = try store.account(of: id, session)
-    let standing = try store.standing(of: id, session)
+    guard let id = try People.findID(text, session) else { throw Subcommand.unknownUser(text) }
+    let stored = try People.find(id, for: .user(id), session)
+    let account = try Accounts.find(of: id, session)
+    let standing = try Store.standing(of: id, session)
     user = id
     (userName, name) = (stored?.profile.userName, stored?.profile.name)
     createdAt = account?.createdAt ?? stored?.createdAt

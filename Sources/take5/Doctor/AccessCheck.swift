@@ -35,7 +35,7 @@ extension DoctorCheck {
       let keys = try await access.pool.run { session -> [StoredKey]? in
         if try Migrator.applied(session).isEmpty { return [] }
         // An older schema may lack the table.
-        return try? Store(blobs: ClosedBlobStore()).apiKeys(session)
+        return try? Keys.list(session)
       }
       known.revoked = keys?.count { $0.revokedAt != nil } ?? 0
       known.valid = (keys?.count ?? 0) - known.revoked

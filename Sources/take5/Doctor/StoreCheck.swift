@@ -39,7 +39,7 @@ extension DoctorCheck {
     let isEmpty = try await access.pool.run { session in try Migrator.applied(session).isEmpty }
     guard !isEmpty else { return nil }
     do {
-      return try await Store.match(of: place, access.pool)
+      return try await DatabaseBlobs.match(of: place, access.pool)
     } catch let error as PostgresError where error.isUndefined {
       return nil
     }

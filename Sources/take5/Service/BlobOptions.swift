@@ -67,9 +67,9 @@ enum BlobOptions {
     do {
       if isCreating { try Folder.make(data, mode: 0o700) }
       guard let next, !isAdopting else {
-        return try await Store.openBlobs(in: place.place, isAdopting: isAdopting, database)
+        return try await DatabaseBlobs.open(in: place.place, isAdopting: isAdopting, database)
       }
-      return try await Store.openBlobs(in: place.place, movingTo: next.place, database)
+      return try await DatabaseBlobs.open(in: place.place, movingTo: next.place, database)
     } catch let refusal as BlobFolderRefusal {
       throw CommandFailure(refusal, folder: place.name)
     } catch let error as BlobError {

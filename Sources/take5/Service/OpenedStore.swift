@@ -44,8 +44,8 @@ struct OpenedStore: Sendable {
   /// Refuses a time zone that the database does not know, and reports that this process does not open a window that the store has a
   /// schedule of.
   private func checkWindow(_ arguments: Arguments, _ schedule: WindowSchedule?, _ log: Logger) async throws {
-    let (isKnown, last) = try await database.pool.run { [store] session in
-      (try schedule.map { try store.knowsZone(of: $0, session) }, try store.lastWindowSchedule(session))
+    let (isKnown, last) = try await database.pool.run { session in
+      (try schedule.map { try Window.knowsZone(of: $0, store.timeZones, session) }, try Window.lastSchedule(session))
     }
     if isKnown == nil, let last {
       log.warning("without --window, this process does not open the daily window", ["schedule": last])

@@ -32,20 +32,19 @@ struct StoreBackup: Sendable {
   /// Makes the backup, with no removal of blobs meanwhile.
   func run() async throws -> Report {
     let (known, facts) = try await database.pool.run { session in
-      (try Store.storeIDs(session), try DatabaseFacts(session))
+      (try Moving.storeIDs(session), try DatabaseFacts(session))
     }
     guard let known else { throw CommandFailure(.internal, "the store has no id") }
     let lock = try folder.begin(for: known)
     defer { withExtendedLifetime(lock) {} }
-    let store = Store(blobs: blobs)
     let end = try await database.pool.transaction { session in
-      try store.holdCollecting(for: Self.maxHold, session)
+      try Collecting.hold(for: Self.maxHold, session)
     }
     let outcome: Result<Report, any Error>
     do { outcome = .success(try await run(known.current, facts)) } catch { outcome = .failure(error) }
     // In a task of its own, which is not cancelled.
     let releasing = Task { [pool = database.pool] in
-      try await pool.run { session in try store.releaseCollecting(heldUntil: end, session) }
+      try await pool.run { session in try Collecting.releaseHold(heldUntil: end, session) }
     }
     do { try await releasing.value } catch {
       Console.note(

@@ -50,7 +50,7 @@ struct MediaRemaker: Sendable {
     let (runs, unreadable) = try await integrity.pool.transaction { session in
       let (groups, unreadable) = try RemakeGroup.groups(of: subjects, session)
       let runs = try groups.compactMap { group in
-        try store.createRun(group.request, session).map { (id: $0, subjects: group.subjects) }
+        try Reprocessing.create(group.request, session).map { (id: $0, subjects: group.subjects) }
       }
       return (runs, unreadable)
     }
@@ -64,7 +64,7 @@ struct MediaRemaker: Sendable {
     for run in runs {
       for subject in run.subjects { outcomes[subject] = .done }
       let failures = try await integrity.pool.run { session in
-        try store.run(run.id, session).map { try store.failures(of: $0, limit: run.subjects.count, session) } ?? []
+        try Reprocessing.find(run.id, session).map { try Reprocessing.failures(of: $0, limit: run.subjects.count, session) } ?? []
       }
       for failure in failures { outcomes[failure.subject] = .failed(failure.error) }
     }

@@ -113,14 +113,14 @@ struct StoreRestore: Sendable {
     let (blobs, _) = try place.place.open(manifest.store)
     let copied = try await copyBlobs(rows, to: blobs)
     let revokes = arguments.has("--revoke-keys")
-    try await dump.restore(with: programs, then: revokes ? [Store.keyRevocation] : [])
+    try await dump.restore(with: programs, then: revokes ? [Keys.revocation] : [])
     try await pool.run { session in
       try Migrator(StoreMigrations.all).migrate(session)
       try session.executeScript("ANALYZE", name: "ANALYZE")
     }
     // A move that had not ended has ended here: these are the blobs.
-    try await pool.run { session in _ = try Store.cancelMove(session) }
-    _ = try await Store.openBlobs(in: place.place, isAdopting: true, pool)
+    try await pool.run { session in _ = try Moving.cancel(session) }
+    _ = try await DatabaseBlobs.open(in: place.place, isAdopting: true, pool)
     let store = Store(blobs: blobs)
     let progress = StageProgress()
     let verifier = Verifier(pool: pool, store: store, blobs: blobs, parallel: parallel) { stage, fraction in
@@ -128,7 +128,7 @@ struct StoreRestore: Sendable {
     }
     defer { progress.clear() }
     let report = try await verifier.run()
-    let keys = try await pool.run { session in try store.apiKeys(session) }
+    let keys = try await pool.run { session in try Keys.list(session) }
     return RestoreResult(
       manifest, copied, findings: report.findings, keys: keys.filter { $0.revokedAt == nil }, keysRevoked: revokes)
   }

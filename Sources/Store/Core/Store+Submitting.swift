@@ -1,0 +1,160 @@
+package import Crypto
+import FoundationEssentials
+package import Model
+package import Postgres
+package import Queue
+
+/// Submissions. Each function runs in a transaction of the caller's.
+///
+/// The caller notifies the workers (`JobQueue.notify`).
+extension Store {
+  /// Inserts a post and enqueues its job. A post without media is ready at once and has no job.
+  ///
+  /// - Parameters:
+  ///   - sources: the submitted media, with the roles `source.front` and `source.back`, `source.clip`, or `source.photo`
+  ///     and their indexes.
+  ///   - isHeld: whether only the author sees the post until a moderator decides.
+  ///   - request: the request, for the log and the traces of the worker.
+  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`, `SuspendedRefusal`, `PunctualityRefusal`.
+  package func submitPost(
+    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, isHeld: Bool = false, request: JobRequest?,
+    _ session: Session
+  ) throws -> PublicID {
+    try Self.requireUsers(draft.author, in: session)
+    let post = PublicID.now()
+    guard !sources.isEmpty else {
+      try Self.insert(post, draft, status: .ready, job: nil, set: nil, window: nil, isHeld: isHeld, session)
+      if isHeld { try Moderation.notify(draft.author, of: .held, post, session) }
+      return post
+    }
+    try Quarantine.refuse(sources, session)
+    let (job, stored) = (PublicID.now(), try StoredDefinition(definition))
+    let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
+    // After the files are written, because other submissions that insert this definition wait for the commit.
+    try Self.insert(stored, session)
+    try Self.insert(post, draft, status: .processing, job: job, set: set, window: definition.window, isHeld: isHeld, session)
+    try enqueue(PostJob(post: post), as: job, by: draft.author, stored, request: request, session)
+    return post
+  }
+
+  /// Inserts an image and enqueues its job; nil if it is a reaction to a post that the viewer does not see.
+  ///
+  /// - Parameter source: the submitted photo, with the role `source.photo`.
+  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`; `OwnershipRefusal` for an image that would replace another user's.
+  package func submitImage(
+    _ draft: ImageDraft, for viewer: Viewer, source: NewAsset, definition: PhotoDefinition, request: JobRequest?,
+    _ session: Session
+  ) throws -> PublicID? {
+    try Self.requireUsers(draft.kind == .profile ? draft.owner : nil, draft.author, in: session)
+    if draft.kind == .reaction {
+      guard PublicID(draft.owner) != nil,
+        try !session.execute(Self.statements["has_post"], .text(draft.owner), viewer.parameter).isEmpty
+      else { return nil }
+    }
+    try Images.requireOwner(of: draft.kind, draft.owner, viewer, session)
+    try Quarantine.refuse([source], session)
+    let (image, job) = (PublicID.now(), PublicID.now())
+    let definition = try StoredDefinition(definition)
+    let set = try insertSet([source], definition: nil, recipe: nil, job: nil, session)
+    try Self.insert(definition, session)
+    try session.execute(
+      Self.statements["insert_image"], .text(image.description), .text(draft.kind.rawValue), .text(draft.owner),
+      .text(draft.author), .text(job.description), .integer(set),
+      .text(draft.kind == .reaction ? draft.owner : nil), .text(draft.alternativeText))
+    try enqueue(
+      ImageJob(image: image), as: job, by: draft.author ?? draft.owner, definition, request: request, session)
+    return image
+  }
+
+  /// Enqueues a job in the fair share of its author.
+  ///
+  /// It is the last statement of the transaction: the row of the fair share stays locked until the commit, and other
+  /// submissions of the same author wait for it.
+  func enqueue<Job: MediaJob & Encodable>(
+    _ arguments: Job, as job: PublicID, by author: String, _ definition: StoredDefinition, request: JobRequest?,
+    _ session: Session
+  ) throws {
+    let name = "author:" + author
+    try JobQueue.enqueue(
+      NewJob(
+        publicID: job, queue: Job.queue, kind: Job.kind, maxAttempts: definition.attempts,
+        deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes,
+        request: request, share: JobShare(name: name),
+        limit: authorConcurrency.map { JobLimit(name: name, max: $0) }, arguments: try JSON.encode(arguments)), session)
+  }
+
+  static func insert(_ definition: StoredDefinition, _ session: Session) throws(PostgresError) {
+    try session.execute(
+      Self.statements["insert_definition"], .bytes(definition.hash.bytes), .text(definition.name),
+      .integer(definition.version), .text(String(decoding: definition.body, as: UTF8.self)))
+  }
+
+  static func insert(
+    _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?,
+    window: Definition.Window?, isHeld: Bool, _ session: Session
+  ) throws {
+    let rule = window ?? Definition.Window()
+    let punctuality = draft.kind == .take5 ? try Window.judge(draft.capturedAt, rule, session) : nil
+    if let punctuality, !rule.accepts(punctuality) { throw PunctualityRefusal(punctuality: punctuality) }
+    let fixed: [Parameter] = [
+      .text(post.description), .text(status.rawValue), .text(job?.description), .integer(set),
+      .text(punctuality?.state.rawValue), .integer(punctuality?.lateSeconds.map(Int64.init)), .bool(isHeld),
+    ]
+    try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { $0.value(draft) })
+  }
+}
+
+/// The error for a moment that is not on time, where the definition refuses it.
+package struct PunctualityRefusal: Error, Sendable, Hashable {
+  package let punctuality: Punctuality
+}
+
+extension MediaDefinition {
+  /// How posts are judged by the daily window; nil: by the defaults.
+  fileprivate var window: Definition.Window? {
+    if case .clips(let definition) = self { definition.window } else { nil }
+  }
+}
+
+/// A definition as it is stored in the database, identified by the hash of its canonical JSON.
+package struct StoredDefinition: Sendable, Hashable {
+  package let name: String
+  package let version: Int
+  package let attempts: Int
+  package let deadlineSeconds: Int
+  /// Whether the inputs are clips, otherwise photos.
+  package let isForClips: Bool
+  let body: [UInt8]
+  package let hash: SHA256Digest
+
+  package init(_ definition: Definition) throws {
+    try self.init(
+      definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: true,
+      try JSON.encode(definition))
+  }
+
+  package init(_ definition: PhotoDefinition) throws {
+    try self.init(
+      definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: false,
+      try JSON.encode(definition))
+  }
+
+  package init(_ definition: MediaDefinition) throws {
+    switch definition {
+    case .clips(let definition): try self.init(definition)
+    case .photos(let definition): try self.init(definition)
+    }
+  }
+
+  private init(
+    _ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, isForClips: Bool, _ body: [UInt8]
+  ) throws {
+    self.name = name
+    self.version = version
+    self.attempts = attempts
+    self.deadlineSeconds = deadlineSeconds
+    self.isForClips = isForClips
+    self.body = body
+    hash = SHA256.digest(of: try JSON.canonical(body))
+  }
+}

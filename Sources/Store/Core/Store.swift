@@ -1,0 +1,202 @@
+package import Blobs
+import FoundationEssentials
+package import Model
+package import Platform
+package import Postgres
+import Queue
+
+/// The operations on posts, images, asset sets, blobs and definitions in the database and the blob store.
+///
+/// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
+/// together are one function, so that they are one transaction.
+package struct Store: Sendable {
+  static let statements = Statements(
+    topic: "store", PostColumn.complete(PackageResources.Fragments_sql + PackageResources.Store_sql))
+
+  /// The channel of the notification that a user has an event; the payload is the user.
+  package static let eventChannel = "take5_events"
+
+  let blobs: any BlobStore
+  let authorConcurrency: Int?
+  let keepRejected: Duration
+  package let windowSchedule: WindowSchedule?
+  package let timeZones = KnownTimeZones()
+
+  package var collecting: Collecting { Collecting(blobs: blobs) }
+
+  /// The default time for which the sources of rejected media are kept.
+  package static let keepRejected = Duration.seconds(7 * 24 * 3600)
+
+  /// - Parameters:
+  ///   - authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
+  ///   - keepRejected: the time for which the sources of rejected media are kept; zero: they are removed with the rejection.
+  ///   - windowSchedule: when the daily window opens; nil: this process does not open it.
+  package init(
+    blobs: any BlobStore, authorConcurrency: Int? = nil, keepRejected: Duration = Store.keepRejected,
+    windowSchedule: WindowSchedule? = nil
+  ) {
+    self.blobs = blobs
+    self.authorConcurrency = authorConcurrency
+    self.keepRejected = keepRejected
+    self.windowSchedule = windowSchedule
+  }
+
+  /// Throws unless the database is reachable and accepts writes, and blobs that this process writes.
+  package func check(_ session: Session) throws {
+    try session.execute(Self.statements["is_writable"])
+    let isWriter: Bool = try session.execute(Moving.statements["is_writer"], .texts(blobs.ids.map(\.description)))
+      .single().get("is_writer")
+    guard isWriter else { throw Self.movedAway }
+  }
+
+  /// The blobs are, or will be, in a store that this process does not write to.
+  static let movedAway = BlobError.unavailable(
+    "the blobs move to a store that this process does not write to: start it with --blobs-next, or after the move with --blobs"
+  )
+
+  /// Stores an event of a user and notifies the streams of that user, in the transaction that causes it; does nothing if the user is the one who caused it.
+  ///
+  /// It is the last change of a transaction, or one of the last: the count of the user's events stays locked until the
+  /// commit. Several users are notified in the order of their ids, by their bytes.
+  ///
+  /// - Parameters:
+  ///   - actor: the user who caused it; nil: the service did.
+  ///   - subject: the comment or the image that it is about.
+  package static func notify(
+    _ user: String, of kind: UserEvent.Kind, by actor: String?, post: PublicID? = nil, subject: PublicID? = nil,
+    _ session: Session
+  ) throws(PostgresError) {
+    let inserted = try session.execute(
+      Self.statements["insert_event"], .text(user), .text(kind.rawValue), .text(actor), .text(post?.description),
+      .text(subject?.description))
+    guard !inserted.isEmpty else { return }
+    try session.executeAfterCommit(Self.statements["notify_user"], .text(Self.eventChannel), .text(user))
+  }
+
+  /// Whether a user is being deleted, and whether one is suspended.
+  package static func standing(of user: String, _ session: Session) throws(PostgresError) -> (
+    isForgotten: Bool, isSuspended: Bool
+  ) {
+    let row = try session.execute(Self.statements["refusal_of_user"], .text(user)).single()
+    return (try row.get("is_forgotten"), try row.get("is_suspended"))
+  }
+
+  /// Throws if one of the users is being deleted, or is suspended. Until the transaction ends, no deletion of them starts.
+  ///
+  /// Every function that stores something for a user calls it first.
+  ///
+  /// - Parameter allowingSuspended: whether something may be stored about a suspended user, which others do.
+  /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`, after which the caller must roll back.
+  package static func requireUsers(_ users: String?..., allowingSuspended: Bool = false, in session: Session) throws {
+    for user in users.compactMap(\.self) {
+      try session.execute(Self.statements["lock_user_shared"], .text(user))
+      // A statement of its own: it sees what was committed while the lock was waited for.
+      let standing = try standing(of: user, session)
+      if standing.isForgotten { throw ForgottenRefusal(user: user) }
+      if standing.isSuspended, !allowingSuspended { throw SuspendedRefusal(user: user) }
+    }
+  }
+}
+
+extension Store {
+  private static let topics: [Statements] = [
+    statements, Comments.statements, Collections.statements, Places.statements, People.statements, Accounts.statements,
+    Tokens.statements, Keys.statements, Usage.statements, Moderation.statements, Events.statements, Window.statements,
+    Posts.statements, Images.statements, Exporting.statements, Forgetting.statements, AwaitedUploads.statements,
+    Reprocessing.statements, Collecting.statements, Damage.statements, Moving.statements, Quarantine.statements,
+  ]
+
+  /// A failpoint before and after each statement of the store.
+  package static var failpoints: [Failpoint] {
+    topics.flatMap(\.failpoints)
+  }
+}
+
+/// The migrations of the complete schema.
+package enum StoreMigrations {
+  /// The queue's migrations, then the store's, which have the versions from 100 on.
+  package static let all =
+    QueueMigrations.all + [
+      Migration(
+        baseline: 146, replacing: Array(100...132) + [134, 137, 138, 140, 141, 142], name: "store",
+        // Each after those that its tables refer to.
+        PackageResources.Blobs_schema_sql, PackageResources.Assets_schema_sql, PackageResources.Posts_schema_sql,
+        PackageResources.Reprocessing_schema_sql, PackageResources.Quarantine_schema_sql,
+        PackageResources.People_schema_sql, PackageResources.Access_schema_sql, PackageResources.Events_schema_sql,
+        PackageResources.Places_schema_sql, PackageResources.Map_schema_sql, PackageResources.Collections_schema_sql,
+        PackageResources.Comments_schema_sql, PackageResources.Moderation_schema_sql,
+        PackageResources.Uploads_schema_sql, PackageResources.Forgetting_schema_sql),
+      Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
+      Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
+      Migration(version: 149, name: "window_schedule", PackageResources.v0149_window_schedule_sql),
+    ]
+}
+
+/// An error for stored data that is missing, inconsistent or not readable.
+package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The subject does not exist, or does not wait for outputs.
+  case noSubject(Subject)
+  /// The job's arguments do not decode as those of its kind, for the given reason.
+  case unreadableJob(PublicID, String)
+  /// The kind of the job is not known.
+  case unknownKind(String, PublicID)
+  /// The definition that the job refers to is not stored.
+  case noDefinition(PublicID)
+  /// The definition that the job refers to does not decode, for the given reason.
+  case unreadableDefinition(PublicID, String)
+  /// The definition that the job refers to is for clips and the sources are photos, or the other way round.
+  case otherMedia(PublicID)
+  /// The subject has no source of this role.
+  case noSource(Subject, Role)
+  /// The subject got other outputs while these were made.
+  case outputsChanged(Subject)
+  /// The item of the run has an outcome already.
+  case itemEnded(Subject)
+
+  /// Whether a newer version of take5 may have written what this version cannot read. The job waits for a worker of that
+  /// version.
+  package var mayBeNewer: Bool {
+    switch self {
+    case .unknownKind, .unreadableDefinition: true
+    default: false
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .noSubject(let subject): "\(subject) does not exist, or does not wait for outputs"
+    case .unreadableJob(let id, let reason): "the arguments of job \(id) cannot be read: \(reason)"
+    case .unknownKind(let kind, let id): "unknown kind '\(kind)' of job \(id)"
+    case .noDefinition(let id): "the definition of job \(id) is not stored"
+    case .unreadableDefinition(let id, let reason): "the definition of job \(id) cannot be read: \(reason)"
+    case .otherMedia(let id): "the definition of job \(id) is for other media than the sources"
+    case .outputsChanged(let subject): "\(subject) got other outputs while these were made"
+    case .itemEnded(let subject): "the reprocessing of \(subject) was completed by another attempt"
+    case .noSource(let subject, let role): "\(subject) has no \(role.rawValue)"
+    }
+  }
+}
+
+extension Row {
+  /// Reads a text column as an enumeration.
+  func enumValue<Value: RawRepresentable<String>>(_ column: String) throws(PostgresError) -> Value {
+    let text = try get(column, as: String.self)
+    guard let value = Value(rawValue: text) else {
+      throw PostgresError(.decoding, "unknown \(Value.self) '\(text)' in column \(column)")
+    }
+    return value
+  }
+
+  /// Reads the reasons of a verdict; most have none, which shows without a decoder.
+  func reasons() throws(PostgresError) -> [Reason] {
+    try get("reasons", as: String.self) == "[]" ? [] : json("reasons")
+  }
+
+  /// Reads a column of JSON; the error names the key that is wrong.
+  func json<Value: Decodable>(_ column: String) throws(PostgresError) -> Value {
+    let text = try get(column, as: String.self)
+    do { return try JSON.decode(Value.self, from: Array(text.utf8)) } catch {
+      throw PostgresError(.decoding, "column \(column) cannot be read: \(JSON.reason(error))")
+    }
+  }
+}

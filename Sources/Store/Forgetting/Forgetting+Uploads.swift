@@ -1,0 +1,42 @@
+package import Blobs
+import Crypto
+import FoundationEssentials
+package import Model
+import Platform
+package import Postgres
+import Queue
+
+/// The uploads on one machine of users who were deleted by a worker on another one.
+extension Forgetting {
+  /// Removes the uploads on this machine that have expired, and those of users who were deleted since these began them.
+  ///
+  /// - Parameter onDamage: receives the uploads whose records are damaged, with the reasons.
+  package static func removeUploads(
+    _ blobs: any BlobStore, _ pool: Pool, onDamage: @escaping @Sendable (PublicID, String) -> Void
+  ) async throws {
+    let users = try await onThread("uploads") {
+      var uploads = try blobs.uploads()
+      uploads.onDamage = onDamage
+      _ = try uploads.removeExpired(now: UploadClock.now)
+      return try blobs.uploads().users()
+    }
+    guard !users.isEmpty else { return }
+    let digests = users.map { SHA256.digest(of: Array($0.utf8)).bytes }
+    let ends = try await pool.run { session in
+      var ends: [[UInt8]: Date] = [:]
+      for row in try session.execute(Self.statements["forgotten_users"], .byteStrings(digests)) {
+        ends[try row.get("digest")] = Date(microseconds: try row.get("forgotten_at"))
+      }
+      return ends
+    }
+    guard !ends.isEmpty else { return }
+    try await onThread("uploads") {
+      try blobs.uploads().removeAll { user in ends[SHA256.digest(of: Array(user.utf8)).bytes] }
+    }
+  }
+
+  /// Forgets that users were deleted of whom no machine can have an upload any more.
+  package static func dropOld(_ session: Session) throws(PostgresError) {
+    try session.execute(Self.statements["drop_old_forgotten"])
+  }
+}

@@ -1,0 +1,72 @@
+-- What the statements of several files share.
+
+-- fragment: visible(author, visibility, moderation, status, viewer)
+-- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user;
+-- that of a client without a credential is empty, which is no user's id. A post that is held or hidden by moderation is for its author alone,
+-- and so is one whose media were rejected or failed: there is nothing to show, and the words were for what is not there.
+-- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
+({viewer}::text IS NULL OR {author} = {viewer}::text
+  OR {moderation} IS NULL AND {status} IN ('ready', 'processing') AND (
+    {visibility} = 'public' AND {unblocked({author}, {viewer})}
+    OR {visibility} = 'friends' AND (
+      SELECT true FROM relation
+      WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend') IS NOT NULL))
+
+-- fragment: unblocked(user, viewer)
+-- Whether neither a user has blocked the viewer nor the viewer that user: what each of them made is hidden from the other.
+--
+-- A scalar subquery is a probe of the index for each row. Of EXISTS the planner may make a hash of all that the viewer has,
+-- which for a user with many friends costs more than the whole list.
+(SELECT true FROM relation
+  WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind IN ('block', 'blocked')
+  LIMIT 1) IS NULL
+
+-- fragment: is_public(post)
+-- Whether everybody may see a post.
+({post}.visibility = 'public' AND {post}.moderation IS NULL AND {post}.status IN ('ready', 'processing'))
+
+-- fragment: public_image(image)
+-- Whether everybody may see an image: one that belongs to no post, or to a public one, and that no moderator has hidden.
+(NOT {image}.is_hidden AND coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true))
+
+-- fragment: maker(image)
+-- The user whose image it is.
+CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END
+
+-- fragment: shown_image(image, viewer)
+-- Whether a viewer who sees what an image is of sees the image. One that a moderator has hidden is for its author alone.
+({unblocked({maker({image})}, {viewer})}
+  AND (NOT {image}.is_hidden OR {viewer}::text IS NULL OR {maker({image})} = {viewer}::text))
+
+-- fragment: post_columns
+id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
+
+-- fragment: image_columns
+image.id, image.public_id, image.kind, image.owner, image.author, image.alternative_text, image.status, image.created_at, image.reasons,
+  image.job, image.asset_set_id, image.source_set_id, {public_image(image)} AS is_public
+
+-- fragment: shown(comment, viewer)
+-- Whether a viewer who sees what a comment is on sees the comment. One that a moderator has hidden is for its author alone.
+({unblocked({comment}.author, {viewer})}
+  AND (NOT {comment}.is_hidden OR {viewer}::text IS NULL OR {comment}.author = {viewer}::text))
+
+-- fragment: comment_columns
+comment.id, comment.public_id, comment.author, comment.text, comment.created_at, comment.place_id AS place, comment.is_hidden,
+  (SELECT post.public_id FROM post WHERE post.id = comment.post_id) AS post,
+  (SELECT collection.public_id FROM collection WHERE collection.id = comment.collection_id) AS collection
+
+-- fragment: asset_columns
+asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height, asset.duration,
+  asset.thumbhash, asset.color
+
+-- fragment: knows(user, viewer)
+-- Whether a viewer may know of a user: a user who has blocked the viewer is not there.
+(SELECT true FROM relation
+  WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind = 'blocked') IS NULL
+
+-- fragment: is_blocked(user, actor)
+-- Whether a user has blocked the one who caused something, or is blocked by that user.
+EXISTS (
+  SELECT FROM relation
+  WHERE relation.user_id = {user} AND relation.target = {actor} AND relation.kind IN ('block', 'blocked'))

@@ -1,0 +1,29 @@
+-- API keys, and the keys that sign media URLs.
+
+-- name: insert_api_key
+INSERT INTO api_key (name, hash, scopes) VALUES ($1, $2, $3::text[]) RETURNING id
+
+-- name: api_keys
+SELECT id, name, hash, array_to_string(scopes, ' ') AS scopes, created_at, revoked_at FROM api_key ORDER BY id
+
+-- name: revoke_api_key
+UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1::bigint AND revoked_at IS NULL RETURNING id
+
+-- name: revoke_api_keys
+UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
+
+-- name: signing_keys
+SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > statement_timestamp() ORDER BY id DESC
+
+-- name: lock_signing_keys
+LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE
+
+-- name: insert_signing_key
+INSERT INTO signing_key (secret) VALUES ($1)
+
+-- name: retire_signing_keys
+-- A key that retires earlier keeps its time.
+UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_interval(secs => $1::float8))
+
+-- name: drop_signing_keys
+DELETE FROM signing_key WHERE retires_at <= statement_timestamp()
