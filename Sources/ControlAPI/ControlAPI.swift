@@ -37,14 +37,12 @@ package struct ControlAPI: KitHolder {
       configuration: configuration, definitions: definitions, metrics: metrics, log: log)
     let reads = BlobReads(blobs, limits: configuration.reads)
     let local = LocalUploads(
-      kit: kit, blobs: blobs,
-      openUploads: OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes))
+      kit: kit, blobs: blobs, openUploads: OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes))
     let space = MediaSpace(blobs: blobs, minFree: configuration.minFree, uploads: local.openUploads)
     let limit = SharedLimit(
       "concurrent submission", max: configuration.maxSubmissions, userShare: MediaSubmissions.userSubmissions,
       onRefusal: onUploadRefusal)
-    let waits = SharedLimit(
-      "waiting request", max: MediaSubmissions.maxWaits, userShare: MediaSubmissions.userWaits)
+    let waits = SharedLimit("waiting request", max: MediaSubmissions.maxWaits, userShare: MediaSubmissions.userWaits)
     let submissions = MediaSubmissions(kit: kit, space: space, limit: limit, changes: changes, waits: waits)
     let uploads = UploadRoutes(
       kit: kit, uploads: local, space: space,

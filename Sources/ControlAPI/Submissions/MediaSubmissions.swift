@@ -16,7 +16,6 @@ struct MediaSubmissions: KitHolder {
   static let userWaits = 16
   /// The maximum time that a request waits, in seconds.
   static let maxWait = 60
-  static let postsTemplate = "/v1/posts"
 
   let kit: Kit
   let space: MediaSpace
@@ -29,15 +28,17 @@ struct MediaSubmissions: KitHolder {
   /// An upload is refused before its body is read if the limit is reached or there is too little free space. It counts
   /// until it is stored, but not while its client waits for the job.
   ///
-  /// - Parameter submit: stores the submission of an authorized request.
+  /// - Parameters:
+  ///   - posts: the number of posts that a request makes.
+  ///   - submit: stores the submission of an authorized request.
   func upload(
-    _ method: String, _ template: String, bodyLimit: Int64,
+    _ method: String, _ template: String, posts: Int = 0, bodyLimit: Int64,
     submit: @escaping @Sendable (Request) async throws -> StoredSubmission
   ) -> Route {
     route(method, template, access: .upload([.submit]), bodyLimit: bodyLimit, waitsForDisk: true) { request in
       if let replayed = await replay(of: request) { return await response(to: request, awaitingJobOf: replayed) }
       try space.check(for: request)
-      let usage = DailyUsage(posts: template == Self.postsTemplate ? 1 : 0, bytes: space.bytes(of: request))
+      let usage = DailyUsage(posts: posts, bytes: space.bytes(of: request))
       let senders = configuration.quotas.senders(request.caller, author: nil)
       if !senders.isEmpty {
         try await database.run { [store] session in try Quotas.check(senders, usage, store, session) }
@@ -107,8 +108,7 @@ extension Metrics {
   func count(_ kind: String, _ sources: [NewAsset]) {
     let bytes = sources.map(\.content.bytes).reduce(0, +)
     count("take5_submissions_total", "Submissions stored.", ["kind": kind])
-    count(
-      "take5_upload_bytes_total", "Bytes of media stored by submissions.", ["kind": kind], by: Double(bytes))
+    count("take5_upload_bytes_total", "Bytes of media stored by submissions.", ["kind": kind], by: Double(bytes))
   }
 }
 

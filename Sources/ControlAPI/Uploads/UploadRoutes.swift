@@ -24,8 +24,7 @@ struct UploadRoutes: RouteRoom {
     func upload(_ method: String, _ template: String, _ handler: @escaping Route.Handler) -> Route {
       route(
         method, template, access: .key([.submit]), bodyLimit: .max, isSafe: false, waitsForDisk: true,
-        isResumable: true,
-        handler: handler)
+        isResumable: true, handler: handler)
     }
     return [
       route("OPTIONS", "/v1/uploads", access: .anyone, isSafe: true, handler: describeUploads),
