@@ -34,7 +34,7 @@ package final class WorkerService: Sendable {
       return try MediaProcess(name: "background-\(number + 1)", configuration: media)
     }
     allSlots = slots + backgroundSlots
-    let recorder = DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics)
+    let recorder = DamageRecorder(blobs: blobs, log: log, metrics: metrics)
     let foreground = MediaHandler(
       free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs,
       damages: recorder)

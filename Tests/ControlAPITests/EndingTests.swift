@@ -102,7 +102,7 @@ private struct House: Sendable {
   }
 
   func make(_ change: EndingTests.Change) async throws {
-    let (store, post, token) = (api.store, post, token)
+    let (post, token) = (post, token)
     switch change {
     case .revokeKey: try await api.revoke(key)
     case .createKey: _ = try await api.createKey("t5-\(PublicID.now())", Set(Scope.allCases))
@@ -130,7 +130,7 @@ private struct House: Sendable {
         return []
       }
       api.access.tokens.forget(Set(revoked))
-      try await api.access.refresh(store, api.pool)
+      try await api.access.refresh(api.pool)
     }
   }
 

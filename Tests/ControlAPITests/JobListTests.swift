@@ -87,7 +87,7 @@ struct JobListTests {
           _ = try Keys.insert(named: key, hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scope, session)
         }
       }
-      try await api.access.refresh(api.store, api.pool)
+      try await api.access.refresh(api.pool)
       let id = PublicID.now()
       for (method, path) in [("GET", "/v1/jobs"), ("POST", "/v1/jobs/\(id)/retry"), ("POST", "/v1/jobs/\(id)/cancel")] {
         func status(_ key: String) async throws -> Int {

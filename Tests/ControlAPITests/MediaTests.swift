@@ -318,7 +318,7 @@ struct MediaTests {
         try await api.pool.transaction { session in
           try Keys.rotateSigningKeys(keepingOld: seconds, session)
         }
-        try await api.access.refresh(api.store, api.pool)
+        try await api.access.refresh(api.pool)
       }
       try await rotate(keepingOld: Double(MediaURLs.maxLifetime))
       #expect(try await api.get(url).status == 200)

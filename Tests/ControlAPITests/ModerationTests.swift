@@ -215,7 +215,7 @@ struct ModerationTests {
       #expect(try await api.get(signed).status == 200)
       for user in ["eve", "ada"] { try await Self.decide(api, #""user":"\#(user)""#, "suspend") }
       // As the service does every two seconds.
-      try await api.access.refresh(api.store, api.pool)
+      try await api.access.refresh(api.pool)
       let acting = UserClient.backend + [("Take5-User", "eve")]
       let refused = [
         try await request("GET", post, port: api.port, headers: token.header),
@@ -236,7 +236,7 @@ struct ModerationTests {
       #expect(try await Self.send(api, "PUT", "/v1/users/eve", #"{"name":"Eve"}"#).status == 200)
       #expect(try await Self.send(api, "PUT", "/v1/users/bob/blocks/eve", as: "bob").status == 200)
       try await Self.decide(api, #""user":"eve""#, "approve")
-      try await api.access.refresh(api.store, api.pool)
+      try await api.access.refresh(api.pool)
       #expect(try await request("GET", post, port: api.port, headers: token.header).status == 200)
       #expect(try await api.get(signed).status == 403)
     }

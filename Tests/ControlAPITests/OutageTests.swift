@@ -49,7 +49,7 @@ struct OutageTests {
           "INSERT INTO blob_removal (hash, bytes, begun_at) VALUES ($1, $2::bigint, now() - interval '2 minutes')",
           .bytes(SHA256.digest(of: front).bytes), .integer(front.count))
       }
-      await api.api.collectReleased()
+      await api.api.uploads.uploads.collectReleased()
       #expect(try await api.submit(.moment(front: front, back: back)).status == 202)
     }
   }

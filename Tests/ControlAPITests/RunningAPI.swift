@@ -106,10 +106,10 @@ struct RunningAPI: Sendable {
       let access = AccessControl(
         operatorKey: setting.key, isLoopback: setting.isLoopback,
         limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }),
-        tokens: UserTokenCache(store, pool), provider: setting.provider,
+        tokens: UserTokenCache(pool), provider: setting.provider,
         hasAccounts: setting.passwords != nil, now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
-      try await access.refresh(store, keys)
+      try await access.refresh(keys)
       await keys.close()
       let lists = Pool(
         (setting.database ?? url).with(statementLimit: setting.searchLimit).with(readLockLimit: setting.readLockLimit),
@@ -118,7 +118,7 @@ struct RunningAPI: Sendable {
       listened.pooling = setting.listens ? .session : .transaction
       let log = Logger(format: .text, write: setting.log)
       let changes = try Changes(
-        database: pool, store: store, url: listened, access: access, userStreams: setting.streamsPerUser,
+        database: pool, url: listened, access: access, userStreams: setting.streamsPerUser,
         log: log)
       let scrub = ScrubQueue()
       let machine = { [definitions] (blobs: any BlobStore) in
@@ -152,14 +152,14 @@ struct RunningAPI: Sendable {
     let id = try await pool.run { session in
       try Keys.insert(named: "test", hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scopes, session)
     }
-    try await access.refresh(store, pool)
+    try await access.refresh(pool)
     return id
   }
 
   /// Revokes an API key, which is invalid at once.
   func revoke(_ id: Int64) async throws {
     _ = try await pool.run { session in try Keys.revoke(id, session) }
-    try await access.refresh(store, pool)
+    try await access.refresh(pool)
   }
 
   /// Sends a form to `/v1/posts`.

@@ -20,7 +20,7 @@ struct DamageRepairTests {
 
     var recorder: DamageRecorder {
       DamageRecorder(
-        store: fixture.store, blobs: fixture.blobs,
+        blobs: fixture.blobs,
         log: Logger(format: .text, lowest: .debug) { [lines] line in lines.withLock { $0.append(line) } },
         metrics: metrics)
     }
@@ -227,7 +227,7 @@ struct DamageRepairTests {
       let queue = ScrubQueue()
       let isLogged = OneShot<Void>()
       let recorder = DamageRecorder(
-        store: fixture.store, blobs: fixture.blobs,
+        blobs: fixture.blobs,
         log: Logger(format: .text) { line in if line.contains("a blob is damaged") { isLogged.fulfil(()) } },
         metrics: monitor.metrics)
       let scrubber = Scrubber(queue: queue, recorder: recorder, pool: fixture.pool)

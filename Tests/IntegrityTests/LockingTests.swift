@@ -27,7 +27,7 @@ struct LockingTests {
   }
 
   private static func recorder(_ blobs: any InspectableBlobStore, _ fixture: IntegrityFixture) -> DamageRecorder {
-    DamageRecorder(store: fixture.store, blobs: blobs, log: Logger { _ in }, metrics: Metrics())
+    DamageRecorder(blobs: blobs, log: Logger { _ in }, metrics: Metrics())
   }
 
   @Test("verification, repair and the record of damage lock the row of a damaged blob after they have read its file")

@@ -120,7 +120,7 @@ struct WorkerFixture {
   func handler(_ media: any MediaRunner..., slots: Int = 1, pool: Pool? = nil) -> MediaHandler {
     MediaHandler(
       free: FreeSlots(media), slots: slots, pool: pool ?? self.pool, store: store, blobs: blobs,
-      damages: DamageRecorder(store: store, blobs: blobs, log: Self.log, metrics: metrics), clock: clock)
+      damages: DamageRecorder(blobs: blobs, log: Self.log, metrics: metrics), clock: clock)
   }
 
   /// Claims the next job, also one that waits for another attempt, and handles it.

@@ -133,15 +133,15 @@ struct IdleProcessTests {
     pooled.pooling = .transaction
     let access = AccessControl(
       operatorKey: nil, isLoopback: true, limits: RateLimits(RateLimits.Configuration(), now: { 0 }),
-      tokens: UserTokenCache(store, pool), now: { 0 })
+      tokens: UserTokenCache(pool), now: { 0 })
     let api = ControlAPI(
       database: pool, lists: pool, store: store, blobs: blobs, definitions: try SubmissionDefinitions.builtIn(),
       access: access,
-      changes: try Changes(database: pool, store: store, url: pooled, access: access, log: Logger { _ in }),
+      changes: try Changes(database: pool, url: pooled, access: access, log: Logger { _ in }),
       metrics: Metrics(), scrub: ScrubQueue(), log: Logger { _ in })
     return [
       Periodic("keys and suspensions", .eachService, every: AccessControl.refreshInterval) { pool in
-        try await access.refresh(store, pool)
+        try await access.refresh(pool)
       },
       Periodic("posts that await uploads", .eachService, every: LocalUploads.roundInterval) { _ in
         await api.uploads.uploads.reconsiderAll()

@@ -3,7 +3,7 @@ import HTTPServer
 import Model
 package import Platform
 package import Postgres
-package import Store
+internal import Store
 
 /// Knows the credentials of clients: the operator's key, API keys, user tokens, and the readers of signed media URLs. How
 /// a request is admitted by them is in AccessControl+Admission.swift.
@@ -63,7 +63,7 @@ package final class AccessControl: Sendable {
   }
 
   /// Reads the keys from the database, and the suspended users if they have changed.
-  package func refresh(_ store: Store, _ database: Pool) async throws {
+  package func refresh(_ database: Pool) async throws {
     let known = cache.withLock(\.suspensionNumber)
     let (keys, signing, number, suspended) = try await database.transaction { session in
       // The number before the users: what changes between the two is read again next time.

@@ -39,7 +39,7 @@ package struct Quotas: Sendable, Hashable {
 
   /// Counts what the senders send; throws a problem with status 429 if the quota of one would be passed. The caller's
   /// transaction rolls back then.
-  static func charge(_ senders: [Sender], _ usage: DailyUsage, _ store: Store, _ session: Session) throws {
+  static func charge(_ senders: [Sender], _ usage: DailyUsage, _ session: Session) throws {
     // In one order, so that two transactions never wait for each other.
     for sender in senders.sorted(by: { $0.name < $1.name }) {
       guard try Usage.charge(sender.name, usage, quota: sender.quota, session) else { throw exceeded(sender) }
@@ -47,7 +47,7 @@ package struct Quotas: Sendable, Hashable {
   }
 
   /// Throws a problem with status 429 if the quota of a sender does not permit what it is about to send.
-  static func check(_ senders: [Sender], _ usage: DailyUsage, _ store: Store, _ session: Session) throws {
+  static func check(_ senders: [Sender], _ usage: DailyUsage, _ session: Session) throws {
     for sender in senders where !sender.quota.permits(usage, after: try Usage.today(of: sender.name, session)) {
       throw exceeded(sender)
     }

@@ -34,7 +34,7 @@ package final class UserTokenCache: Sendable {
     self.takeTicket = takeTicket
   }
 
-  package convenience init(_ store: Store, _ database: Pool) {
+  package convenience init(_ database: Pool) {
     self.init(
       read: { name in
         try await database.read { session in

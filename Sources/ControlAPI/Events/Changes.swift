@@ -1,7 +1,7 @@
 package import Platform
 package import Postgres
 internal import Queue
-package import Store
+internal import Store
 package import Telemetry
 
 /// What clients wait for: changes of jobs, and events of users. One listening connection of the process receives the
@@ -18,14 +18,14 @@ package final class Changes: Sendable {
 
   /// - Parameter url: the database of the listening connection.
   package init(
-    database: Pool, store: Store, url: DatabaseURL, access: AccessControl,
+    database: Pool, url: DatabaseURL, access: AccessControl,
     userStreams: Int = OpenStreams.userStreams, log: Logger
   ) throws(SystemError) {
     let jobs = JobChangeNotifier(database: database, log: log)
-    let events = UserEventNotifier(store: store, database: database, log: log)
+    let events = UserEventNotifier(database: database, log: log)
     self.jobs = jobs
     self.events = events
-    streams = OpenStreams(store: store, database: database, access: access, share: userStreams)
+    streams = OpenStreams(database: database, access: access, share: userStreams)
     let channels = [QueueChannel.changes, Store.eventChannel, Window.channel]
     let started = try Listener(url, channels: channels) { report in
       switch report {

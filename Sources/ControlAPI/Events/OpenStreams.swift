@@ -32,15 +32,13 @@ final class OpenStreams: Sendable {
     var next = 0
   }
 
-  private let store: Store
   private let database: Pool
   private let access: AccessControl
   let limit: SharedLimit
   private let state = Locked(State())
 
   /// - Parameter share: the maximum number of streams of one user.
-  init(store: Store, database: Pool, access: AccessControl, share: Int) {
-    self.store = store
+  init(database: Pool, access: AccessControl, share: Int) {
     self.database = database
     self.access = access
     limit = SharedLimit(

@@ -19,13 +19,11 @@ final class UserEventNotifier: Sendable {
   /// The number of bytes that may wait for the client of a stream before it gets more.
   private static let maxUnsentBytes = 64 << 10
 
-  private let store: Store
   private let database: Pool
   private let log: Logger
   private let streams = Subscriptions<UserKey, UserEventStream>()
 
-  init(store: Store, database: Pool, log: Logger) {
-    self.store = store
+  init(database: Pool, log: Logger) {
     self.database = database
     self.log = log
   }
@@ -56,7 +54,6 @@ final class UserEventNotifier: Sendable {
   func readAll() { streams.reportChanges() }
 
   private func send(to users: [UserKey]) async throws {
-    let store = store
     let window = try await database.run { try Window.lastChange($0) }
     var windows = WindowChanges(latest: window)
     for start in stride(from: 0, to: users.count, by: Self.maxUsers) {
@@ -65,7 +62,7 @@ final class UserEventNotifier: Sendable {
       for user in some {
         for stream in streams.subscribers(of: user) where stream.body.unsentBytes < Self.maxUnsentBytes {
           let position = stream.position
-          try await windows.read(after: position.window, store, database)
+          try await windows.read(after: position.window, database)
           stream.send(windows.changes)
           do {
             try await send(stream, after: position.number, last: last[user] ?? 0)
@@ -99,7 +96,7 @@ private struct WindowChanges {
     first = latest
   }
 
-  mutating func read(after position: Int64, _ store: Store, _ database: Pool) async throws {
+  mutating func read(after position: Int64, _ database: Pool) async throws {
     guard position < first else { return }
     changes = try await database.run { try Window.changes(after: position, $0) }
     first = position

@@ -134,10 +134,10 @@ struct ImageRoutes: RouteRoom {
       guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
       let id = try store.submitImage(
         draft, for: viewer, source: source, definition: definition, request: request.jobRequest, session)
-      guard let id, let submission = try StoredSubmission(.image(id), store, viewer, urls, session) else {
+      guard let id, let submission = try StoredSubmission(.image(id), viewer, urls, session) else {
         throw Self.notFound(.post, owner)
       }
-      try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
+      try Quotas.charge(senders, DailyUsage(bytes: bytes), session)
       return submission
     }
     uploads.remove((upload.references?.all ?? []).map(\.upload))

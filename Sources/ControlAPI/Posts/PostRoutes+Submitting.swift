@@ -36,11 +36,11 @@ extension PostRoutes {
           form.draft, sources: sources, definition: definition, isHeld: isHeld, request: request.jobRequest, session
         )
       }
-      guard let submission = try StoredSubmission(.post(id), store, viewer, urls, session) else {
+      guard let submission = try StoredSubmission(.post(id), viewer, urls, session) else {
         throw Self.notFound(.post, id)
       }
       // Last, because other submissions of the senders wait for the commit.
-      try Quotas.charge(senders, DailyUsage(posts: 1, bytes: bytes), store, session)
+      try Quotas.charge(senders, DailyUsage(posts: 1, bytes: bytes), session)
       return submission
     }
     switch (form.content, stored.subject) {

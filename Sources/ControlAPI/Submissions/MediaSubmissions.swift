@@ -41,7 +41,7 @@ struct MediaSubmissions: KitHolder {
       let usage = DailyUsage(posts: posts, bytes: space.bytes(of: request))
       let senders = configuration.quotas.senders(request.caller, author: nil)
       if !senders.isEmpty {
-        try await database.run { [store] session in try Quotas.check(senders, usage, store, session) }
+        try await database.run { [store] session in try Quotas.check(senders, usage, session) }
       }
       let stored = try await limit.admit(request) { try await submit(request) }
       return await response(to: request, awaitingJobOf: stored)
@@ -79,8 +79,8 @@ struct MediaSubmissions: KitHolder {
     _ subject: Subject, _ job: PublicID?, within limit: Duration, _ request: Request
   ) async throws -> [UInt8]? {
     func content() async throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
-      let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-      return try await database.run { try subject.content(store, viewer, urls, $0) }
+      let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
+      return try await database.run { try subject.content(viewer, urls, $0) }
     }
     var job = job
     if job == nil { job = try await content()?.job }

@@ -22,8 +22,8 @@ struct StoredSubmission: Sendable {
   ///
   /// Nil if the viewer does not see it: of a post, another transaction may have committed a block, the end of a friendship or a
   /// decision of a moderator since the post was found.
-  init?(_ subject: Subject, _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session) throws {
-    guard let content = try subject.content(store, viewer, urls, session) else { return nil }
+  init?(_ subject: Subject, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session) throws {
+    guard let content = try subject.content(viewer, urls, session) else { return nil }
     self.subject = subject
     job = content.job
     status = content.isProcessing ? .accepted : .created
@@ -88,7 +88,7 @@ extension Subject {
 
   /// Reads the JSON of the post or the image, and the id of its job; nil if the viewer sees no such subject.
   func content(
-    _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session
+    _ viewer: Viewer, _ urls: MediaURLs, _ session: Session
   ) throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
     switch self {
     case .post(let id):

@@ -2,18 +2,16 @@ package import Blobs
 package import Crypto
 import Model
 package import Postgres
-package import Store
+import Store
 package import Telemetry
 
 /// Records damaged blobs in the database, and reports each once in the log and the metrics.
 package struct DamageRecorder: Sendable {
-  let store: Store
   let blobs: any InspectableBlobStore
   let log: Logger
   private let metrics: Metrics
 
-  package init(store: Store, blobs: any InspectableBlobStore, log: Logger, metrics: Metrics) {
-    self.store = store
+  package init(blobs: any InspectableBlobStore, log: Logger, metrics: Metrics) {
     self.blobs = blobs
     self.log = log
     self.metrics = metrics

@@ -14,7 +14,6 @@ package struct DamageRepair: Sendable {
 
   private static let limit = 64
 
-  private var store: Store { recorder.store }
   private var blobs: any InspectableBlobStore { recorder.blobs }
 
   package init(recorder: DamageRecorder) { self.recorder = recorder }

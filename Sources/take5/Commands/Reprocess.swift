@@ -105,7 +105,6 @@ extension Subcommand {
     example: "take5 reprocess status"
   ) { arguments in
     let limit = try arguments.number("--limit") ?? 20
-    let store = Store(blobs: ClosedBlobStore())
     let named = try arguments.operands.first.map { try runID($0) }
     let reports = try await DatabaseAccess.use(arguments) { pool in
       try await pool.run { session in
@@ -116,7 +115,7 @@ extension Subcommand {
             }
           }
           guard let run = try Reprocessing.find(named, session) else { throw runNotFound(named) }
-          return [try ReprocessReport(run, limit: limit, store, session)]
+          return [try ReprocessReport(run, limit: limit, session)]
         }
       }
     }

@@ -10,7 +10,6 @@ import Telemetry
 /// The open store of a command that starts or resumes a run and shows it until it finishes.
 struct ReprocessCommand: Sendable {
   let pool: Pool
-  let store: Store
   private let arguments: Arguments
   /// Whether this process makes the items, and not the workers alone.
   private let isLocal: Bool
@@ -27,7 +26,7 @@ struct ReprocessCommand: Sendable {
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + RestartingWorker.ownConnections + 1, log: Logger(lowest: .warning))
     let command = ReprocessCommand(
-      pool: database.pool, store: Store(blobs: ClosedBlobStore()), arguments: arguments,
+      pool: database.pool, arguments: arguments,
       isLocal: arguments.has("--local"), slots: slots, media: media, json: arguments.has("--json"))
     let outcome: Result<ExitStatus, any Error>
     do { outcome = .success(try await body(command)) } catch { outcome = .failure(error) }
@@ -70,7 +69,7 @@ struct ReprocessCommand: Sendable {
       stop.cancel()
     }
     defer { stopping.cancel() }
-    let monitor = ReprocessMonitor(pool: pool, store: store)
+    let monitor = ReprocessMonitor(pool: pool)
     if let blobs {
       try await RestartingWorker.reprocessing(slots: slots, media: media, pool: pool, blobs: blobs) {
         try await monitor.run(id, until: stop)
@@ -86,7 +85,7 @@ struct ReprocessCommand: Sendable {
     try await pool.run { session in
       try session.snapshot { session in
         guard let run = try Reprocessing.find(id, session) else { throw Subcommand.runNotFound(id) }
-        return try ReprocessReport(run, limit: 20, store, session)
+        return try ReprocessReport(run, limit: 20, session)
       }
     }
   }
@@ -119,7 +118,6 @@ struct ReprocessCommand: Sendable {
 /// Shows the progress of a run, which does not depend on this process.
 struct ReprocessMonitor: Sendable {
   let pool: Pool
-  let store: Store
 
   /// The largest number of items that are noted.
   private static let maxNoted = 20

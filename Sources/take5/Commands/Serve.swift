@@ -115,10 +115,10 @@ extension Subcommand {
     let (pool, store, url) = (opened.database.pool, opened.store, opened.database.url)
     let scrub = ScrubQueue()
     let scrubber = Scrubber(
-      queue: scrub, recorder: DamageRecorder(store: store, blobs: opened.blobs, log: log, metrics: metrics),
+      queue: scrub, recorder: DamageRecorder(blobs: opened.blobs, log: log, metrics: metrics),
       pool: pool)
     let lists = Pool(url.with(statementLimit: .seconds(2)), size: listConnections, boundsWaiting: true)
-    let changes = try Changes(database: pool, store: store, url: url, access: access, log: log)
+    let changes = try Changes(database: pool, url: url, access: access, log: log)
     let liveness = DatabaseLiveness(at: .now)
     let api = ControlAPI(
       database: pool, lists: lists, store: store, blobs: opened.blobs, definitions: definitions, access: access,
@@ -167,12 +167,12 @@ extension Subcommand {
       onRefusal: { limit, client in refusals.report(limit.rawValue, client: client) })
     let access = AccessControl(
       operatorKey: configuration.key, isLoopback: exposure.isLocal, limits: limits,
-      tokens: UserTokenCache(opened.store, opened.database.pool), provider: provider,
+      tokens: UserTokenCache(opened.database.pool), provider: provider,
       hasAccounts: configuration.hasAccounts, now: { Self.now },
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(opened.database.url.with(statementLimit: .seconds(5)), size: 1)
-    try await access.refresh(opened.store, keys)
+    try await access.refresh(keys)
     do throws(CommandFailure) {
       try exposure.check(hasKey: access.hasKey || provider != nil || configuration.hasAccounts)
     } catch {
@@ -194,7 +194,7 @@ extension Subcommand {
   ) async {
     while (try? await Task.sleep(for: AccessControl.refreshInterval)) != nil {
       do {
-        try await access.refresh(store, keys)
+        try await access.refresh(keys)
         liveness.recordReply(at: .now)
       } catch {
         if await keys.isReachable() { liveness.recordReply(at: .now) }

@@ -39,7 +39,7 @@ struct ReprocessReport: Encodable {
   }
 
   /// The run with its failures and its items with further attempts, up to a number of both.
-  init(_ run: ReprocessRun, limit: Int, _ store: Store, _ session: Session) throws {
+  init(_ run: ReprocessRun, limit: Int, _ session: Session) throws {
     self.init(run, try Reprocessing.counts(of: run, session))
     failures = try Reprocessing.failures(of: run, limit: limit, session).map(Failure.init)
     retried = try Reprocessing.retriedItems(of: run, limit: limit, session).map(Failure.init)

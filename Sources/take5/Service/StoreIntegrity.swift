@@ -46,7 +46,6 @@ struct MediaRemaker: Sendable {
 
   /// Returns the outcome for each post or image.
   func remake(_ subjects: [Subject]) async throws -> [Subject: RemakeOutcome] {
-    let store = integrity.store
     let (runs, unreadable) = try await integrity.pool.transaction { session in
       let (groups, unreadable) = try RemakeGroup.groups(of: subjects, session)
       let runs = try groups.compactMap { group in
@@ -59,7 +58,7 @@ struct MediaRemaker: Sendable {
     try await RestartingWorker.reprocessing(
       slots: min(slots, subjects.count), media: media, pool: integrity.pool, blobs: integrity.blobs
     ) {
-      for run in runs { _ = try await ReprocessMonitor(pool: integrity.pool, store: store).run(run.id) }
+      for run in runs { _ = try await ReprocessMonitor(pool: integrity.pool).run(run.id) }
     }
     for run in runs {
       for subject in run.subjects { outcomes[subject] = .done }
