@@ -41,7 +41,7 @@ struct MediaSubmissions: KitHolder {
       let usage = DailyUsage(posts: posts, bytes: space.bytes(of: request))
       let senders = configuration.quotas.senders(request.caller, author: nil)
       if !senders.isEmpty {
-        try await database.run { [store] session in try Quotas.check(senders, usage, session) }
+        try await database.run { session in try Quotas.check(senders, usage, session) }
       }
       let stored = try await limit.admit(request) { try await submit(request) }
       return await response(to: request, awaitingJobOf: stored)

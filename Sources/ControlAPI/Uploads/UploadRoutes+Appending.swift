@@ -219,7 +219,7 @@ extension UploadRoutes {
     let usage = DailyUsage(bytes: end - (record.charged ?? 0))
     let senders = configuration.quotas.senders(request.caller, author: nil)
     if !senders.isEmpty {
-      try await database.transaction { [store] session in try Quotas.charge(senders, usage, session) }
+      try await database.transaction { session in try Quotas.charge(senders, usage, session) }
     }
     return end
   }
