@@ -67,11 +67,13 @@ final class Exports: Sendable {
     let task = Task(executorPreference: executor) { [limit] in
       do {
         try await export.run()
+        // Before the last byte: its client may ask for another one at once.
+        limit.leave(holder)
         stream.finish()
       } catch {
+        limit.leave(holder)
         stream.cut()
       }
-      limit.leave(holder)
       executor.stop()
     }
     return StreamSubscription { task.cancel() }
