@@ -91,30 +91,16 @@ package final class WorkerService: Sendable {
         },
         MaintenanceTask("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
         MaintenanceTask("answers", every: .seconds(3600)) { pool in
-          try await pool.run { session in
-            while try Idempotency.dropExpired(session) > 0 {}
-            try Usage.dropOld(session)
-          }
-        },
-        MaintenanceTask("tokens", every: .seconds(3600)) { pool in
-          try await pool.run { session in while try Tokens.dropExpired(session) > 0 {} }
+          try await pool.run { session in while try Idempotency.dropExpired(session) > 0 {} }
         },
         MaintenanceTask("uploads", every: .seconds(3600), by: .eachWorker) { pool in
           try await Forgetting.removeUploads(blobs, pool) { id, reason in
             log.warning("the record of an upload is damaged", ["upload": "\(id)", "error": reason])
           }
         },
-        MaintenanceTask("forgotten", every: .seconds(3600)) { pool in
-          try await pool.run { session in try Forgetting.dropOld(session) }
-        },
-        MaintenanceTask("events", every: .seconds(3600)) { pool in
-          try await pool.run { session in while try Events.dropOld(session) > 0 {} }
-        },
-        MaintenanceTask("activity", every: .seconds(3600)) { pool in
-          try await pool.run { session in while try Places.dropOldActivity(session) > 0 {} }
-        },
-      ],
-      onReaped: { reaped, session in try JobControl.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics,
+      ] + Rooms.maintenance,
+      onReaped: { reaped, session in try JobControl.fail(reaped, session) }, onStart: onStart, log: log,
+      metrics: metrics,
       tracer: tracer)
   }
 

@@ -206,7 +206,9 @@ extension StoreFixture {
       for (tenant, body) in [("1/\(user)", "{}"), ("1", #"{"id":"x",\#(try JSON.text(["author": user]).dropFirst())"#)]
       {
         let key = IdempotencyKey(tenant: tenant, key: "k", fingerprint: token)
-        _ = try Idempotency.once(key, session) { IdempotentResponse(status: 201, location: nil, body: Array(body.utf8)) }
+        _ = try Idempotency.once(key, session) {
+          IdempotentResponse(status: 201, location: nil, body: Array(body.utf8))
+        }
       }
       var selection = ReprocessSelection()
       selection.author = user

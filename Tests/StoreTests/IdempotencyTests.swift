@@ -26,7 +26,8 @@ struct IdempotencyTests {
           if replay {
             #expect(try Idempotency.response(tenant: "", key: "k", head: head, session)?.status == 202)
           } else {
-            #expect(try Idempotency.once(key, session) { IdempotentResponse(status: 500, location: nil, body: []) }.isReplay)
+            #expect(
+              try Idempotency.once(key, session) { IdempotentResponse(status: 500, location: nil, body: []) }.isReplay)
           }
           #expect(try session.execute(hasID).single().get("has_id", as: Bool.self))
         }

@@ -5,8 +5,8 @@ package import Postgres
 import Queue
 
 /// Accounts: users who sign in with a password.
-package enum Accounts {
-  static let statements = Statements(topic: "accounts", PackageResources.Accounts_sql)
+package enum Accounts: Room {
+  package static let statements = Statements(topic: "accounts", PackageResources.Accounts_sql)
 
   /// Creates a user with an account, and returns the user's id, which is new, so that no author's things come with it.
   ///

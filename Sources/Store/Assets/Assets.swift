@@ -4,13 +4,15 @@ package import Model
 package import Postgres
 import Queue
 
-/// Asset sets: their insertion and removal.
+/// Assets and their sets: how they are read and removed.
 package enum Assets {
   /// Removes sets that were replaced longer ago than `age` and are not kept, and returns their number.
   ///
   /// Call it in a transaction of its own, and `collectReleased` after the commit.
   @discardableResult
-  package static func dropRetired(olderThan age: Duration, limit: Int = 100, _ session: Session) throws(PostgresError) -> Int {
+  package static func dropRetired(olderThan age: Duration, limit: Int = 100, _ session: Session) throws(PostgresError)
+    -> Int
+  {
     try dropRetired(
       session.execute(Store.statements["retired_sets"], .double(age / .seconds(1)), .integer(limit)), session)
   }
@@ -87,9 +89,7 @@ package enum Assets {
   static func list(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
     try list(ofSets: [set], session)[set] ?? []
   }
-}
 
-extension Assets {
   /// Removes the given sets that are orphans: no post or image refers to them, they were not replaced and are not kept.
   /// It releases their blobs for `collectReleased`, and returns the number of sets.
   ///

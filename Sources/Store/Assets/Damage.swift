@@ -10,7 +10,9 @@ package enum Damage {
   static let statements = Statements(topic: "damage", PackageResources.Damage_sql)
 
   /// Records that a blob is damaged; false if that is recorded already, or the blob is gone.
-  package static func note(_ damage: BlobDamage, of hash: SHA256Digest, _ session: Session) throws(PostgresError) -> Bool {
+  package static func note(_ damage: BlobDamage, of hash: SHA256Digest, _ session: Session) throws(PostgresError)
+    -> Bool
+  {
     try !session.execute(Self.statements["insert_damage"], .bytes(hash.bytes), .text(damage.rawValue)).isEmpty
   }
 

@@ -10,8 +10,9 @@ package enum ItemRefusal: Error, Sendable, Hashable {
 }
 
 /// Collections. Each change runs in a transaction of the caller's. Triggers keep the counters.
-package enum Collections {
-  static let statements = Statements(topic: "collections", PackageResources.Fragments_sql, PackageResources.Collections_sql)
+package enum Collections: Room {
+  package static let statements = Statements(
+    topic: "collections", PackageResources.Fragments_sql, PackageResources.Collections_sql)
 
   /// Creates a collection.
   ///
@@ -212,6 +213,15 @@ package enum Collections {
         role: try row.enumValue("role"), hasLink: try row.get("has_link"),
         thumbnail: Dictionary(thumbnail.map { ($0.role, $0) }) { first, _ in first },
         isThumbnailPublic: try row.get("is_public", as: Bool?.self) ?? true)
+    }
+  }
+}
+
+extension ExportedKind<StoredCollection> {
+  /// With their items.
+  package static var collections: Self {
+    Self(Collections.statements["collections_by_user"]) { row, user, session in
+      try Collections.find(row.publicID("public_id"), for: .user(user), session)?.collection
     }
   }
 }

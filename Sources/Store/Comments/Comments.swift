@@ -4,8 +4,9 @@ package import Postgres
 import Queue
 
 /// Comments. The comment count of what they are on changes in the same transaction.
-package enum Comments {
-  static let statements = Statements(topic: "comments", PackageResources.Fragments_sql, PackageResources.Comments_sql)
+package enum Comments: Room {
+  package static let statements = Statements(
+    topic: "comments", PackageResources.Fragments_sql, PackageResources.Comments_sql)
 
   /// Inserts a comment, and notifies the author of a post; nil if the viewer sees no such thing.
   ///
@@ -128,4 +129,8 @@ extension Comments {
       name: "\(statement.name).\(kind.rawValue)",
       text: statement.text.replacing("SUBJECT", with: "comment.\(kind.rawValue)_id = \(value)"))
   }
+}
+
+extension ExportedKind<Comment> {
+  package static var comments: Self { Self(Comments.statements["comments_by_user"], Comments.comment) }
 }

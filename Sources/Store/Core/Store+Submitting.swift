@@ -32,7 +32,8 @@ extension Store {
     let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
     // After the files are written, because other submissions that insert this definition wait for the commit.
     try Self.insert(stored, session)
-    try Self.insert(post, draft, status: .processing, job: job, set: set, window: definition.window, isHeld: isHeld, session)
+    try Self.insert(
+      post, draft, status: .processing, job: job, set: set, window: definition.window, isHeld: isHeld, session)
     try enqueue(PostJob(post: post), as: job, by: draft.author, stored, request: request, session)
     return post
   }

@@ -5,7 +5,8 @@ package import Platform
 package import Postgres
 import Queue
 
-/// The operations on posts, images, asset sets, blobs and definitions in the database and the blob store.
+/// The core of what is stored: submissions, outputs, the publication of blobs, and what all rooms share. A capability of the app is a
+/// `Room`.
 ///
 /// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
 /// together are one function, so that they are one transaction.
@@ -99,16 +100,14 @@ package struct Store: Sendable {
 }
 
 extension Store {
-  private static let topics: [Statements] = [
-    statements, Comments.statements, Collections.statements, Places.statements, People.statements, Accounts.statements,
-    Tokens.statements, Keys.statements, Usage.statements, Moderation.statements, Events.statements, Window.statements,
-    Posts.statements, Images.statements, Exporting.statements, Forgetting.statements, AwaitedUploads.statements,
-    Reprocessing.statements, Collecting.statements, Damage.statements, Moving.statements, Quarantine.statements,
+  private static let topics = [
+    statements, Reprocessing.statements, Collecting.statements, Damage.statements, Moving.statements,
+    Quarantine.statements,
   ]
 
   /// A failpoint before and after each statement of the store.
   package static var failpoints: [Failpoint] {
-    topics.flatMap(\.failpoints)
+    (topics + Rooms.statements).flatMap(\.failpoints)
   }
 }
 

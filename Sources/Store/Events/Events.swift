@@ -1,11 +1,14 @@
 import FoundationEssentials
 package import Model
 package import Postgres
-import Queue
+package import Queue
 
 /// The events of users.
-package enum Events {
-  static let statements = Statements(topic: "events", PackageResources.Fragments_sql, PackageResources.Events_sql)
+package enum Events: Room {
+  package static let statements = Statements(
+    topic: "events", PackageResources.Fragments_sql, PackageResources.Events_sql)
+
+  package static var maintenance: [MaintenanceTask] { [MaintenanceTask("events", deleting: dropOld)] }
 
   /// The time for which events are stored, in seconds: seven days.
   package static let retention = 7.0 * 24 * 3600

@@ -7,9 +7,17 @@ package struct ForgottenRefusal: Error, Sendable, Hashable {
   package let user: String
 }
 
-/// The deletion of users: its request, and the guard of everything that is stored for a user.
-package enum Forgetting {
-  static let statements = Statements(topic: "forgetting", PackageResources.Forgetting_sql)
+/// The deletion of users: its request.
+package enum Forgetting: Room {
+  package static let statements = Statements(topic: "forgetting", PackageResources.Forgetting_sql)
+
+  package static var maintenance: [MaintenanceTask] {
+    [
+      MaintenanceTask("forgotten", every: .seconds(3600)) { pool in
+        try await pool.run { session in try dropOld(session) }
+      }
+    ]
+  }
 
   /// Starts the deletion of a user, in the caller's transaction: nothing more is stored for the user, the tokens are
   /// revoked, and a job deletes the rest. Does nothing if the deletion was started before.

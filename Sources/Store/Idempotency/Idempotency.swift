@@ -62,7 +62,8 @@ package enum Idempotency {
 
   /// Returns the number of expired responses.
   package static func countExpired(_ session: Session) throws(PostgresError) -> Int {
-    try session.execute(Store.statements["count_expired_responses"], .double(IdempotencyKey.lifetime)).single().get("answers")
+    try session.execute(Store.statements["count_expired_responses"], .double(IdempotencyKey.lifetime)).single().get(
+      "answers")
   }
 }
 

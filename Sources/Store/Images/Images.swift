@@ -3,9 +3,10 @@ package import Model
 package import Postgres
 import Queue
 
-/// Images, as clients read them.
-package enum Images {
-  static let statements = Statements(topic: "images", PackageResources.Fragments_sql, PackageResources.Images_sql)
+/// Images: how they are read and deleted. Call `collectReleased` after the commit of a deletion.
+package enum Images: Room {
+  package static let statements = Statements(
+    topic: "images", PackageResources.Fragments_sql, PackageResources.Images_sql)
 
   /// Reads an image with its assets and its job from one snapshot; nil if the viewer sees no such image.
   package static func find(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> StoredImage? {
@@ -16,7 +17,7 @@ package enum Images {
   }
 
   /// Reads a page of the images of an owner that have outputs and that the viewer sees, the newest first. For reactions,
-  /// the caller checks that the viewer sees the post (`hasPost`).
+  /// the caller checks that the viewer sees the post (`Posts.exists`).
   ///
   /// - Parameter authors: the authors of the images; empty: all authors.
   package static func list(
@@ -161,6 +162,21 @@ package enum Images {
       let foreign = try session.execute(Self.statements["has_foreign_thumbnail"], .text(owner), .text(user))
       guard foreign.isEmpty else { throw OwnershipRefusal() }
     case .reaction, .place: break
+    }
+  }
+}
+
+extension ExportedKind<StoredImage> {
+  /// Those that users submitted, and the profile images, without assets and jobs.
+  package static var images: Self {
+    Self(Images.statements["images_by_user"]) { row, user, _ in
+      StoredImage(
+        id: try row.publicID("public_id"),
+        draft: ImageDraft(
+          kind: try row.enumValue("kind"), owner: try row.get("owner"), author: user,
+          alternativeText: try row.get("alternative_text")),
+        status: try row.enumValue("status"), createdAt: Date(microseconds: try row.get("created_at")), reasons: [],
+        job: nil, assets: [:], isPublic: false)
     }
   }
 }

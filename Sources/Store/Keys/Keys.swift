@@ -4,8 +4,8 @@ package import Postgres
 import Queue
 
 /// API keys, and the keys that sign media URLs.
-package enum Keys {
-  static let statements = Statements(topic: "keys", PackageResources.Keys_sql)
+package enum Keys: Room {
+  package static let statements = Statements(topic: "keys", PackageResources.Keys_sql)
 
   /// Inserts an API key by its hash, and returns its number.
   package static func insert(

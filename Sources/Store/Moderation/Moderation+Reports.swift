@@ -63,3 +63,7 @@ extension RecordID {
     throw PostgresError(.decoding, "a case is about nothing")
   }
 }
+
+extension ExportedKind<Report> {
+  package static var reports: Self { Self(Moderation.statements["reports_by_user"], Report.init) }
+}

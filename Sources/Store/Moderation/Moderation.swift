@@ -4,8 +4,9 @@ package import Postgres
 import Queue
 
 /// The cases that moderators decide. Each function that changes something runs in a transaction of the caller's.
-package enum Moderation {
-  static let statements = Statements(topic: "moderation", PackageResources.Fragments_sql, PackageResources.Moderation_sql)
+package enum Moderation: Room {
+  package static let statements = Statements(
+    topic: "moderation", PackageResources.Fragments_sql, PackageResources.Moderation_sql)
 
   /// The receiver of the events of moderators. It is the id of no user.
   package static let moderators = ""

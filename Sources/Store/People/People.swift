@@ -13,8 +13,9 @@ package struct UserNameRequired: Error, Sendable, Hashable {
 }
 
 /// Users and their profiles.
-package enum People {
-  static let statements = Statements(topic: "people", PackageResources.Fragments_sql, PackageResources.People_sql)
+package enum People: Room {
+  package static let statements = Statements(
+    topic: "people", PackageResources.Fragments_sql, PackageResources.People_sql)
 
   /// Reads a user; nil if there is none, or if the user has blocked the viewer.
   package static func find(_ id: String, for viewer: Viewer, _ session: Session) throws -> AppUser? {
@@ -29,7 +30,8 @@ package enum People {
     if let id = try session.execute(Self.statements["find_user"], .text(name)).first?.get("id", as: String.self) {
       return id
     }
-    return try session.execute(Forgetting.statements["is_mentioned"], .text(name)).single().get("is_mentioned") ? name : nil
+    return try session.execute(Forgetting.statements["is_mentioned"], .text(name)).single().get("is_mentioned")
+      ? name : nil
   }
 
   /// Reads users by their ids, in the order of these. Those who have blocked the viewer are missing.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Model
 package import Postgres
 import Queue
@@ -89,9 +89,7 @@ package enum Relations {
   ) throws -> Page<Relation> {
     try Self.page(kind.name, kind, of: target, isTarget: true, viewer, page, session)
   }
-}
 
-extension Relations {
   /// Asks for a relation that both sides have, or accepts it if the other user has asked; false if the other user does not
   /// exist, or if one of both has blocked the other.
   private static func ask(
@@ -171,4 +169,22 @@ extension Relations {
       state: isRequest ? (isOwn ? .sent : .received) : .established,
       createdAt: Date(microseconds: try row.get("created_at")))
   }
+}
+
+extension ExportedKind<ExportedRelation> {
+  /// With requests, and without the blocks of others against the user.
+  package static var relations: Self {
+    Self(People.statements["relations_by_user"]) { row in
+      ExportedRelation(
+        kind: try row.get("kind"), target: try row.get("target"),
+        createdAt: Date(microseconds: try row.get("created_at")))
+    }
+  }
+}
+
+/// A relation of a user, or a request for it, as it is stored.
+package struct ExportedRelation: Encodable, Sendable, Hashable {
+  package let kind: String
+  package let target: String
+  package let createdAt: Date
 }

@@ -40,7 +40,9 @@ extension Places {
     return try session.execute(Self.statements["drop_note"], .text(user), .text(place)).affected > 0
   }
 
-  private static func note(_ statement: Statement, _ user: String, _ place: String, _ session: Session) throws -> PlaceNote? {
+  private static func note(_ statement: Statement, _ user: String, _ place: String, _ session: Session) throws
+    -> PlaceNote?
+  {
     try session.execute(statement, .text(user), .text(place)).first.map(Self.note)
   }
 
@@ -50,4 +52,8 @@ extension Places {
       createdAt: Date(microseconds: try row.get("created_at")),
       updatedAt: Date(microseconds: try row.get("updated_at")))
   }
+}
+
+extension ExportedKind<PlaceNote> {
+  package static var notes: Self { Self(Places.statements["notes_by_user"], Places.note) }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import Model
 package import Postgres
-import Queue
+package import Queue
 
 extension PlaceFilter {
   /// Whether the list may read many more rows than it has, as that of posts.
@@ -9,8 +9,11 @@ extension PlaceFilter {
 }
 
 /// Places and what users note about them. Triggers keep the counters.
-package enum Places {
-  static let statements = Statements(topic: "places", PackageResources.Fragments_sql, PackageResources.Places_sql)
+package enum Places: Room {
+  package static let statements = Statements(
+    topic: "places", PackageResources.Fragments_sql, PackageResources.Places_sql)
+
+  package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }
 
   /// Reads a place with its latest photo; nil if there is none that is known.
   package static func find(_ id: String, for viewer: Viewer, _ session: Session) throws -> StoredPlace? {
@@ -136,5 +139,14 @@ extension PlaceDescription {
     self.init(
       name: try row.get("name"), coordinate: coordinate, categories: try row.json("categories"),
       rating: try row.get("rating"), priceLevel: try row.get("price_level"))
+  }
+}
+
+extension ExportedKind<(place: String, description: PlaceDescription)> {
+  /// What users have said of places, with the ids of the places.
+  package static var descriptions: Self {
+    Self(Places.statements["descriptions_by_user"], by: "number") {
+      (try $0.get("place_id"), try PlaceDescription($0))
+    }
   }
 }

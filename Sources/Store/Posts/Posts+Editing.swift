@@ -2,7 +2,7 @@ package import Model
 package import Postgres
 import Queue
 
-/// The changes to posts, and the deletion of posts and images. Each function runs in a transaction of the caller's.
+/// The changes to posts, and their deletion. Each function runs in a transaction of the caller's.
 ///
 /// Call `collectReleased` after the commit of a deletion.
 extension Posts {

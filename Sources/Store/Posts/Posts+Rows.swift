@@ -3,10 +3,8 @@ import Model
 import Postgres
 import Queue
 
-/// Posts and assets from rows.
-package enum Posts {
-  static let statements = Statements(topic: "posts", PostColumn.complete(PackageResources.Fragments_sql + PackageResources.Posts_sql))
-
+/// Posts from rows.
+extension Posts {
   /// Reads rows of the statements `post` and `posts`, and adds the current assets and the jobs of the posts.
   static func read(of rows: [Row], _ session: Session) throws -> [Post] {
     let (assets, jobs) = try Assets.assetsAndJobs(of: rows, session)

@@ -13,8 +13,11 @@ extension Nearness {
   var isWide: Bool { meters > 5000 }
 }
 
-/// Lists of posts, the newest first. An index yields each page.
-extension Posts {
+/// Posts and their lists, the newest first. An index yields each page.
+package enum Posts: Room {
+  package static let statements = Statements(
+    topic: "posts", PostColumn.complete(PackageResources.Fragments_sql + PackageResources.Posts_sql))
+
   /// Whether the viewer sees a post with this id.
   package static func exists(_ id: String, for viewer: Viewer, _ session: Session) throws(PostgresError) -> Bool {
     try !session.execute(Self.statements["author_of_post"], .text(id), viewer.parameter).isEmpty
@@ -37,7 +40,8 @@ extension Posts {
       }
       if isByDistance { try session.execute(Store.statements["read_in_any_order"]) }
       let cursor =
-        filter.order == .distance ? PageCursor.near : filter.updatedSince == nil ? PageCursor.created : PageCursor.changed
+        filter.order == .distance
+        ? PageCursor.near : filter.updatedSince == nil ? PageCursor.created : PageCursor.changed
       if filter.area ?? filter.near?.area != nil {
         // The pieces of one area do not overlap, but a request may have several areas.
         var seen: Set<Int64> = []

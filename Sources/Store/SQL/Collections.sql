@@ -159,3 +159,6 @@ DELETE FROM collection_activity WHERE collection_id = $1::bigint AND id <= (
 -- name: activities
 SELECT id, kind, user_id, member, coalesce(array_to_json(keys), '[]')::text AS keys, created_at FROM collection_activity
 WHERE collection_id = $1::bigint AND id < $2::bigint ORDER BY id DESC LIMIT $3::int
+
+-- name: collections_by_user
+SELECT id, public_id FROM collection WHERE author = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int

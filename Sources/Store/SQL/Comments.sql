@@ -24,3 +24,6 @@ UPDATE place SET comment_count = comment_count + $2::int WHERE id = $1
 
 -- name: count_comments_of_collection
 UPDATE collection SET comment_count = comment_count + $2::int WHERE public_id = $1::uuid
+
+-- name: comments_by_user
+SELECT {comment_columns} FROM comment WHERE author = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int

@@ -45,3 +45,10 @@ SELECT pg_advisory_xact_lock(hashtextextended('itinerary:' || $1, 2))
 SELECT FROM image
 WHERE kind = 'itinerary' AND owner = $1 AND status IN ('processing', 'ready', 'failed') AND author IS DISTINCT FROM $2
 LIMIT 1
+
+-- name: images_by_user
+SELECT id, public_id, kind, owner, alternative_text, status, created_at FROM image WHERE author = $1 AND id > $2::bigint
+UNION
+SELECT id, public_id, kind, owner, alternative_text, status, created_at FROM image
+WHERE kind = 'profile' AND owner = $1 AND id > $2::bigint
+ORDER BY id LIMIT $3::int

@@ -120,3 +120,7 @@ SELECT id, kind, user_id, target, created_at FROM relation AS listed
 WHERE target = $2 AND kind = $1 AND (created_at, id) < ($3::timestamptz, $4::bigint)
   AND {unblocked(listed.user_id, $6)}
 ORDER BY created_at DESC, id DESC LIMIT $5::int
+
+-- name: relations_by_user
+SELECT id, kind, target, created_at FROM relation
+WHERE user_id = $1 AND kind <> 'blocked' AND id > $2::bigint ORDER BY id LIMIT $3::int

@@ -115,3 +115,11 @@ DELETE FROM map_activity WHERE (period, level, cell, start) IN (
   SELECT period, level, cell, start FROM map_activity
   WHERE period = 'hour' AND start < statement_timestamp() - make_interval(secs => $1::float8)
   ORDER BY start LIMIT 1000)
+
+-- name: notes_by_user
+SELECT id, place_id, text, created_at, updated_at FROM place_note
+WHERE user_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
+
+-- name: descriptions_by_user
+SELECT number, place_id, name, latitude, longitude, array_to_json(categories)::text AS categories, rating, price_level
+FROM place_description WHERE user_id = $1 AND rank = 2 AND number > $2::bigint ORDER BY number LIMIT $3::int

@@ -2,11 +2,13 @@ package import Crypto
 import FoundationEssentials
 package import Model
 package import Postgres
-import Queue
+package import Queue
 
 /// User tokens.
-package enum Tokens {
-  static let statements = Statements(topic: "tokens", PackageResources.Tokens_sql)
+package enum Tokens: Room {
+  package static let statements = Statements(topic: "tokens", PackageResources.Tokens_sql)
+
+  package static var maintenance: [MaintenanceTask] { [MaintenanceTask("tokens", deleting: dropExpired)] }
 
   /// The time for which an expired token stays stored, in seconds.
   private static let tokenRetention = 24.0 * 3600

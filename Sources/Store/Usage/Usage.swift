@@ -1,4 +1,5 @@
 package import Postgres
+package import Queue
 
 /// How much a sender may send on a day in UTC; nil: without a limit.
 package struct DailyQuota: Sendable, Hashable {
@@ -32,8 +33,12 @@ package struct DailyUsage: Sendable, Hashable {
 }
 
 /// Counting for quotas. A sender is a user or an API key.
-package enum Usage {
-  static let statements = Statements(topic: "usage", PackageResources.Usage_sql)
+package enum Usage: Room {
+  package static let statements = Statements(topic: "usage", PackageResources.Usage_sql)
+
+  package static var maintenance: [MaintenanceTask] {
+    [MaintenanceTask("usage", every: .seconds(3600)) { pool in try await pool.run { session in try dropOld(session) } }]
+  }
 
   /// The name of a user as a sender.
   package static func sender(ofUser user: String) -> String { "user:" + user }

@@ -4,8 +4,8 @@ package import Postgres
 import Queue
 
 /// The daily window, which workers open by a schedule.
-package enum Window {
-  static let statements = Statements(topic: "window", PackageResources.Window_sql)
+package enum Window: Room {
+  package static let statements = Statements(topic: "window", PackageResources.Window_sql)
 
   /// The channel of the notification that a window has opened; the payload is JSON with its times.
   package static let channel = "take5_windows"

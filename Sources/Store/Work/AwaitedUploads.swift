@@ -19,8 +19,8 @@ package struct AwaitedByOther: Error, Sendable, Hashable {}
 
 /// Posts whose media are still being uploaded: they are `processing`, and have neither sources nor a job. Each function runs
 /// in a transaction of the caller's.
-package enum AwaitedUploads {
-  static let statements = Statements(topic: "uploads", PackageResources.Uploads_sql)
+package enum AwaitedUploads: Room {
+  package static let statements = Statements(topic: "uploads", PackageResources.Uploads_sql)
 
   /// Inserts a post that awaits uploads. Nothing is enqueued.
   ///

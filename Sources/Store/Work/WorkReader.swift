@@ -4,7 +4,7 @@ import Postgres
 import Queue
 
 /// The input of attempts.
-package enum WorkReader {
+enum WorkReader {
   /// Reads the work of an item of a run; nil if the item has an outcome already.
   static func reprocessingWork(
     on subject: Subject, by definition: SHA256Digest, job: PublicID, _ session: Session
@@ -66,7 +66,8 @@ package enum WorkReader {
   }
 
   /// Returns the hashes of the sources of a role, at least one.
-  private static func hashes(_ sources: [Asset], _ role: Role, _ subject: Subject) throws(StoreError) -> [SHA256Digest] {
+  private static func hashes(_ sources: [Asset], _ role: Role, _ subject: Subject) throws(StoreError) -> [SHA256Digest]
+  {
     let hashes = sources.filter { $0.role == role }.sorted { $0.place < $1.place }
       .compactMap { SHA256Digest(hex: $0.sha256) }
     guard !hashes.isEmpty else { throw .noSource(subject, role) }

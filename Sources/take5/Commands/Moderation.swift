@@ -80,7 +80,8 @@ extension Subcommand {
       let decided = try await DatabaseAccess.use(arguments) { pool in
         try await pool.transaction { session -> Moderation.Decided in
           let id = try given ?? subject.flatMap { try Moderation.openCase(about: $0, session)?.opened.id }
-          return try id.map { try Moderation.decide($0, decision, by: "command line", note: note, session) } ?? .notFound
+          return try id.map { try Moderation.decide($0, decision, by: "command line", note: note, session) }
+            ?? .notFound
         }
       }
       let report = CaseReport(try result(decided, decision))

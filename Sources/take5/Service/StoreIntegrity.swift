@@ -63,7 +63,9 @@ struct MediaRemaker: Sendable {
     for run in runs {
       for subject in run.subjects { outcomes[subject] = .done }
       let failures = try await integrity.pool.run { session in
-        try Reprocessing.find(run.id, session).map { try Reprocessing.failures(of: $0, limit: run.subjects.count, session) } ?? []
+        try Reprocessing.find(run.id, session).map {
+          try Reprocessing.failures(of: $0, limit: run.subjects.count, session)
+        } ?? []
       }
       for failure in failures { outcomes[failure.subject] = .failed(failure.error) }
     }
