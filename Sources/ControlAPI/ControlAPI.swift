@@ -54,7 +54,7 @@ package struct ControlAPI: KitHolder {
     let events = EventRoutes(kit: kit, changes: changes)
     self.kit = kit
     self.uploads = uploads
-    rooms = [
+    let described: [any RouteRoom] = [
       PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
       JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
       AccountRoutes(kit: kit, passwords: passwords), CollectionRoutes(kit: kit, images: images),
@@ -64,6 +64,7 @@ package struct ControlAPI: KitHolder {
       TokenRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), CollectionMemberRoutes(kit: kit),
       ReportRoutes(kit: kit), WindowRoutes(kit: kit),
     ]
+    rooms = described + [DocumentRoutes(kit: kit, others: described.flatMap(\.routes))]
     metrics.measure {
       [
         MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(limit.count)),

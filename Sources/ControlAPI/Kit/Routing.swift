@@ -44,7 +44,7 @@ extension KitHolder {
       method, template, bodyLimit: bodyLimit, isSafe: isSafe,
       diskProblem: waitsForDisk ? OutageProblem.hangingDisk : nil,
       isResumable: isResumable,
-      admission: admission(to: access)
+      access: access, admission: admission(to: access)
     ) { request in
       do {
         if !readsQuery { try QueryReader.requireNone(request.target) }

@@ -1,6 +1,4 @@
 internal import Blobs
-internal import COpenAPI
-internal import Crypto
 internal import HTTPServer
 internal import Model
 internal import Postgres
@@ -8,7 +6,7 @@ internal import Queue
 internal import Store
 internal import Telemetry
 
-/// The routes of health checks, of metrics in the text format of Prometheus, and of the OpenAPI document.
+/// The routes of health checks, and of metrics in the text format of Prometheus.
 struct ServiceRoutes: RouteRoom {
   let kit: Kit
   let reads: BlobReads
@@ -21,7 +19,6 @@ struct ServiceRoutes: RouteRoom {
       // What a probe adds to the path does not matter: the service would be taken for dead.
       route("GET", "/readyz", access: .anyone, readsQuery: true, handler: readReadiness),
       route("GET", "/metrics", access: .key([.admin]), handler: readMetrics),
-      route("GET", "/openapi.json", access: .unlimited, handler: Self.readDocument),
     ]
   }
 
@@ -57,24 +54,5 @@ struct ServiceRoutes: RouteRoom {
     return Response(
       .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
       body: .bytes(Array(kit.metrics.text(with: (gauges ?? []) + own).utf8)))
-  }
-
-  private static let documentBytes = {
-    var size = 0
-    let document = copenapi_document(&size)
-    return [UInt8](UnsafeRawBufferPointer(start: document, count: size))
-  }()
-
-  private static let document = Representation(
-    length: Int64(documentBytes.count),
-    entityTag: EntityTag(strong: SHA256.digest(of: documentBytes).hex),
-    // Caches must revalidate it, because it changes with the version of the program.
-    headers: ["Content-Type": "application/json", "Cache-Control": "public, no-cache"])
-
-  @Sendable
-  private static func readDocument(_ request: Request) async throws -> Response {
-    try await document.respond(to: request) { range in
-      .bytes(Array(documentBytes[Int(range.lowerBound)..<Int(range.upperBound)]))
-    }
   }
 }

@@ -96,7 +96,9 @@ package struct Route: Sendable {
   /// It runs on threads of its own, so that no other request waits behind it.
   let diskProblem: Problem?
   /// Whether a client whose body arrives slowly goes on from what has arrived.
-  let isResumable: Bool
+  package let isResumable: Bool
+  /// What `admission` checks, in the terms of the program whose route it is.
+  package let access: (any Sendable)?
   let admission: Admission
   let handler: Handler
   /// Takes the place of the handler, on the network thread: nothing that other requests do delays it.
@@ -112,7 +114,8 @@ package struct Route: Sendable {
   ///     a response, and the time for the request grows with what arrives.
   package init(
     _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil, diskProblem: Problem? = nil,
-    isResumable: Bool = false, admission: @escaping Admission, handler: @escaping Handler
+    isResumable: Bool = false, access: (any Sendable)? = nil, admission: @escaping Admission,
+    handler: @escaping Handler
   ) {
     self.method = method
     pattern = PathPattern(template)
@@ -121,6 +124,7 @@ package struct Route: Sendable {
     self.isSafe = isSafe ?? (method == "GET")
     self.diskProblem = diskProblem
     self.isResumable = isResumable
+    self.access = access
     self.admission = admission
     self.handler = handler
     answer = nil
@@ -137,6 +141,7 @@ package struct Route: Sendable {
     isSafe = true
     diskProblem = nil
     isResumable = false
+    access = nil
     self.admission = admission
     handler = { try answer($0) }
     self.answer = answer
