@@ -15,11 +15,13 @@ extension Room {
 
 /// All rooms.
 package enum Rooms {
-  private static let all: [any Room.Type] = [
-    Posts.self, Images.self, Comments.self, Places.self, Collections.self, People.self, Accounts.self, Tokens.self,
-    Keys.self, Moderation.self, Events.self, Window.self, Usage.self, AwaitedUploads.self, Exporting.self,
-    Forgetting.self,
-  ]
+  private static var all: [any Room.Type] {
+    [
+      Posts.self, Images.self, Comments.self, Places.self, Collections.self, People.self, Accounts.self, Tokens.self,
+      Keys.self, Moderation.self, Events.self, Window.self, Usage.self, AwaitedUploads.self, Exporting.self,
+      Forgetting.self,
+    ]
+  }
 
   static var statements: [Statements] { all.map { $0.statements } }
 
