@@ -50,6 +50,24 @@ struct StatementNamesTests {
         "statements[name]: the name is computed",
       ])
   }
+
+  @Test("a look-up is one of the statements of its own type, or of the type that it names")
+  func types() throws {
+    let target = try SourceTarget(
+      swift: """
+        enum First {
+          static let statements = Statements(topic: "first", PackageResources.First_sql)
+          func read() { [Self.statements["one"], Second.statements["three"]] }
+        }
+        package enum Second: Room {
+          static let statements = Statements(topic: "second", PackageResources.Second_sql)
+          func read() { statements["two"] }
+        }
+        """,
+      files: ["First": "-- name: one\n1\n-- name: two\n2", "Second": "-- name: three\n3"])
+    #expect(
+      target.violations == ["First.statements: two is not looked up", "Second.statements: two does not exist"])
+  }
 }
 
 /// The look-ups and the statements of a target.
