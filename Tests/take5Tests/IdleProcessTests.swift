@@ -146,6 +146,9 @@ struct IdleProcessTests {
       Periodic("posts that await uploads", .eachService, every: LocalUploads.roundInterval) { _ in
         await api.uploads.uploads.reconsiderAll()
       },
+      Periodic("collect", .eachService, every: LocalUploads.collectInterval) { _ in
+        await api.uploads.uploads.collectReleased()
+      },
       Periodic("uploads of the service", .eachService, every: LocalUploads.expiryInterval) { _ in
         await api.uploads.uploads.removeExpired()
       },

@@ -43,6 +43,7 @@ final class AwaitingPosts: Sendable {
 extension LocalUploads {
   static let roundInterval = Duration.seconds(30)
   static let expiryInterval = Duration.seconds(300)
+  static let collectInterval = Duration.seconds(120)
 
   /// The number of posts that are looked at together: the media of one may take long on their way to a bucket.
   private static let concurrentPosts = 4
@@ -52,10 +53,10 @@ extension LocalUploads {
     await withDiscardingTaskGroup { group in
       group.addTask { await reconsiderChanged() }
       group.addTask {
-        repeat {
-          await reconsiderAll()
-          await collectReleased()
-        } while (try? await Task.sleep(for: Self.roundInterval)) != nil
+        repeat { await reconsiderAll() } while (try? await Task.sleep(for: Self.roundInterval)) != nil
+      }
+      group.addTask {
+        repeat { await collectReleased() } while (try? await Task.sleep(for: Self.collectInterval)) != nil
       }
       group.addTask {
         repeat { await removeExpired() } while (try? await Task.sleep(for: Self.expiryInterval)) != nil
