@@ -61,11 +61,14 @@ package final class Session {
     guard let handle = url.withKeywordsAndValues({ PQconnectStartParams($0, $1, 0) }) else { return nil }
     defer { PQfinish(handle) }
     PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
+    let end = ContinuousClock.now + .seconds(1)
     var state = PGRES_POLLING_WRITING
-    while state == PGRES_POLLING_READING || state == PGRES_POLLING_WRITING {
+    // A server that cannot be reached ends the connection at its start: there is no socket to wait for.
+    while PQstatus(handle) != CONNECTION_BAD, state == PGRES_POLLING_READING || state == PGRES_POLLING_WRITING {
       let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
       var request = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
-      guard poll(&request, 1, 5000) > 0 else { return nil }
+      let left = ContinuousClock.now.duration(to: end).wholeMilliseconds
+      guard left > 0, poll(&request, 1, Int32(left)) > 0 else { return nil }
       state = PQconnectPoll(handle)
     }
     return PostgresError.lastMessage(of: handle).wholeMatch(of: /.*: +([0-9A-Z]{5})/).map { String($0.1) }
@@ -267,13 +270,15 @@ extension PostgresError {
   /// Whether a refused connection may succeed later.
   fileprivate var isTransientRefusal: Bool {
     switch sqlState {
-    case nil:
-      // Messages of libpq itself are in English: the program sets no locale.
-      let permanent = ["password", "does not exist", "invalid"]
+    case nil, "08P01"?:
+      // Messages of libpq, in English as the program sets no locale, and of PgBouncer, which refuses with this one state whatever it
+      // does not know or cannot do at present.
+      let permanent = [
+        "password", "does not exist", "no pg_hba.conf entry", "not permitted", "invalid", "no such database",
+        "no such user",
+        "unsupported startup parameter",
+      ]
       return isUnavailable && (message.contains("No such file") || !permanent.contains { message.contains($0) })
-    case "08P01"?:
-      // PgBouncer refuses with this one state whatever it does not know or cannot do at present.
-      return !["no such database", "no such user", "unsupported startup parameter"].contains { message.contains($0) }
     case let state?:
       // An invalid setting, authorization or name, and a feature that the server lacks.
       return !["0A", "22", "28", "3D", "42"].contains(state.prefix(2))
