@@ -24,7 +24,7 @@ let named = Context.environment["TAKE5_TARGETS"]?.split(separator: " ").map(Stri
 let spared: Set =
   Context.environment["TAKE5_QUICK"] == "1"
   ? [
-    "Blobs", "ControlAPI", "Crypto", "EmbeddedPostgres", "HTTPClient", "Integrity", "MediaProcess", "Model", "Queue",
+    "Blobs", "Rooms", "Crypto", "EmbeddedPostgres", "HTTPClient", "Integrity", "MediaProcess", "Model", "Queue",
     "Store", "Telemetry", "Worker",
   ] : []
 
@@ -154,16 +154,29 @@ let package = Package(
     // The document is data of C: as an array in Swift it takes longer to compile than the rest of the API.
     .target(name: "COpenAPI", path: "Sources/OpenAPI", exclude: ["openapi.json"]),
     target(
-      "ControlAPI",
+      "Rooms",
       [
         "Blobs", "CArchive", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres",
         "Queue", "Store", "Telemetry",
+      ],
+      resources: [
+        .embedInCode("Accounts/Accounts.sql"), .embedInCode("Collections/Collections.sql"),
+        .embedInCode("Collections/Collections_schema.sql"), .embedInCode("Comments/Comments.sql"),
+        .embedInCode("Comments/Comments_schema.sql"), .embedInCode("Events/Events.sql"),
+        .embedInCode("Events/Events_schema.sql"), .embedInCode("Exporting/Export.sql"),
+        .embedInCode("Images/Images.sql"), .embedInCode("Kit/Access/Access_schema.sql"),
+        .embedInCode("Kit/Access/Keys.sql"), .embedInCode("Kit/Access/Tokens.sql"),
+        .embedInCode("Kit/Access/Usage.sql"), .embedInCode("Moderation/Moderation.sql"),
+        .embedInCode("Moderation/Moderation_schema.sql"), .embedInCode("People/People.sql"),
+        .embedInCode("People/People_schema.sql"), .embedInCode("Places/Map_schema.sql"),
+        .embedInCode("Places/Places.sql"), .embedInCode("Places/Places_schema.sql"), .embedInCode("Posts/Posts.sql"),
+        .embedInCode("Window/Window.sql"), .embedInCode("Window/v0149_window_schedule.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
       "take5",
       [
-        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
+        "Blobs", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
         "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Telemetry", "Worker",
       ], unoptimised),
 
@@ -173,8 +186,8 @@ let package = Package(
       "bench",
       [
         "AV", "Blobs", "CLinkedLibraries", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels",
-        "MediaProcess", "Model", "Platform", "Postgres", "Queue", "SeededRandom", "Stills", "Store", "SyntheticMedia",
-        "Telemetry",
+        "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms", "SeededRandom", "Stills", "Store",
+        "SyntheticMedia", "Telemetry",
       ],
       resources: [
         .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),
@@ -207,7 +220,7 @@ let package = Package(
       name: "chaos",
       dependencies: [
         "Blobs", "ChaosTesting", "CLinkedLibraries", "HTTPServer", "HTTPTesting", "MediaProcess", "Platform",
-        "Postgres", "Queue", "Store",
+        "Postgres", "Queue", "Rooms", "Store",
       ],
       path: "Tests/Support/chaos", swiftSettings: unoptimised),
     .target(name: "CAttacks", path: "Tests/Support/CAttacks", cSettings: [.define("_GNU_SOURCE")]),
@@ -218,7 +231,7 @@ let package = Package(
     .executableTarget(
       name: "take5-fuzz",
       dependencies: [
-        "AV", "BoxTesting", "CLinkedLibraries", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "ISOBaseMedia",
+        "AV", "BoxTesting", "CLinkedLibraries", "Rooms", "Crypto", "Definitions", "HTTPServer", "ISOBaseMedia",
         "Kernels", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
       ],
       path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
@@ -278,7 +291,8 @@ let package = Package(
       "WorkerTests",
       [
         "Blobs", "BlobTesting", "Crypto", "Definitions", "hostile-media", "Integrity", "MediaFixtures", "MediaProcess",
-        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "take5-media", "Telemetry", "Worker",
+        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "take5-media", "Telemetry",
+        "Worker",
       ]),
     tests(
       "BlobsTests",
@@ -289,27 +303,27 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "BlobTesting", "Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "Store",
+        "Blobs", "BlobTesting", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "Rooms", "Store",
       ],
       resources: [.embedInCode("Versions/v1_definitions.jsonl"), .embedInCode("Versions/v2_definitions.jsonl")]),
     tests(
       "IntegrityTests",
       [
-        "BlobTesting", "Blobs", "Crypto", "Definitions", "Integrity", "Model", "Platform", "Postgres",
-        "PostgresTesting", "Queue", "Store",
+        "Blobs", "BlobTesting", "Crypto", "Definitions", "Integrity", "Model", "Platform", "Postgres",
+        "PostgresTesting", "Queue", "Rooms", "Store",
       ]),
     tests(
-      "ControlAPITests",
+      "RoomsTests",
       [
-        "Blobs", "BlobTesting", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
+        "Blobs", "BlobTesting", "BoxTesting", "Rooms", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
         "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "Telemetry", "TokenTesting",
       ]),
     tests(
       "ChaosTests",
       [
         "Blobs", "chaos", "ChaosTesting", "HTTPServer", "HTTPTesting", "Model", "Platform", "Postgres",
-        "PostgresTesting", "Queue", "Store", "take5", "take5-media", "Take5Testing", "Telemetry",
+        "PostgresTesting", "Queue", "Rooms", "Store", "take5", "take5-media", "Take5Testing", "Telemetry",
       ]),
     tests(
       "MediaMutationTests",
@@ -319,7 +333,7 @@ let package = Package(
     tests(
       "take5Tests",
       [
-        "Blobs", "ControlAPI", "Crypto", "HTTPClient", "HTTPServer", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "Blobs", "Rooms", "Crypto", "HTTPClient", "HTTPServer", "Platform", "Postgres", "PostgresTesting", "Queue",
         "Store", "take5", "take5-media", "Take5Testing", "Telemetry", "Worker",
       ]),
     // Not part of `make test`: it needs programs that `make test-players` installs.

@@ -171,22 +171,14 @@ package enum FindingObject: Sendable, Hashable {
   case asset(PublicID)
   case post(PublicID)
   case image(PublicID)
-  case user(String)
-  /// A relation between a user and something, by its number.
-  case relation(Int64)
-  /// A word of users' names.
-  case spelling(String)
-  /// A place by the app's id.
-  case place(String)
-  case collection(PublicID)
+  /// What a check of a room has found, by its kind and its id.
+  case row(kind: String, id: String)
   /// A database by its name.
   case database(String)
   /// A table of the database.
   case table(String)
   /// A run of `reprocess`.
   case run(PublicID)
-  /// A month of the map's sums, such as `2026-11`.
-  case month(String)
 
   /// The name of the kind of the object.
   package var kind: String {
@@ -198,15 +190,10 @@ package enum FindingObject: Sendable, Hashable {
     case .asset: "asset"
     case .post: "post"
     case .image: "image"
-    case .user: "user"
-    case .relation: "relation"
-    case .spelling: "spelling"
-    case .place: "place"
-    case .collection: "collection"
+    case .row(let kind, _): kind
     case .database: "database"
     case .table: "table"
     case .run: "run"
-    case .month: "month"
     }
   }
 
@@ -215,13 +202,9 @@ package enum FindingObject: Sendable, Hashable {
     switch self {
     case .blob(let hash), .definition(let hash): hash.hex
     case .file(let path): path
-    case .set(let id), .asset(let id), .post(let id), .image(let id), .collection(let id), .run(let id): id.description
-    case .user(let id): id
-    case .relation(let number): "\(number)"
-    case .spelling(let word): word
-    case .place(let id): id
+    case .set(let id), .asset(let id), .post(let id), .image(let id), .run(let id): id.description
+    case .row(_, let id): id
     case .database(let name), .table(let name): name
-    case .month(let month): month
     }
   }
 }

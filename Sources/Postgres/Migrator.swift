@@ -123,11 +123,11 @@ package struct Migration: Sendable, Hashable {
 
   /// A migration whose script is embedded in the program.
   package init(version: Int, name: String, _ bytes: [UInt8]) {
-    self.init(baseline: version, replacing: [], name: name, bytes)
+    self.init(baseline: version, replacing: [], name: name, [bytes])
   }
 
   /// A baseline whose scripts are embedded in the program. A database that has only some of the versions is refused.
-  package init(baseline version: Int, replacing replaced: [Int], name: String, _ scripts: [UInt8]...) {
+  package init(baseline version: Int, replacing replaced: [Int], name: String, _ scripts: [[UInt8]]) {
     self.version = version
     self.name = name
     script = String(decoding: scripts.joined(), as: UTF8.self)

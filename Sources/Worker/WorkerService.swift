@@ -18,11 +18,12 @@ package final class WorkerService: Sendable {
   ///   - database: for the worker's own connections: the heartbeat and the listener.
   ///   - pool: for all other statements.
   ///   - metrics: receives the counts of jobs and of damaged blobs.
+  ///   - tasks: maintenance in addition to that of the core and its rooms.
   ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store,
-    blobs: any InspectableBlobStore,
+    blobs: any InspectableBlobStore, tasks: [MaintenanceTask] = [],
     log: Logger, metrics: Metrics, tracer: Tracer? = nil, onStart: @escaping @Sendable () -> Void = {}
   ) throws {
     let slots = try (0..<configuration.slots).map { number in
@@ -52,12 +53,6 @@ package final class WorkerService: Sendable {
         (JobKinds.taskQueue, 1, TaskHandler(pool: pool, store: store) as any JobHandler),
       ].filter { $0.1 > 0 }.map { ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2) },
       tasks: [
-        MaintenanceTask("window", every: .seconds(30), by: .eachWorker) { [queue] pool in
-          while let (isOpened, next) = try await Window.open(by: store.windowSchedule, pool) {
-            if isOpened { log.info("the daily window has opened") }
-            try await queue.clock.sleep(for: max(min(next, .seconds(30)), queue.pollInterval))
-          }
-        },
         // Blobs that a worker released before it ended without collecting them.
         MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
           try await store.collecting.collectReleased(pool)
@@ -98,7 +93,10 @@ package final class WorkerService: Sendable {
             log.warning("the record of an upload is damaged", ["upload": "\(id)", "error": reason])
           }
         },
-      ] + Rooms.maintenance,
+        MaintenanceTask("forgotten", every: .seconds(3600)) { pool in
+          try await pool.run { session in try Forgetting.dropOld(session) }
+        },
+      ] + store.rooms.flatMap { $0.maintenance } + tasks,
       onReaped: { reaped, session in try JobControl.fail(reaped, session) }, onStart: onStart, log: log,
       metrics: metrics,
       tracer: tracer)

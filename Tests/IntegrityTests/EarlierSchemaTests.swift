@@ -66,7 +66,7 @@ struct EarlierSchemaTests {
   func goesOn(version: Int) async throws {
     let new = try await withDatabase { url in
       let session = try Session.connect(url, timeout: .seconds(5))
-      try Migrator(StoreMigrations.all).migrate(session)
+      try Migrator([any Room.Type].all.migrations).migrate(session)
       return try Self.schema(session)
     }
     let folder = try TemporaryFolder()
@@ -80,8 +80,8 @@ struct EarlierSchemaTests {
         try session.execute("DELETE FROM schema_migration WHERE version > $1", .integer(version))
         let before = try Self.counts(session)
         #expect(before.filter { $0.value == 0 }.isEmpty)
-        let applied = try Migrator(StoreMigrations.all).migrate(session)
-        #expect(applied.map(\.version) == StoreMigrations.all.map(\.version).filter { $0 > version })
+        let applied = try Migrator([any Room.Type].all.migrations).migrate(session)
+        #expect(applied.map(\.version) == [any Room.Type].all.migrations.map(\.version).filter { $0 > version })
         #expect(try Self.schema(session).symmetricDifference(new) == [])
         #expect(try Self.counts(session) == before)
         #expect(try Window.lastSchedule(session) == "18:00-18:05 UTC")

@@ -15,7 +15,7 @@ import Testing
 /// A store with its own database and folder, with helpers to create posts and to damage them.
 struct IntegrityFixture {
   private static let template = TestTemplate(name: "integrity") { session in
-    try Migrator(StoreMigrations.all).migrate(session)
+    try Migrator([any Room.Type].all.migrations).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 

@@ -21,7 +21,7 @@ struct MigrationLockTests {
       let dump = String(decoding: try Data(contentsOf: URL(filePath: Self.dump)), as: UTF8.self)
       try session.executeScript(dump, name: "dump")
       var lines = ["| migration | `ACCESS EXCLUSIVE` | `SHARE ROW EXCLUSIVE` | `SHARE` |", "|---|---|---|---|"]
-      for migration in StoreMigrations.all where migration.versions.count == 1 {
+      for migration in [any Room.Type].all.migrations where migration.versions.count == 1 {
         let locks = try Self.locks(of: migration, session)
         let names = ["AccessExclusiveLock", "ShareRowExclusiveLock", "ShareLock"].map { mode in
           let tables = locks.filter { $0.mode == mode }.map { "`\($0.table)`" }

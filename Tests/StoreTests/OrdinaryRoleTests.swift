@@ -23,11 +23,11 @@ struct OrdinaryRoleTests {
       let fixture = StoreFixture(blobs: blobs, store: Store(blobs: blobs), pool: Pool(owned, size: 2), url: owned)
       let steps = try await fixture.pool.run { session in
         #expect(try session.execute("SELECT current_setting('is_superuser')").single().get(0) == "off")
-        let steps = try Migrator(StoreMigrations.all).migrate(session)
+        let steps = try Migrator([any Room.Type].all.migrations).migrate(session)
         try session.transaction(JobQueue.addPartitions)
         return steps
       }
-      #expect(steps == StoreMigrations.all)
+      #expect(steps == [any Room.Type].all.migrations)
 
       let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
       let listener = try #require(try Listener(owned, channels: [QueueChannel.jobs]) { continuation.yield($0) })
@@ -58,12 +58,12 @@ struct OrdinaryRoleTests {
         "CREATE ROLE \(name) LOGIN NOSUPERUSER; GRANT CREATE ON SCHEMA public TO \(name)", name: "role")
       let guest = try Session.connect(
         try DatabaseURL("\(url.connectionString) user='\(name)'"), timeout: .seconds(5))
-      let error = #expect(throws: PostgresError.self) { try Migrator(StoreMigrations.all).migrate(guest) }
+      let error = #expect(throws: PostgresError.self) { try Migrator([any Room.Type].all.migrations).migrate(guest) }
       #expect(error?.message == "the role \(name) may not create the extension pg_trgm")
       #expect(error?.detail?.contains("Run CREATE EXTENSION pg_trgm in the database") == true)
       #expect(error?.isTransient == false)
       try admin.executeScript("CREATE EXTENSION pg_trgm", name: "extension")
-      #expect(try Migrator(StoreMigrations.all).migrate(guest) == StoreMigrations.all)
+      #expect(try Migrator([any Room.Type].all.migrations).migrate(guest) == [any Room.Type].all.migrations)
       try admin.executeScript("DROP OWNED BY \(name); DROP ROLE \(name)", name: "role")
     }
   }
@@ -73,11 +73,11 @@ struct OrdinaryRoleTests {
     try await withDatabase { url in
       let admin = try Session.connect(url, timeout: .seconds(5))
       let empty = try DatabaseFacts(admin)
-      #expect(empty.applied.isEmpty && empty.pending == StoreMigrations.all && empty.unknown.isEmpty)
+      #expect(empty.applied.isEmpty && empty.pending == [any Room.Type].all.migrations && empty.unknown.isEmpty)
       #expect(empty.mayCreate && empty.isOwner && empty.closedTables.isEmpty && !empty.isReadOnly)
       #expect(empty.versionNumber >= DatabaseFacts.minVersionNumber)
 
-      try Migrator(StoreMigrations.all).migrate(admin)
+      try Migrator([any Room.Type].all.migrations).migrate(admin)
       let name = "reader_of_\(url.database ?? "")"
       try admin.executeScript(
         """

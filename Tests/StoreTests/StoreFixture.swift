@@ -13,7 +13,7 @@ import Testing
 /// A store with its own database and folder, and helpers for tests.
 struct StoreFixture {
   private static let template = TestTemplate(name: "store") { session in
-    try Migrator(StoreMigrations.all).migrate(session)
+    try Migrator([any Room.Type].all.migrations).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 

@@ -20,7 +20,7 @@ struct UserNameTests {
         name: "create")
       let pool = Pool(url.with(database: name), size: 1)
       try await pool.run { session in
-        try Migrator(StoreMigrations.all).migrate(session)
+        try Migrator([any Room.Type].all.migrations).migrate(session)
         let user = try session.transaction { session in
           try Accounts.register(Profile(userName: "Mississippi"), password: PasswordHash(of: "correct horse"), session)
         }

@@ -225,7 +225,7 @@ struct WindowTests {
             VALUES (gen_random_uuid(), 'tasks', 'window', 60, clock_timestamp(), \(entry))
             """, name: "entry")
         }
-        let migration = try #require(StoreMigrations.all.first { $0.name == "window_schedule" })
+        let migration = try #require([any Room.Type].all.migrations.first { $0.name == "window_schedule" })
         try session.executeScript(migration.script, name: migration.name)
         #expect(try Window.lastSchedule(session) == schedule)
         let kept = schedule.flatMap { WindowSchedule($0) }

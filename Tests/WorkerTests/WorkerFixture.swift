@@ -21,7 +21,7 @@ extension TestClock: WorkerClock {}
 /// A store in a database of its own, and handlers with media processes of the test's.
 struct WorkerFixture {
   private static let template = TestTemplate(name: "worker") { session in
-    try Migrator(StoreMigrations.all).migrate(session)
+    try Migrator([any Room.Type].all.migrations).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 

@@ -1,4 +1,4 @@
-import ControlAPI
+import Rooms
 import Crypto
 import HTTPClient
 import Platform

@@ -8,7 +8,7 @@ import Store
 import Telemetry
 import Testing
 
-@testable import ControlAPI
+@testable import Rooms
 @testable import Queue
 @testable import Worker
 @testable import take5
@@ -21,7 +21,7 @@ struct IdleProcessTests {
   private static let end = "<!-- written by a test: end -->"
 
   private static let template = TestTemplate(name: "idle_processes") { session in
-    try Migrator(StoreMigrations.all).migrate(session)
+    try Migrator([any Room.Type].all.migrations).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 

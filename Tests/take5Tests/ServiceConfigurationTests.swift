@@ -1,4 +1,4 @@
-import ControlAPI
+import Rooms
 import HTTPServer
 import MediaProcess
 import Platform

@@ -63,7 +63,7 @@ struct FleetBench: Sendable {
 }
 
 extension Session {
-  fileprivate func migrate() throws { try Migrator(StoreMigrations.all).migrate(self) }
+  fileprivate func migrate() throws { try Migrator([any Room.Type].all.migrations).migrate(self) }
 }
 
 /// The time that the processes of a PostgreSQL server have used.

@@ -79,7 +79,7 @@ struct ReadingBench: Sendable {
     for (pool, posts) in [(small, Self.sizes.small), (large, Self.sizes.large)] {
       Console.progress("inserting \(posts) posts")
       try await pool.run { session in
-        try Migrator(StoreMigrations.all).migrate(session)
+        try Migrator([any Room.Type].all.migrations).migrate(session)
         try ReadingData(posts: posts).generate(session)
         try PlanLog.start(session)
       }

@@ -63,38 +63,11 @@ package struct Repairer: Sendable {
       for subject in finding.subjects {
         try await pool.transaction { [store] session in try LostJobs.restore(of: subject, store, session) }
       }
-    case (.countWrong, .user(let id)):
-      try await correct(Integrity.statements["lock_user"], Integrity.statements["correct_user"], id)
-    case (.countWrong, .post(let id)):
-      try await correct(Integrity.statements["lock_post"], Integrity.statements["correct_post"], id.description)
-    case (.countWrong, .place(let id)):
-      try await correct(Integrity.statements["lock_place"], Integrity.statements["correct_place"], id)
-    case (.countWrong, .collection(let id)):
-      try await correct(
-        Integrity.statements["lock_collection"], Integrity.statements["correct_collection"], id.description)
-    case (.countWrong, .month(let month)):
-      try await pool.transaction { session in
-        // Each change of the sums waits, and follows.
-        try session.execute(Integrity.statements["lock_activity"])
-        try session.execute(Integrity.statements["drop_activity"], .text(month))
-        try session.execute(Integrity.statements["add_activity"], .text(month))
-      }
-    case (.spellingWrong, .spelling(let word)):
-      try await correct(Integrity.statements["lock_spelling"], Integrity.statements["correct_spelling"], word)
-    case (.relationOneSided, .relation(let number)), (.relationDangling, .relation(let number)):
-      // Triggers correct the counters with it.
-      try await pool.transaction { session in
-        _ = try session.execute(Integrity.statements["correct_relation"], .integer(number))
-      }
+    case (_, .row(let kind, let id)):
+      let checks = store.rooms.flatMap { $0.checks }
+      guard let check = checks.first(where: { $0.kind == kind }) else { return }
+      try await pool.transaction { session in try check.repair(id, session) }
     default: break
-    }
-  }
-
-  /// Counts again under the lock that each change of the counter takes.
-  private func correct(_ lock: Statement, _ statement: Statement, _ id: String) async throws {
-    try await pool.transaction { session in
-      try session.execute(lock, .text(id))
-      try session.execute(statement, .text(id))
     }
   }
 

@@ -35,7 +35,7 @@ package enum Assets {
   }
 
   /// Reads the assets and the jobs of rows with the columns `asset_set_id` and `job`, in one round trip.
-  static func assetsAndJobs(
+  package static func assetsAndJobs(
     of rows: some Sequence<Row>, _ session: Session
   ) throws -> (assets: [Int64: [Asset]], jobs: [PublicID: JobSummary]) {
     let sets = try rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
@@ -51,7 +51,7 @@ package enum Assets {
     )
   }
 
-  static func list(ofSets sets: [Int64], _ session: Session) throws(PostgresError) -> [Int64: [Asset]] {
+  package static func list(ofSets sets: [Int64], _ session: Session) throws(PostgresError) -> [Int64: [Asset]] {
     try sets.isEmpty ? [:] : Self.read(session.execute(Store.statements["assets_of_sets"], .integers(sets)))
   }
 
@@ -63,7 +63,7 @@ package enum Assets {
 
   /// Drops the sets of deleted posts or images, and cancels the jobs that were enqueued for them since their jobs were cancelled: what
   /// another transaction submits is seen once it is deleted.
-  static func release(_ rows: Rows, _ session: Session) throws {
+  package static func release(_ rows: Rows, _ session: Session) throws {
     var jobs: [PublicID] = []
     for row in rows {
       if let job = try row.get("job", as: String?.self).flatMap({ PublicID($0) }) { jobs.append(job) }
@@ -86,7 +86,7 @@ package enum Assets {
     return try StoredAsset(try Asset(row), row)
   }
 
-  static func list(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
+  package static func list(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
     try list(ofSets: [set], session)[set] ?? []
   }
 

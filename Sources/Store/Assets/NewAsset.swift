@@ -1,8 +1,8 @@
 package import Blobs
 package import Crypto
 package import Model
-import Postgres
-import Queue
+package import Postgres
+package import Queue
 
 /// A media file that becomes an asset: its bytes are sealed but not yet published.
 package struct NewAsset: Sendable {
@@ -69,7 +69,7 @@ package struct StoredAsset: Sendable {
   /// The damage of the blob; nil: no damage is known.
   package let damage: AssetDamage?
 
-  init(_ asset: Asset, _ row: Row) throws {
+  package init(_ asset: Asset, _ row: Row) throws {
     self.asset = asset
     guard let hash = SHA256Digest(hex: asset.sha256) else {
       throw PostgresError(.decoding, "the hash of a blob is not a SHA-256")
@@ -118,7 +118,7 @@ package struct AssetDamage: Sendable, Hashable {
 
 extension Asset {
   /// Reads a row of the statements `assets_of_sets`, `asset` and `current_image`.
-  init(_ row: Row) throws(PostgresError) {
+  package init(_ row: Row) throws(PostgresError) {
     let text = try row.get("role", as: String.self)
     guard let role = Role(rawValue: text) else { throw PostgresError(.decoding, "unknown role '\(text)'") }
     guard let hash = SHA256Digest(bytes: try row.get("blob")) else {

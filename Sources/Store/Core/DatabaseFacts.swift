@@ -69,9 +69,9 @@ package struct DatabaseFacts: Sendable, Hashable {
   /// The major version of the server, such as 15.
   package var majorVersion: Int { versionNumber / 10_000 }
 
-  /// The migrations that the next start of a service applies.
-  package var pending: [Migration] { StoreMigrations.all.filter { !applied.contains($0.version) } }
+  /// The migrations, of all that this program knows, that the next start of a service applies.
+  package func pending(_ known: [Migration]) -> [Migration] { known.filter { !applied.contains($0.version) } }
 
   /// The versions of the schema that this program does not know.
-  package var unknown: [Int] { applied.subtracting(StoreMigrations.all.flatMap(\.versions)).sorted() }
+  package func unknown(_ known: [Migration]) -> [Int] { applied.subtracting(known.flatMap(\.versions)).sorted() }
 }

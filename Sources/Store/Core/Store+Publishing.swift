@@ -49,9 +49,23 @@ extension Store {
       guard let row = published.first else { throw StoreError.noSubject(work.subject) }
       try releaseInputs(of: work, session)
       try Reprocessing.remakeIfOutdated(work, row, session)
-      try Moderation.notify(row.get("author"), of: row.enumValue("status"), id, session)
+      try announce(row.enumValue("status"), of: id, by: row.get("author"), session)
     case .image(let id): try publish(image: id, work, insert, session)
     }
+  }
+
+  /// Says what became of the media of a post: to the rooms, and then to its author.
+  func announce(_ status: PostStatus, of post: PublicID, by author: String, _ session: Session) throws {
+    for room in rooms { try room.note(status, of: post, session) }
+    try Self.notify(author, of: status, post, session)
+  }
+
+  /// Notifies the author of a post of a status.
+  package static func notify(
+    _ author: String, of status: PostStatus, _ post: PublicID, _ session: Session
+  ) throws(PostgresError) {
+    guard let kind = UserEvent.Kind(status) else { return }
+    try notify(author, of: kind, by: nil, post: post, session)
   }
 
   /// Resets the crash count of the inputs of published outputs, and drops the sources unless the definition keeps them.

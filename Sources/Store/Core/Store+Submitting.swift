@@ -13,18 +13,19 @@ extension Store {
   /// - Parameters:
   ///   - sources: the submitted media, with the roles `source.front` and `source.back`, `source.clip`, or `source.photo`
   ///     and their indexes.
+  ///   - punctuality: how a moment keeps the daily window; nil: it is none, or no window has opened yet.
   ///   - isHeld: whether only the author sees the post until a moderator decides.
   ///   - request: the request, for the log and the traces of the worker.
-  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`, `SuspendedRefusal`, `PunctualityRefusal`.
+  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`, `SuspendedRefusal`.
   package func submitPost(
-    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, isHeld: Bool = false, request: JobRequest?,
-    _ session: Session
+    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, punctuality: Punctuality? = nil,
+    isHeld: Bool = false, request: JobRequest?, _ session: Session
   ) throws -> PublicID {
     try Self.requireUsers(draft.author, in: session)
     let post = PublicID.now()
     guard !sources.isEmpty else {
-      try Self.insert(post, draft, status: .ready, job: nil, set: nil, window: nil, isHeld: isHeld, session)
-      if isHeld { try Moderation.notify(draft.author, of: .held, post, session) }
+      try Self.insert(post, draft, status: .ready, job: nil, set: nil, punctuality, isHeld: isHeld, session)
+      if isHeld { try announce(.held, of: post, by: draft.author, session) }
       return post
     }
     try Quarantine.refuse(sources, session)
@@ -33,26 +34,18 @@ extension Store {
     // After the files are written, because other submissions that insert this definition wait for the commit.
     try Self.insert(stored, session)
     try Self.insert(
-      post, draft, status: .processing, job: job, set: set, window: definition.window, isHeld: isHeld, session)
+      post, draft, status: .processing, job: job, set: set, punctuality, isHeld: isHeld, session)
     try enqueue(PostJob(post: post), as: job, by: draft.author, stored, request: request, session)
     return post
   }
 
-  /// Inserts an image and enqueues its job; nil if it is a reaction to a post that the viewer does not see.
+  /// Inserts an image and enqueues its job. The caller has checked that the owner may have it.
   ///
   /// - Parameter source: the submitted photo, with the role `source.photo`.
-  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`; `OwnershipRefusal` for an image that would replace another user's.
+  /// - Throws: `QuarantineRefusal`.
   package func submitImage(
-    _ draft: ImageDraft, for viewer: Viewer, source: NewAsset, definition: PhotoDefinition, request: JobRequest?,
-    _ session: Session
-  ) throws -> PublicID? {
-    try Self.requireUsers(draft.kind == .profile ? draft.owner : nil, draft.author, in: session)
-    if draft.kind == .reaction {
-      guard PublicID(draft.owner) != nil,
-        try !session.execute(Self.statements["has_post"], .text(draft.owner), viewer.parameter).isEmpty
-      else { return nil }
-    }
-    try Images.requireOwner(of: draft.kind, draft.owner, viewer, session)
+    _ draft: ImageDraft, source: NewAsset, definition: PhotoDefinition, request: JobRequest?, _ session: Session
+  ) throws -> PublicID {
     try Quarantine.refuse([source], session)
     let (image, job) = (PublicID.now(), PublicID.now())
     let definition = try StoredDefinition(definition)
@@ -92,28 +85,13 @@ extension Store {
 
   static func insert(
     _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?,
-    window: Definition.Window?, isHeld: Bool, _ session: Session
+    _ punctuality: Punctuality?, isHeld: Bool, _ session: Session
   ) throws {
-    let rule = window ?? Definition.Window()
-    let punctuality = draft.kind == .take5 ? try Window.judge(draft.capturedAt, rule, session) : nil
-    if let punctuality, !rule.accepts(punctuality) { throw PunctualityRefusal(punctuality: punctuality) }
     let fixed: [Parameter] = [
       .text(post.description), .text(status.rawValue), .text(job?.description), .integer(set),
       .text(punctuality?.state.rawValue), .integer(punctuality?.lateSeconds.map(Int64.init)), .bool(isHeld),
     ]
     try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { $0.value(draft) })
-  }
-}
-
-/// The error for a moment that is not on time, where the definition refuses it.
-package struct PunctualityRefusal: Error, Sendable, Hashable {
-  package let punctuality: Punctuality
-}
-
-extension MediaDefinition {
-  /// How posts are judged by the daily window; nil: by the defaults.
-  fileprivate var window: Definition.Window? {
-    if case .clips(let definition) = self { definition.window } else { nil }
   }
 }
 

@@ -11,17 +11,16 @@ import Queue
 /// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
 /// together are one function, so that they are one transaction.
 package struct Store: Sendable {
-  static let statements = Statements(
-    topic: "store", PostColumn.complete(PackageResources.Fragments_sql + PackageResources.Store_sql))
+  package static let statements = Statements(
+    topic: "store", PackageResources.Fragments_sql, PackageResources.Store_sql, fragments: PostColumn.fragments)
 
   /// The channel of the notification that a user has an event; the payload is the user.
   package static let eventChannel = "take5_events"
 
   let blobs: any BlobStore
+  package let rooms: [any Room.Type]
   let authorConcurrency: Int?
   let keepRejected: Duration
-  package let windowSchedule: WindowSchedule?
-  package let timeZones = KnownTimeZones()
 
   package var collecting: Collecting { Collecting(blobs: blobs) }
 
@@ -29,17 +28,17 @@ package struct Store: Sendable {
   package static let keepRejected = Duration.seconds(7 * 24 * 3600)
 
   /// - Parameters:
+  ///   - rooms: all rooms.
   ///   - authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
   ///   - keepRejected: the time for which the sources of rejected media are kept; zero: they are removed with the rejection.
-  ///   - windowSchedule: when the daily window opens; nil: this process does not open it.
   package init(
-    blobs: any BlobStore, authorConcurrency: Int? = nil, keepRejected: Duration = Store.keepRejected,
-    windowSchedule: WindowSchedule? = nil
+    blobs: any BlobStore, rooms: [any Room.Type], authorConcurrency: Int? = nil,
+    keepRejected: Duration = Store.keepRejected
   ) {
     self.blobs = blobs
+    self.rooms = rooms
     self.authorConcurrency = authorConcurrency
     self.keepRejected = keepRejected
-    self.windowSchedule = windowSchedule
   }
 
   /// Throws unless the database is reachable and accepts writes, and blobs that this process writes.
@@ -100,35 +99,27 @@ package struct Store: Sendable {
 }
 
 extension Store {
-  private static let topics = [
-    statements, Reprocessing.statements, Collecting.statements, Damage.statements, Moving.statements,
-    Quarantine.statements,
+  /// The fragments of SQL that rooms share.
+  package static let fragments = PackageResources.Fragments_sql
+
+  /// The statements of the core.
+  package static let topics = [
+    statements, AwaitedUploads.statements, Collecting.statements, Damage.statements, Forgetting.statements,
+    Moving.statements, Quarantine.statements, Reprocessing.statements,
   ]
 
-  /// A failpoint before and after each statement of the store.
-  package static var failpoints: [Failpoint] {
-    (topics + Rooms.statements).flatMap(\.failpoints)
-  }
-}
+  /// Its tables in the baseline of the schema, which come before those of the rooms.
+  package static let schema = [
+    PackageResources.Blobs_schema_sql, PackageResources.Assets_schema_sql, PackageResources.Posts_schema_sql,
+    PackageResources.Reprocessing_schema_sql, PackageResources.Quarantine_schema_sql,
+    PackageResources.Uploads_schema_sql, PackageResources.Forgetting_schema_sql,
+  ]
 
-/// The migrations of the complete schema.
-package enum StoreMigrations {
-  /// The queue's migrations, then the store's, which have the versions from 100 on.
-  package static let all =
-    QueueMigrations.all + [
-      Migration(
-        baseline: 146, replacing: Array(100...132) + [134, 137, 138, 140, 141, 142], name: "store",
-        // Each after those that its tables refer to.
-        PackageResources.Blobs_schema_sql, PackageResources.Assets_schema_sql, PackageResources.Posts_schema_sql,
-        PackageResources.Reprocessing_schema_sql, PackageResources.Quarantine_schema_sql,
-        PackageResources.People_schema_sql, PackageResources.Access_schema_sql, PackageResources.Events_schema_sql,
-        PackageResources.Places_schema_sql, PackageResources.Map_schema_sql, PackageResources.Collections_schema_sql,
-        PackageResources.Comments_schema_sql, PackageResources.Moderation_schema_sql,
-        PackageResources.Uploads_schema_sql, PackageResources.Forgetting_schema_sql),
-      Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
-      Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
-      Migration(version: 149, name: "window_schedule", PackageResources.v0149_window_schedule_sql),
-    ]
+  /// What has changed them since.
+  package static let migrations = [
+    Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
+    Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
+  ]
 }
 
 /// An error for stored data that is missing, inconsistent or not readable.
@@ -178,7 +169,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension Row {
   /// Reads a text column as an enumeration.
-  func enumValue<Value: RawRepresentable<String>>(_ column: String) throws(PostgresError) -> Value {
+  package func enumValue<Value: RawRepresentable<String>>(_ column: String) throws(PostgresError) -> Value {
     let text = try get(column, as: String.self)
     guard let value = Value(rawValue: text) else {
       throw PostgresError(.decoding, "unknown \(Value.self) '\(text)' in column \(column)")
@@ -187,12 +178,12 @@ extension Row {
   }
 
   /// Reads the reasons of a verdict; most have none, which shows without a decoder.
-  func reasons() throws(PostgresError) -> [Reason] {
+  package func reasons() throws(PostgresError) -> [Reason] {
     try get("reasons", as: String.self) == "[]" ? [] : json("reasons")
   }
 
   /// Reads a column of JSON; the error names the key that is wrong.
-  func json<Value: Decodable>(_ column: String) throws(PostgresError) -> Value {
+  package func json<Value: Decodable>(_ column: String) throws(PostgresError) -> Value {
     let text = try get(column, as: String.self)
     do { return try JSON.decode(Value.self, from: Array(text.utf8)) } catch {
       throw PostgresError(.decoding, "column \(column) cannot be read: \(JSON.reason(error))")

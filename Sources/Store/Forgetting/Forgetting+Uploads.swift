@@ -8,6 +8,17 @@ import Queue
 
 /// The uploads on one machine of users who were deleted by a worker on another one.
 extension Forgetting {
+  /// Removes the uploads of the user of a deletion, which waits for the disk: outside of a transaction. Other machines remove theirs
+  /// when they look. A file that is removed although the deletion is interrupted is one of a user who is being deleted.
+  static func removeUploads(ofJob job: PublicID, _ blobs: any BlobStore, _ pool: Pool) async throws {
+    let user = try await pool.run { session in
+      try session.execute(Self.statements["user_of_forgetting"], .text(job.description)).first?
+        .get("user_id", as: String.self)
+    }
+    guard let user else { return }
+    try await onThread("uploads") { try blobs.uploads().removeAll(of: user) }
+  }
+
   /// Removes the uploads on this machine that have expired, and those of users who were deleted since these began them.
   ///
   /// - Parameter onDamage: receives the uploads whose records are damaged, with the reasons.

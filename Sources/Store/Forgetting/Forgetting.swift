@@ -7,17 +7,14 @@ package struct ForgottenRefusal: Error, Sendable, Hashable {
   package let user: String
 }
 
-/// The deletion of users: its request.
-package enum Forgetting: Room {
-  package static let statements = Statements(topic: "forgetting", PackageResources.Forgetting_sql)
+/// The error for something that would be stored for a user who is suspended.
+package struct SuspendedRefusal: Error, Sendable, Hashable {
+  package let user: String
+}
 
-  package static var maintenance: [MaintenanceTask] {
-    [
-      MaintenanceTask("forgotten", every: .seconds(3600)) { pool in
-        try await pool.run { session in try dropOld(session) }
-      }
-    ]
-  }
+/// The deletion of users: its request.
+package enum Forgetting {
+  package static let statements = Statements(topic: "forgetting", PackageResources.Forgetting_sql)
 
   /// Starts the deletion of a user, in the caller's transaction: nothing more is stored for the user, the tokens are
   /// revoked, and a job deletes the rest. Does nothing if the deletion was started before.
@@ -26,15 +23,17 @@ package enum Forgetting: Room {
   ///
   /// - Parameters:
   ///   - request: the request, for the log and the traces of the worker.
-  ///   - check: receives the user, if one is stored; the caller must roll back if it throws.
+  ///   - revoke: revokes the tokens of the user, and returns their ids.
+  ///   - check: throws if the user is not to be deleted; the caller must roll back then.
   /// - Returns: the job, and the revoked tokens.
   package static func start(
-    _ user: String, request: JobRequest?, _ session: Session, check: (AppUser?) throws -> Void
+    _ user: String, request: JobRequest?, _ session: Session, revoking revoke: (Session) throws -> [PublicID],
+    check: () throws -> Void = {}
   ) throws -> (job: PublicID, tokens: [PublicID]) {
     // Before the lock of the user: a submission uses its grant, which locks its token, and then waits for the user.
-    let tokens = try Tokens.revokeAll(of: user, session)
+    let tokens = try revoke(session)
     try session.execute(Self.statements["lock_user"], .text(user))
-    try check(People.find(user, for: .unrestricted, session))
+    try check()
     let job = PublicID.now()
     while try session.execute(Self.statements["insert_forgetting"], .text(job.description), .text(user)).isEmpty {
       // The deletion that is running may end in between; this is another one then.
@@ -42,7 +41,7 @@ package enum Forgetting: Room {
       return (try row.publicID("job"), tokens)
     }
     // A token may have been minted before the lock.
-    let later = try Tokens.revokeAll(of: user, session)
+    let later = try revoke(session)
     try JobQueue.enqueue(
       NewJob(
         publicID: job, queue: JobKinds.taskQueue, kind: ForgetJob.kind, maxAttempts: ForgetJob.attempts,

@@ -16,6 +16,6 @@ package struct ForgetJob: TaskJob {
 
   /// Deletes the next batch of what mentions the user.
   package func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws -> TaskStep {
-    try Forgetting.forgetBatch(ofJob: job.publicID, session) ? .batch : .last
+    try Forgetting.forgetBatch(ofJob: job.publicID, in: store.rooms, session) ? .batch : .last
   }
 }

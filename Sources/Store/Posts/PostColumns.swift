@@ -1,14 +1,14 @@
 import FoundationEssentials
-import Model
-import Postgres
+package import Model
+package import Postgres
 import Queue
 
 /// A column of the table `post` that stores a part of a draft. `PostDraft.init(_:)` reads the columns.
-struct PostColumn: Sendable {
+package struct PostColumn: Sendable {
   let name: String
   /// Whether a change of a post writes the column.
   let isChangeable: Bool
-  let value: @Sendable (PostDraft) -> Parameter
+  package let value: @Sendable (PostDraft) -> Parameter
 
   private init(_ name: String, isChangeable: Bool = false, _ value: @escaping @Sendable (PostDraft) -> Parameter) {
     self.name = name
@@ -35,26 +35,20 @@ struct PostColumn: Sendable {
     },
   ]
 
-  static let changeable = all.filter(\.isChangeable)
+  package static let changeable = all.filter(\.isChangeable)
 
-  /// Returns the text of Store.sql with the columns in it.
-  ///
-  /// The names of all columns replace `DRAFT_COLUMNS`, their parameters from `$8` on `DRAFT_VALUES`, and the assignments
-  /// of the changeable columns, whose parameters are those from `$2` on, `DRAFT_CHANGES`.
-  static func complete(_ sql: [UInt8]) -> [UInt8] {
-    let values = all.indices.map { "$\($0 + 8)" }
-    let changes = changeable.enumerated().map { "\($1.name) = $\($0 + 2)" }
-    return Array(
-      String(decoding: sql, as: UTF8.self)
-        .replacing("DRAFT_COLUMNS", with: all.map(\.name).joined(separator: ", "))
-        .replacing("DRAFT_VALUES", with: values.joined(separator: ", "))
-        .replacing("DRAFT_CHANGES", with: changes.joined(separator: ", ")).utf8)
-  }
+  /// The fragments of statements: the names of all columns, their parameters from `$8` on, and the assignments of the changeable columns,
+  /// whose parameters are those from `$2` on.
+  package static let fragments = [
+    "draft_columns": all.map(\.name).joined(separator: ", "),
+    "draft_values": all.indices.map { "$\($0 + 8)" }.joined(separator: ", "),
+    "draft_changes": changeable.enumerated().map { "\($1.name) = $\($0 + 2)" }.joined(separator: ", "),
+  ]
 }
 
 extension PostDraft {
   /// Reads a row of the statements `post` and `posts`.
-  init(_ row: Row) throws(PostgresError) {
+  package init(_ row: Row) throws(PostgresError) {
     var place: Place?
     if let id = try row.get("place_id", as: String?.self) {
       place = Place(

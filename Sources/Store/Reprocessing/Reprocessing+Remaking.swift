@@ -1,5 +1,5 @@
-import Model
-import Postgres
+package import Model
+package import Postgres
 
 /// The outputs of a moment follow its foreground: the clip in the inset is the one that the post names.
 extension Reprocessing {
@@ -8,7 +8,7 @@ extension Reprocessing {
   ///
   /// Nothing happens to a post that waits for its first outputs: their publication compares the foreground again. Nothing
   /// can happen either if the sources were not kept; the foreground is then for players alone.
-  static func remake(_ post: PublicID, _ session: Session) throws {
+  package static func remake(_ post: PublicID, _ session: Session) throws {
     let id = Parameter.text(post.description)
     guard try !session.execute(Self.statements["may_remake"], id).isEmpty else { return }
     var selection = ReprocessSelection()

@@ -40,7 +40,7 @@ CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END
 
 -- fragment: post_columns
 id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
+  window_state, late_seconds, offset_seconds, {draft_columns}
 
 -- fragment: image_columns
 image.id, image.public_id, image.kind, image.owner, image.author, image.alternative_text, image.status, image.created_at, image.reasons,

@@ -25,8 +25,8 @@ VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::floa
 
 -- name: insert_post
 -- PostColumn replaces the words that begin with DRAFT_.
-INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, moderation, is_moderated, DRAFT_COLUMNS)
-VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, CASE WHEN $7::boolean THEN 'hold' END, $7::boolean, DRAFT_VALUES)
+INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, moderation, is_moderated, {draft_columns})
+VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, CASE WHEN $7::boolean THEN 'hold' END, $7::boolean, {draft_values})
 
 -- name: post
 SELECT {post_columns} FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}

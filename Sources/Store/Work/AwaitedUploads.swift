@@ -19,24 +19,24 @@ package struct AwaitedByOther: Error, Sendable, Hashable {}
 
 /// Posts whose media are still being uploaded: they are `processing`, and have neither sources nor a job. Each function runs
 /// in a transaction of the caller's.
-package enum AwaitedUploads: Room {
+package enum AwaitedUploads {
   package static let statements = Statements(topic: "uploads", PackageResources.Uploads_sql)
 
   /// Inserts a post that awaits uploads. Nothing is enqueued.
   ///
   /// - Parameters:
   ///   - uploads: in the order of the photos.
-  ///   - window: how the post is judged by the daily window; nil: by the defaults.
+  ///   - punctuality: how a moment keeps the daily window; nil: it is none, or no window has opened yet.
   ///   - isHeld: whether only the author sees the post until a moderator decides.
   ///   - request: the request, for the log and the traces of the worker.
-  /// - Throws: `AwaitedByOther`, `ForgottenRefusal`, `SuspendedRefusal`, `PunctualityRefusal`.
+  /// - Throws: `AwaitedByOther`, `ForgottenRefusal`, `SuspendedRefusal`.
   package static func submit(
-    _ draft: PostDraft, awaiting uploads: [AwaitedUpload], window: Definition.Window?, isHeld: Bool = false,
+    _ draft: PostDraft, awaiting uploads: [AwaitedUpload], punctuality: Punctuality? = nil, isHeld: Bool = false,
     request: JobRequest?, _ session: Session
   ) throws -> PublicID {
     try Store.requireUsers(draft.author, in: session)
     let post = PublicID.now()
-    try Store.insert(post, draft, status: .processing, job: nil, set: nil, window: window, isHeld: isHeld, session)
+    try Store.insert(post, draft, status: .processing, job: nil, set: nil, punctuality, isHeld: isHeld, session)
     let inserted = try session.execute(
       Self.statements["insert_awaited_uploads"], .text(post.description),
       .texts(uploads.map(\.upload.description)),

@@ -57,7 +57,7 @@ package enum JobControl {
     try fail(jobs: reaped.filter(\.state.isFinal).map(\.publicID), session)
   }
 
-  static func cancelJobs(_ rows: Rows, _ session: Session) throws {
+  package static func cancelJobs(_ rows: Rows, _ session: Session) throws {
     for row in rows { _ = try JobQueue.cancel(try row.publicID("job"), session) }
   }
 

@@ -1,5 +1,5 @@
 import Blobs
-import ControlAPI
+import Rooms
 import Crypto
 import FoundationEssentials
 import Model
@@ -79,7 +79,9 @@ extension Subcommand {
         "user \(report.user) is deleted with \(Counted.text(report.posts, "post")), their media, and all comments, "
           + "reactions and relations; nothing brings them back but a backup", arguments)
       let (job, tokens) = try await pool.transaction { session in
-        let started = try Forgetting.start(report.user, request: nil, session) { _ in }
+        let started = try Forgetting.start(report.user, request: nil, session) {
+          try Tokens.revokeAll(of: report.user, $0)
+        }
         try JobQueue.notify(queue: JobKinds.taskQueue, session)
         return started
       }

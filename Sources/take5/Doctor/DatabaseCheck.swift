@@ -71,7 +71,7 @@ extension DoctorCheck {
         "database", "schema", "version \(newer) is newer than this program",
         remedy: "install the version of take5 that the other processes have")
     }
-    do throws(OutdatedSchema) { try Migrator(StoreMigrations.all).check(facts.applied) } catch {
+    do throws(OutdatedSchema) { try Migrator([any Room.Type].all.migrations).check(facts.applied) } catch {
       return .error("database", "schema", CommandFailure(error))
     }
     guard facts.pending.isEmpty else {

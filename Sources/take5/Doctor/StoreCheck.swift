@@ -1,5 +1,5 @@
 import Blobs
-import ControlAPI
+import Rooms
 import Platform
 import Postgres
 import Store

@@ -1,4 +1,4 @@
-import ControlAPI
+import Rooms
 import HTTPServer
 import Platform
 import Telemetry

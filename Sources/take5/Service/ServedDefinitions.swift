@@ -1,4 +1,4 @@
-import ControlAPI
+import Rooms
 import Definitions
 import FoundationEssentials
 import Model

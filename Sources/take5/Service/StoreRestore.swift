@@ -53,12 +53,12 @@ struct StoreRestore: Sendable {
         ? "the first backup into \(folder.path) has not ended" : "no backup found in \(folder.path)"
       throw CommandFailure(.inputMissing, message, remedy: "name a folder that 'take5 backup' has written")
     }
-    guard manifest.schema <= StoreMigrations.all.map(\.version).max() ?? 0 else {
+    guard manifest.schema <= [any Room.Type].all.migrations.map(\.version).max() ?? 0 else {
       throw CommandFailure(
         .rejected, "the backup is that of take5 \(manifest.version), which is newer than this program",
         remedy: "restore it with that version or a newer one")
     }
-    try Migrator(StoreMigrations.all).check([manifest.schema])
+    try Migrator([any Room.Type].all.migrations).check([manifest.schema])
     return manifest
   }
 
@@ -115,7 +115,7 @@ struct StoreRestore: Sendable {
     let revokes = arguments.has("--revoke-keys")
     try await dump.restore(with: programs, then: revokes ? [Keys.revocation] : [])
     try await pool.run { session in
-      try Migrator(StoreMigrations.all).migrate(session)
+      try Migrator([any Room.Type].all.migrations).migrate(session)
       try session.executeScript("ANALYZE", name: "ANALYZE")
     }
     // A move that had not ended has ended here: these are the blobs.

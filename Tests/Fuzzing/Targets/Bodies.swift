@@ -3,7 +3,7 @@ import Model
 import Queue
 import Store
 
-@testable import ControlAPI
+@testable import Rooms
 
 extension FuzzTarget {
   static let bodies = [json, search, form, canonical, definition]

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPServer
 import Model
 
-@testable import ControlAPI
+@testable import Rooms
 @testable import Crypto
 
 extension FuzzTarget {

@@ -2,7 +2,7 @@ import Model
 import Platform
 import Store
 
-@testable import ControlAPI
+@testable import Rooms
 @testable import HTTPServer
 
 extension FuzzTarget {

@@ -1,0 +1,86 @@
+package import Crypto
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+import Store
+
+/// Accounts: users who sign in with a password.
+package enum Accounts: Room {
+  package static let statements = Statements(topic: "accounts", PackageResources.Accounts_sql)
+
+  /// Creates a user with an account, and returns the user's id, which is new, so that no author's things come with it.
+  ///
+  /// - Throws: `UserNameTaken`. The caller must roll back.
+  package static func register(_ profile: Profile, password: PasswordHash, _ session: Session) throws -> String {
+    let user = PublicID.now().description
+    try People.save(ProfileChange(profile), of: user, for: .unrestricted, session)
+    try session.execute(Self.statements["insert_account"], .text(user), .text(password.text))
+    return user
+  }
+
+  /// Reads the account of a user name, in any case; nil if there is none.
+  package static func find(named name: String, _ session: Session) throws -> Account? {
+    try session.execute(Self.statements["account_named"], .text(name)).first.map(Account.init)
+  }
+
+  /// Reads the account of a user; nil if there is none.
+  package static func find(of user: String, _ session: Session) throws -> Account? {
+    try session.execute(Self.statements["account_of_user"], .text(user)).first.map(Account.init)
+  }
+
+  /// Reads the newest accounts.
+  package static func list(limit: Int, _ session: Session) throws -> [Account] {
+    try session.execute(Self.statements["accounts"], .integer(limit)).map(Account.init)
+  }
+
+  /// Inserts a token of an account whose password was verified; nil if the account was disabled or got another password
+  /// in the meantime.
+  ///
+  /// - Parameters:
+  ///   - hash: of the token.
+  ///   - lifetime: in seconds.
+  package static func signIn(
+    _ account: Account, hash: SHA256Digest, lifetime: Int, _ session: Session
+  ) throws -> UserToken? {
+    let held = try session.execute(
+      Self.statements["hold_account"], .text(account.user), .text(account.passwordHash))
+    guard !held.isEmpty else { return nil }
+    return try Tokens.insert(
+      of: account.user, hash: hash, minter: .account, grant: nil, lifetime: lifetime, session)
+  }
+
+  /// Sets the password of a user and revokes the user's tokens, so that who has found out the former password is out.
+  ///
+  /// - Parameters:
+  ///   - former: the hash that the account must have; nil: any.
+  ///   - kept: a token that stays valid.
+  /// - Returns: the ids of the revoked tokens; nil if the user has no account with this hash.
+  package static func setPassword(
+    of user: String, _ password: PasswordHash, replacing former: String? = nil, keeping kept: PublicID? = nil,
+    _ session: Session
+  ) throws -> [PublicID]? {
+    let changed = try session.execute(
+      Self.statements["set_password"], .text(user), .text(password.text), .text(former))
+    return try changed.isEmpty ? nil : Tokens.revokeAll(of: user, except: kept, session)
+  }
+
+  /// Disables or enables the account of a user. A disabled one has no valid token, and gets none of them back.
+  ///
+  /// - Returns: the ids of the revoked tokens; nil if the user has no account.
+  package static func setDisabled(_ isDisabled: Bool, of user: String, _ session: Session) throws -> [PublicID]? {
+    let changed = try session.execute(
+      Self.statements["set_disabled"], .text(user), .bool(isDisabled))
+    guard !changed.isEmpty else { return nil }
+    return isDisabled ? try Tokens.revokeAll(of: user, session) : []
+  }
+}
+
+extension Account {
+  fileprivate init(_ row: Row) throws {
+    self.init(
+      user: try row.get("user_id"), userName: try row.get("user_name"), passwordHash: try row.get("password_hash"),
+      createdAt: Date(microseconds: try row.get("created_at")),
+      disabledAt: try row.get("disabled_at", as: Int64?.self).map(Date.init(microseconds:)))
+  }
+}

@@ -1,0 +1,150 @@
+package import FoundationEssentials
+package import Model
+package import Postgres
+package import Queue
+package import Store
+
+/// Comments. The comment count of what they are on changes in the same transaction.
+package enum Comments: Room {
+  package static let statements = Statements(
+    topic: "comments", Store.fragments, PackageResources.Comments_sql)
+
+  package static let schema = [PackageResources.Comments_schema_sql]
+
+  package static var exports: [Export] {
+    [Export("comments", statements["comments_by_user"]) { CommentResponse(try comment($0)) }]
+  }
+
+  package static var forgetting: [ForgettingStep] {
+    [
+      ForgettingStep(
+        mention: "EXISTS (SELECT FROM comment WHERE author = $1)", found: statements["comments_of_user"],
+        by: [
+          statements["lock_posts_of_comments"], statements["lock_collections_of_comments"],
+          statements["lock_places_of_comments"], statements["drop_comments"],
+        ])
+    ]
+  }
+
+  /// Inserts a comment, and notifies the author of a post; nil if the viewer sees no such thing.
+  ///
+  /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`.
+  package static func insert(
+    on subject: RecordID, for viewer: Viewer, author: String, text: String, _ session: Session
+  ) throws -> Comment? {
+    try Store.requireUsers(author, in: session)
+    guard let locked = try Moderation.lock(subject, for: viewer, session) else { return nil }
+    try count(1, on: subject, session)
+    let inserted = try session.execute(
+      Self.statements["insert_comment"],
+      [.text(PublicID.now().description), .text(author), .text(text)]
+        + Self.commented.map { Parameter.text($0 == subject.kind ? subject.id : nil) })
+    let comment = try Self.comment(inserted.single())
+    if subject.kind == .post, let owner = locked.owner {
+      try Store.notify(owner, of: .comment, by: author, post: subject.publicID, subject: comment.id, session)
+    }
+    return comment
+  }
+
+  /// Reads a comment; nil if the viewer does not see what it is on, or there is none.
+  package static func find(
+    _ id: PublicID, on subject: RecordID, for viewer: Viewer, _ session: Session
+  ) throws -> Comment? {
+    try session.snapshot { session in
+      guard try sees(subject, viewer, session) else { return nil }
+      return try read(id, on: subject, for: viewer, session)
+    }
+  }
+
+  /// Reads a page of comments, the newest first; nil if the viewer does not see what they are on.
+  package static func list(
+    on subject: RecordID, for viewer: Viewer, _ page: PageRequest, _ session: Session
+  ) throws -> Page<Comment>? {
+    try session.snapshot { session in
+      guard try sees(subject, viewer, session) else { return nil }
+      let rows = try session.execute(
+        Self.statement(Self.statements["comments"], on: subject),
+        [.text(subject.id)] + page.parameters + [viewer.parameter])
+      return try Page(rows, page) { try $0.map(Self.comment) }
+    }
+  }
+
+  /// Deletes a comment of the viewer's, or on a post or a collection of the viewer's; false if the viewer sees no such comment.
+  ///
+  /// - Parameter check: receives the locked comment; the caller must roll back if it throws.
+  /// - Throws: `OwnershipRefusal`, after which the caller must roll back.
+  package static func delete(
+    _ comment: PublicID, on subject: RecordID, for viewer: Viewer, _ session: Session,
+    check: (Comment) throws -> Void
+  ) throws -> Bool {
+    guard let locked = try Moderation.lock(subject, for: viewer, session),
+      // The author also deletes what a blocked user wrote.
+      let comment = try read(comment, on: subject, for: viewer.owns(locked.owner) ? .unrestricted : viewer, session)
+    else { return false }
+    try viewer.require(owner: comment.author, locked.owner)
+    try check(comment)
+    try session.execute(Self.statements["drop_comment"], .text(comment.id.description))
+    if !comment.isHidden { try count(-1, on: subject, session) }
+    return true
+  }
+
+  static func comment(_ row: Row) throws -> Comment {
+    guard let subject = try subject(row, "") else {
+      throw PostgresError(.decoding, "a comment is on nothing")
+    }
+    return Comment(
+      id: try row.publicID("public_id"), subject: subject, author: try row.get("author"), text: try row.get("text"),
+      createdAt: .init(microseconds: try row.get("created_at")), isHidden: try row.get("is_hidden"))
+  }
+
+  /// The kinds of what users comment on.
+  private static let commented: [RecordID.Kind] = [.post, .place, .collection]
+
+  /// Reads what a comment is on from the columns with a prefix, of which one has a value; nil: none has.
+  static func subject(_ row: Row, _ prefix: String) throws -> RecordID? {
+    for kind in commented {
+      if let id = try row.get(prefix + kind.rawValue, as: String?.self) { return RecordID(kind, id) }
+    }
+    return nil
+  }
+
+  private static func read(
+    _ id: PublicID, on subject: RecordID, for viewer: Viewer, _ session: Session
+  ) throws -> Comment? {
+    try session.execute(
+      Self.statement(Self.statements["comment"], on: subject), .text(subject.id), .text(id.description),
+      viewer.parameter
+    ).first.map(Self.comment)
+  }
+}
+
+/// What differs between the things that users comment on.
+extension Comments {
+  /// Whether the viewer sees what comments are on.
+  private static func sees(_ subject: RecordID, _ viewer: Viewer, _ session: Session) throws -> Bool {
+    switch subject.kind {
+    case .post: try Posts.exists(subject.id, for: viewer, session)
+    case .place: try !session.execute(Places.statements["has_place"], .text(subject.id), viewer.parameter).isEmpty
+    default: try subject.publicID.flatMap { try Collections.find($0, for: viewer, session) } != nil
+    }
+  }
+
+  static func count(_ step: Int, on subject: RecordID, _ session: Session) throws {
+    let statement =
+      switch subject.kind {
+      case .post: Self.statements["count_comments_of_post"]
+      case .place: Self.statements["count_comments_of_place"]
+      default: Self.statements["count_comments_of_collection"]
+      }
+    try session.execute(statement, .text(subject.id), .integer(step))
+  }
+
+  /// Returns a statement with the condition that comments are on a kind of thing, which an index of its own serves.
+  private static func statement(_ statement: Statement, on subject: RecordID) -> Statement {
+    let kind = subject.kind
+    let value = kind == .place ? "$1" : "(SELECT id FROM \(kind.rawValue) WHERE public_id = $1::uuid)"
+    return Statement(
+      name: "\(statement.name).\(kind.rawValue)",
+      text: statement.text.replacing("SUBJECT", with: "comment.\(kind.rawValue)_id = \(value)"))
+  }
+}

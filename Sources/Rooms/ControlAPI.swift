@@ -1,0 +1,110 @@
+package import Blobs
+package import HTTPServer
+package import Model
+package import Platform
+package import Postgres
+package import Store
+package import Telemetry
+
+/// The HTTP API: routes for submitting, reading and playing posts and images, and for operating the service. `run()` must run
+/// while it is served.
+package struct ControlAPI: KitHolder {
+  let kit: Kit
+  let rooms: [any RouteRoom]
+  let uploads: UploadRoutes
+
+  /// - Parameters:
+  ///   - lists: a second pool for the same database, with a statement timeout, for lists that may scan many rows.
+  ///   - blobs: the blob store that uploads are staged in; the same one that `store` uses.
+  ///   - definitions: the definitions that submissions are processed with.
+  ///   - access: authorizes requests and limits their rate.
+  ///   - changes: notifies waiting clients; its `run()` must run while the API is served.
+  ///   - metrics: the registry that the API counts in and that `/metrics` returns.
+  ///   - onUploadRefusal: called with the address of each client that has too many submissions or parts of uploads; it must
+  ///     not block.
+  ///   - scrub: receives the blobs that are served, so that their content is verified later.
+  ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
+  ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
+  package init(
+    database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
+    access: AccessControl, changes: Changes, metrics: Metrics, configuration: Configuration = Configuration(),
+    scrub: ScrubQueue, passwords: PasswordWork? = nil, log: Logger,
+    onUploadRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in },
+    isLive: @escaping @Sendable () -> Bool = { true }
+  ) {
+    let kit = Kit(
+      database: database, lists: lists, store: store, writes: BlobWrites(blobs), access: access,
+      configuration: configuration, definitions: definitions, metrics: metrics, log: log)
+    let reads = BlobReads(blobs, limits: configuration.reads)
+    let local = LocalUploads(
+      kit: kit, blobs: blobs, openUploads: OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes))
+    let space = MediaSpace(blobs: blobs, minFree: configuration.minFree, uploads: local.openUploads)
+    let limit = SharedLimit(
+      "concurrent submission", max: configuration.maxSubmissions, userShare: MediaSubmissions.userSubmissions,
+      onRefusal: onUploadRefusal)
+    let waits = SharedLimit("waiting request", max: MediaSubmissions.maxWaits, userShare: MediaSubmissions.userWaits)
+    let submissions = MediaSubmissions(kit: kit, space: space, limit: limit, changes: changes, waits: waits)
+    let uploads = UploadRoutes(
+      kit: kit, uploads: local, space: space,
+      parts: SharedLimit(
+        "concurrent upload part", max: UploadRoutes.maxUploadParts, userShare: UploadRoutes.userUploadParts,
+        onRefusal: onUploadRefusal))
+    let media = MediaRoutes(kit: kit, reads: reads, scrub: scrub)
+    let images = ImageRoutes(kit: kit, submissions: submissions, uploads: local, media: media)
+    let events = EventRoutes(kit: kit, changes: changes)
+    self.kit = kit
+    self.uploads = uploads
+    let described: [any RouteRoom] = [
+      PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
+      JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
+      AccountRoutes(kit: kit, passwords: passwords), CollectionRoutes(kit: kit, images: images),
+      ModerationRoutes(kit: kit, events: events),
+      ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
+      CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
+      TokenRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), CollectionMemberRoutes(kit: kit),
+      ReportRoutes(kit: kit), WindowRoutes(kit: kit, schedule: configuration.windowSchedule),
+    ]
+    rooms = described + [DocumentRoutes(kit: kit, others: described.flatMap(\.routes))]
+    metrics.measure {
+      [
+        MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(limit.count)),
+        MetricGauge("take5_event_streams", "Open streams of events.", [:], Double(changes.streams.count)),
+      ]
+    }
+  }
+
+  /// The router for an HTTP server. A path without a route is reported only to clients with a key, as `.key([])`.
+  package var router: Router {
+    Router(
+      routes: rooms.flatMap(\.routes), fallbackAdmission: admission(to: .key([])), commonFields: uploads.fields)
+  }
+
+  /// Processes posts as their uploads become whole, and removes uploads that have expired, until the task is cancelled.
+  package func run() async { await uploads.uploads.run() }
+}
+
+extension ControlAPI {
+  /// What an operator decides about the API.
+  package struct Configuration: Sendable {
+    /// The free space in bytes below which no media are accepted.
+    package var minFree: Int64 = 256 << 20
+    /// The maximum number of submissions that are received at the same time.
+    package var maxSubmissions = 1024
+    /// The lifetime of an upload that no submission has used, in seconds.
+    package var uploadLifetime = 86_400.0
+    /// Its lifetime without a byte while it is not whole, unless a post awaits it.
+    package var uploadIdle = 3600.0
+    /// What one client may have in uploads that no submission has used.
+    package var openUploads = OpenUploads.Limits()
+    /// What users and API keys may send on a day.
+    package var quotas = Quotas()
+    /// How long clients wait for blobs.
+    package var reads = BlobReads.Limits()
+    /// When the daily window opens; nil: this process has no schedule.
+    package var windowSchedule: WindowSchedule?
+    /// Whether clients read media from the blob store itself, if that has URLs.
+    package var redirectsMedia = false
+
+    package init() {}
+  }
+}

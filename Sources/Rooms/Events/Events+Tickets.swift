@@ -1,0 +1,49 @@
+package import Crypto
+package import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+import Store
+
+/// Tickets for streams of events, which a web page cannot open with a header field.
+extension Events {
+  /// The time for which a ticket is valid, in seconds.
+  package static let ticketLifetime = 60.0
+
+  /// Inserts a ticket by its hash, and returns its expiry.
+  ///
+  /// - Throws: `ForgottenRefusal`.
+  package static func insert(_ ticket: EventTicket, hash: SHA256Digest, _ session: Session) throws -> Date {
+    try Store.requireUsers(ticket.user, in: session)
+    var key: Int64?
+    if case .key(let id) = ticket.minter { key = id }
+    let row = try session.execute(
+      Self.statements["insert_ticket"], .bytes(hash.bytes), .text(ticket.user), .text(ticket.token?.description),
+      .text(ticket.minter.name), .integer(key), .double(Self.ticketLifetime)
+    ).single()
+    return Date(microseconds: try row.get("expires_at"))
+  }
+
+  /// Takes a ticket, which is valid once; nil if it does not exist, was used or has expired.
+  package static func takeTicket(hash: SHA256Digest, _ session: Session) throws -> EventTicket? {
+    let taken = try session.execute(Self.statements["take_ticket"], .bytes(hash.bytes))
+    guard let row = taken.first, try row.get("is_valid", as: Bool.self) else { return nil }
+    return EventTicket(
+      user: try row.get("user_id"), token: try row.get("token", as: String?.self).flatMap { PublicID($0) },
+      minter: try UserToken.Minter(row))
+  }
+}
+
+/// A ticket: for whom its stream is, and the credential of the client that got it. The stream ends with that credential.
+package struct EventTicket: Sendable, Hashable {
+  package let user: String
+  /// The user token of the client; nil: it had another credential.
+  package let token: PublicID?
+  package let minter: UserToken.Minter
+
+  package init(user: String, token: PublicID?, minter: UserToken.Minter) {
+    self.user = user
+    self.token = token
+    self.minter = minter
+  }
+}

@@ -1,0 +1,51 @@
+package import FoundationEssentials
+package import Model
+package import Postgres
+package import Queue
+package import Store
+
+/// The events of users.
+package enum Events: Room {
+  package static let statements = Statements(
+    topic: "events", Store.fragments, PackageResources.Events_sql)
+
+  package static let schema = [PackageResources.Events_schema_sql]
+
+  package static var maintenance: [MaintenanceTask] { [MaintenanceTask("events", deleting: dropOld)] }
+
+  package static var forgetting: [ForgettingStep] {
+    [
+      ForgettingStep(statements["drop_events_of_user"], statements["blank_events_by_user"]),
+      ForgettingStep(last: statements["drop_tickets_of_user"], statements["drop_event_count"]),
+    ]
+  }
+
+  /// The time for which events are stored, in seconds: seven days.
+  package static let retention = 7.0 * 24 * 3600
+
+  /// Returns the numbers of the last events of users; users who never had one are not in the result.
+  package static func last(of users: [UserKey], _ session: Session) throws(PostgresError) -> [UserKey: Int64] {
+    var last: [UserKey: Int64] = [:]
+    for row in try session.execute(Self.statements["last_events"], .texts(users.map(\.text))) {
+      last[UserKey(try row.get("user_id"))] = try row.get("last")
+    }
+    return last
+  }
+
+  /// Reads the events of a user that follow a number, the oldest first.
+  package static func list(of user: String, after number: Int64, limit: Int, _ session: Session) throws -> [UserEvent] {
+    try session.execute(Self.statements["events"], .text(user), .integer(number), .integer(limit)).map { row in
+      UserEvent(
+        number: try row.get("number"), kind: try row.get("kind"), actor: try row.get("actor"),
+        post: try row.get("post", as: String?.self).flatMap { PublicID($0) },
+        subject: try row.get("subject", as: String?.self).flatMap { PublicID($0) },
+        createdAt: Date(microseconds: try row.get("created_at")))
+    }
+  }
+
+  /// Deletes up to 1000 old events and all expired tickets; returns the number of the events.
+  package static func dropOld(_ session: Session) throws(PostgresError) -> Int {
+    try session.execute(Self.statements["drop_expired_tickets"])
+    return try session.execute(Self.statements["drop_old_events"], .double(Self.retention)).affected
+  }
+}

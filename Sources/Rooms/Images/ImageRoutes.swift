@@ -1,0 +1,156 @@
+internal import Blobs
+internal import Crypto
+internal import HTTPServer
+internal import ISOBaseMedia
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of images that are not part of a post: reactions, profile images, thumbnails of itineraries and photos of
+/// places.
+struct ImageRoutes: RouteRoom {
+  let kit: Kit
+  let submissions: MediaSubmissions
+  let uploads: LocalUploads
+  let media: MediaRoutes
+
+  var routes: [Route] {
+    listed(.reaction, "/v1/posts/{id}/reactions") + single(.profile, "/v1/users/{id}/profile-image", role: .avatar)
+      + single(.itinerary, "/v1/itineraries/{id}/thumbnail", role: .photoMedium)
+      + listed(.place, "/v1/places/{id}/photos")
+      + [route("GET", "/v1/images/{id}", access: .key([.read]), handler: readImage)]
+  }
+
+  /// The maximum length of a request with an image, in bytes.
+  var imageLimit: Int64 { definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0 }
+
+  /// The routes of images of which an owner has many.
+  private func listed(_ kind: ImageKind, _ path: String) -> [Route] {
+    [
+      submissions.upload("POST", path, bodyLimit: imageLimit) { try await submit($0, kind) },
+      route("GET", path, access: .key([.read]), readsQuery: true) { try await listImages($0, kind) },
+      route("DELETE", path + "/{image}", access: .key([.delete])) { try await deleteImage($0, kind) },
+    ]
+  }
+
+  /// The routes of images of which an owner has one at a time.
+  private func single(_ kind: ImageKind, _ path: String, role: Role) -> [Route] {
+    [
+      submissions.upload("PUT", path, bodyLimit: imageLimit) { try await submit($0, kind) },
+      route("GET", path, access: .key([.read])) { try await readCurrentImage($0, kind, role: role) },
+      route("DELETE", path, access: .key([.delete])) { try await deleteAll($0, kind) },
+    ]
+  }
+
+  /// Returns the owner of an image from the path: the id of a post, or a name that the app assigned.
+  func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
+    kind == .reaction ? "\(try id(.post, request))" : try name(request)
+  }
+
+  private func readImage(_ request: Request) async throws -> Response {
+    let (id, urls, viewer) = (try id(.image, request), access.mediaURLs(for: request), request.caller.viewer)
+    return try await show(request, { ImageResponse($0, urls, for: viewer) }, else: Self.notFound(.image, id)) {
+      try Images.find(id, for: $0, $1)
+    }
+  }
+
+  private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let authors = reader.texts("author")
+    let page = reader.page()
+    try reader.finish()
+    let owner = try owner(request, kind)
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
+    let images = try await database.read { session in
+      if kind == .reaction, try !Posts.exists(owner, for: viewer, session) { throw Self.notFound(.post, owner) }
+      return try Images.list(kind, of: owner, by: authors, for: viewer, page, session)
+    }
+    return try .uncached(PageResponse(images) { ImageResponse($0, urls, for: viewer) })
+  }
+
+  /// Returns the current image of an owner: as JSON, or its bytes if the header field `Accept` names an image type.
+  private func readCurrentImage(_ request: Request, _ kind: ImageKind, role: Role) async throws -> Response {
+    let (owner, viewer) = (try owner(request, kind), request.caller.viewer)
+    let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image that is ready.")
+    let current = try await find(request, else: missing) {
+      try Images.current(kind, of: owner, role: role, for: $0, $1)
+    }
+    if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {
+      return try await media.respond(
+        with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
+    }
+    var response = try Response.versioned(
+      ImageResponse(current.image, access.mediaURLs(for: request), for: viewer), current.image)
+    response.headers["Vary"] = "Accept"
+    return response
+  }
+
+  private func deleteImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
+    let (text, owner) = (request.parameter("image"), try owner(request, kind))
+    let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image with the id \(text).")
+    return try await delete(request, releasing: true, else: missing) { viewer, session in
+      guard let id = PublicID(text) else { return false }
+      return try Images.delete(id, kind, of: owner, for: viewer, session, check: request.checkVersion)
+    }
+  }
+
+  func deleteAll(_ request: Request, _ kind: ImageKind) async throws -> Response {
+    let owner = try owner(request, kind)
+    let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
+    return try await delete(request, releasing: true, else: missing) {
+      try Images.deleteAll(kind, of: owner, for: $0, $1, check: request.checkVersion)
+    }
+  }
+
+  /// Stores an image and its file. They are durable on disk when it returns, but not processed yet.
+  func submit(_ request: Request, _ kind: ImageKind) async throws -> StoredSubmission {
+    let owner = try owner(request, kind)
+    if kind == .profile, !request.caller.viewer.owns(owner) {
+      throw Caller.notYours("The profile image is that of another user.")
+    }
+    let definition = definitions.photo(kind.definition)
+    let upload = try await image(of: request, limits: definition.limits)
+    let author = try request.caller.author(upload.author)
+    if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
+    try access.countSubmission(of: author ?? owner, request)
+    let source: NewAsset?
+    do throws(MediaRefusal) {
+      source = try upload.image.map { (image) throws(MediaRefusal) in
+        try SubmissionForm.Media.photos([image]).sources()[0]
+      }
+    } catch {
+      throw error.problem
+    }
+    try await submissions.prepare(source.map { [$0] } ?? [])
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
+    let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
+    let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
+    let senders = configuration.quotas.senders(request.caller, author: author ?? owner)
+    let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
+    let stored = try await storeOnce(
+      request, SubmissionKind(kind), payload: payload, publishing: source.map { [$0] } ?? []
+    ) { session in
+      guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
+      let id = try Images.submit(
+        draft, for: viewer, source: source, definition: definition, request: request.jobRequest, store, session)
+      guard let id, let submission = try StoredSubmission(.image(id), viewer, urls, session) else {
+        throw Self.notFound(.post, owner)
+      }
+      try Quotas.charge(senders, DailyUsage(bytes: bytes), session)
+      return submission
+    }
+    uploads.remove((upload.references?.all ?? []).map(\.upload))
+    if !stored.isReplay { kit.metrics.count(kind.rawValue, source.map { [$0] } ?? []) }
+    return stored
+  }
+
+  private func image(of request: Request, limits: PhotoLimits) async throws -> ImageUpload {
+    guard JSONBody.isPlain(request) else {
+      return try await ImageUpload(request, space: submissions.space, limits: limits)
+    }
+    return try await ImageUpload(naming: request) { references in
+      try uploads.content(of: references, for: request.caller) { _ in AcceptedMedia(photo: limits) }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+-- fragment: token_columns
+token.id, token.public_id, token.user_id, token.hash, token.minter, token.api_key_id, token.upload_grant, token.used_at,
+  token.created_at, token.expires_at
+
+-- fragment: valid_tokens
+-- A token is valid until it expires or is revoked, and no longer than the API key or the account that minted it.
+user_token AS token LEFT JOIN api_key ON api_key.id = token.api_key_id
+WHERE token.revoked_at IS NULL AND token.expires_at > clock_timestamp() AND api_key.revoked_at IS NULL
+  AND (token.minter <> 'account' OR EXISTS (
+    SELECT FROM account WHERE account.user_id = token.user_id AND account.disabled_at IS NULL))
+
+-- name: insert_user_token
+INSERT INTO user_token AS token (public_id, user_id, hash, minter, api_key_id, upload_grant, expires_at)
+VALUES ($1::uuid, $2, $3, $4, $5::bigint, $6::jsonb, clock_timestamp() + make_interval(secs => $7::float8))
+RETURNING {token_columns}
+
+-- name: user_token
+SELECT {token_columns} FROM {valid_tokens} AND token.public_id = $1::uuid
+
+-- name: user_token_of_hash
+SELECT {token_columns} FROM {valid_tokens} AND token.hash = $1
+
+-- name: valid_user_tokens
+SELECT token.public_id FROM {valid_tokens} AND token.public_id = ANY ($1::uuid[])
+
+-- name: user_tokens
+SELECT {token_columns} FROM {valid_tokens}
+  AND token.user_id = $1 AND (token.created_at, token.id) < ($2::timestamptz, $3::bigint)
+ORDER BY token.created_at DESC, token.id DESC LIMIT $4::int
+
+-- name: revoke_user_token
+UPDATE user_token AS token SET revoked_at = clock_timestamp()
+WHERE public_id = $1::uuid AND user_id = $2 AND revoked_at IS NULL RETURNING {token_columns}
+
+-- name: revoke_user_tokens
+UPDATE user_token SET revoked_at = clock_timestamp()
+WHERE user_id = $1 AND revoked_at IS NULL AND public_id IS DISTINCT FROM $2::uuid RETURNING public_id
+
+-- name: use_grant
+-- The row stays locked until the commit: of two submissions one waits, and then finds the grant used.
+UPDATE user_token SET used_at = clock_timestamp()
+WHERE public_id = $1::uuid AND used_at IS NULL AND revoked_at IS NULL RETURNING public_id
+
+-- name: drop_expired_user_tokens
+DELETE FROM user_token WHERE id IN (
+  SELECT id FROM user_token WHERE expires_at < statement_timestamp() - make_interval(secs => $1::float8)
+  ORDER BY expires_at LIMIT 1000)
+
+-- name: drop_tokens_of_user
+DELETE FROM user_token WHERE user_id = $1

@@ -1,0 +1,224 @@
+package import FoundationEssentials
+package import Model
+package import Postgres
+package import Queue
+package import Store
+
+/// The cases that moderators decide. Each function that changes something runs in a transaction of the caller's.
+package enum Moderation: Room {
+  package static let statements = Statements(
+    topic: "moderation", Store.fragments, PackageResources.Moderation_sql)
+
+  package static let schema = [PackageResources.Moderation_schema_sql]
+
+  package static var exports: [Export] {
+    [Export("reports", statements["reports_by_user"]) { ReportResponse(try Report($0)) }]
+  }
+
+  package static var forgetting: [ForgettingStep] {
+    [
+      ForgettingStep(
+        mention: "EXISTS (SELECT FROM report WHERE author = $1)", statements["drop_reports_of_user"],
+        statements["drop_cases_of_user"]),
+      ForgettingStep(last: statements["drop_suspension"]),
+    ]
+  }
+
+  /// Notifies the moderators of a post that is held.
+  package static func note(_ status: PostStatus, of post: PublicID, _ session: Session) throws {
+    if status == .held, let opened = try openCase(of: .post(post), session) {
+      try announce(case: opened, session)
+    }
+  }
+
+  /// The receiver of the events of moderators. It is the id of no user.
+  package static let moderators = ""
+
+  /// The result of a decision.
+  package enum Decided: Sendable, Hashable {
+    case decided(ModerationCase)
+    case notFound
+    /// The case has another decision.
+    case otherwise(ModerationCase)
+    /// Such a subject cannot be decided so.
+    case unfit(RecordID)
+  }
+
+  /// Reads a case; nil if there is none.
+  package static func find(_ id: PublicID, _ session: Session) throws -> ModerationCase? {
+    try session.execute(Self.statements["case"], .text(id.description)).first.map(ModerationCase.init)
+  }
+
+  /// Reads a page of cases, the newest first.
+  package static func list(
+    _ state: ModerationCase.State, _ page: PageRequest, _ session: Session
+  ) throws -> Page<ModerationCase> {
+    let statement =
+      switch state {
+      case .open: Self.statements["open_cases"]
+      case .decided: Self.statements["decided_cases"]
+      }
+    return try Page(session.execute(statement, page.parameters), page) { try $0.map(ModerationCase.init) }
+  }
+
+  /// Opens a case about a subject for a moderator, or returns the open one; nil if there is no such subject.
+  package static func openCase(
+    about subject: RecordID, _ session: Session
+  ) throws -> (opened: ModerationCase, isNew: Bool)? {
+    guard try lock(subject, for: .unrestricted, session) != nil else { return nil }
+    let found = try openCase(about: subject, cause: .moderator, session)
+    guard let opened = try find(found.id, session) else { return nil }
+    return (opened, found.isNew)
+  }
+
+  /// Decides a case: hides or shows its subject, or suspends a user or ends the suspension. The same decision again changes nothing.
+  ///
+  /// - Parameters:
+  ///   - by: the name of the credential that decides; nil: a service without keys.
+  ///   - note: why; for other moderators.
+  package static func decide(
+    _ id: PublicID, _ decision: ModerationDecision, by: String?, note: String?, _ session: Session
+  ) throws -> Decided {
+    // The subject is locked before the case.
+    guard let found = try find(id, session) else { return .notFound }
+    guard decision.concerns(found.subject) else { return .unfit(found.subject) }
+    guard let locked = try lock(found.subject, for: .unrestricted, session),
+      try !session.execute(Self.statements["lock_case"], .text(id.description)).isEmpty,
+      let current = try find(id, session)
+    else { return .notFound }
+    if let outcome = current.outcome { return outcome.decision == decision ? .decided(current) : .otherwise(current) }
+    try session.execute(
+      Self.statements["decide_case"], .text(id.description), .text(decision.rawValue), .text(by), .text(note))
+    let (subject, isHidden) = (found.subject, decision == .hide)
+    switch subject.kind {
+    case .post: if let post = subject.publicID { try moderate(post, isHidden ? .hide : nil, session) }
+    case .comment: if let comment = locked.comment { try setHidden(comment, isHidden, session) }
+    case .place: try session.execute(Places.statements["hide_place"], .text(subject.id), .bool(isHidden))
+    case .image: try setHidden(image: subject.id, isHidden, session)
+    case .collection: try session.execute(Self.statements["hide_collection"], .text(subject.id), .bool(isHidden))
+    case .user:
+      let statement = decision == .suspend ? Self.statements["suspend"] : Self.statements["reinstate"]
+      try session.execute(statement, .text(subject.id))
+    }
+    return try find(id, session).map(Decided.decided) ?? .notFound
+  }
+
+  /// How a post is kept from all but its author.
+  enum Restriction: String {
+    case hold
+    case hide
+  }
+
+  /// Holds, hides or shows a locked post, and notifies its author. URLs of its media that were given out before become invalid if
+  /// others no longer see it.
+  static func moderate(_ post: PublicID, _ moderation: Restriction?, _ session: Session) throws {
+    let before = try Posts.find(post, for: .unrestricted, session)?.status
+    let row = try session.execute(
+      Self.statements["moderate_post"], .text(post.description), .text(moderation?.rawValue)
+    ).single()
+    let status: PostStatus = try row.enumValue("status")
+    guard status != before else { return }
+    if before == .ready { try Posts.renameMedia(of: row.get("id"), session) }
+    try note(status, of: post, session)
+    try Store.notify(row.get("author"), of: status, post, session)
+  }
+
+  /// Notifies the moderators of a case.
+  static func announce(case id: PublicID, _ session: Session) throws(PostgresError) {
+    try Store.notify(Self.moderators, of: .caseOpened, by: nil, subject: id, session)
+  }
+
+  /// Opens a case about a locked subject, or finds the open one.
+  static func openCase(
+    about subject: RecordID, cause: ModerationCase.Cause, _ session: Session
+  ) throws -> (id: PublicID, isNew: Bool) {
+    if let opened = try openCase(of: subject, session) { return (opened, false) }
+    let id = PublicID.now()
+    try session.execute(
+      Self.statements["insert_case"], [.text(id.description)] + Self.parameters(of: subject) + [.text(cause.rawValue)])
+    return (id, true)
+  }
+
+  private static func openCase(of subject: RecordID, _ session: Session) throws -> PublicID? {
+    try session.execute(Self.statements["open_case_of"], Self.parameters(of: subject)).first?.publicID("public_id")
+  }
+
+  /// Hides or shows a comment of a locked post, place or collection.
+  private static func setHidden(_ comment: Comment, _ isHidden: Bool, _ session: Session) throws {
+    let changed = try session.execute(Self.statements["hide_comment"], .text(comment.id.description), .bool(isHidden))
+    if changed.affected > 0 { try Comments.count(isHidden ? -1 : 1, on: comment.subject, session) }
+  }
+
+  /// Hides or shows a locked image. The count of the reactions to a post, which is locked, follows.
+  private static func setHidden(image: String, _ isHidden: Bool, _ session: Session) throws {
+    let changed = try session.execute(Self.statements["hide_image"], .text(image), .bool(isHidden))
+    guard let row = changed.first, try row.enumValue("kind") == ImageKind.reaction,
+      try row.enumValue("status") == ImageStatus.ready
+    else { return }
+    try session.execute(Store.statements["count_reactions"], .text(image), .integer(isHidden ? -1 : 1))
+  }
+
+  /// The ids of a post, a comment, a user, a place, an image and a collection, of which one has a value.
+  private static func parameters(of subject: RecordID) -> [Parameter] {
+    RecordID.Kind.allCases.map { .text($0 == subject.kind ? subject.id : nil) }
+  }
+
+  /// What was locked for a comment, a report or a decision.
+  struct LockedRecord {
+    /// The user who may delete comments on it; nil: there is none.
+    var owner: String?
+    /// The record, if it is a comment.
+    var comment: Comment?
+  }
+
+  /// Locks a record, or what a comment is on; nil if the viewer does not see it.
+  static func lock(_ record: RecordID, for viewer: Viewer, _ session: Session) throws -> LockedRecord? {
+    let id = Parameter.text(record.id)
+    switch record.kind {
+    case .post:
+      return try session.execute(People.statements["lock_target_post"], id, viewer.parameter).first
+        .map { LockedRecord(owner: try $0.get("author")) }
+    case .comment:
+      let read = { try session.execute(Self.statements["any_comment"], id, viewer.parameter).first }
+      guard let seen = try read().map(Comments.comment), try lock(seen.subject, for: viewer, session) != nil else {
+        return nil
+      }
+      // It may have been deleted in the meantime.
+      return try read().map { LockedRecord(comment: try Comments.comment($0)) }
+    case .user:
+      try Store.requireUsers(record.id, allowingSuspended: true, in: session)
+      try session.execute(Self.statements["add_author"], id)
+      return try session.execute(Self.statements["seen_user"], id, viewer.parameter).isEmpty ? nil : LockedRecord()
+    case .place:
+      let locked = try session.execute(Places.statements["lock_known_place"], id, viewer.parameter)
+      return locked.isEmpty ? nil : LockedRecord()
+    case .image:
+      guard let seen = try record.publicID.flatMap({ try Images.find($0, for: viewer, session) }) else { return nil }
+      if seen.draft.kind == .reaction {
+        let post = try session.execute(
+          People.statements["lock_target_post"], .text(seen.draft.owner), viewer.parameter)
+        guard !post.isEmpty else { return nil }
+      }
+      return try session.execute(Self.statements["lock_image"], id).isEmpty ? nil : LockedRecord()
+    case .collection:
+      return try record.publicID.flatMap { try Collections.lock($0, for: viewer, session) }
+        .map { LockedRecord(owner: $0.author) }
+    }
+  }
+}
+
+extension ModerationCase {
+  fileprivate init(_ row: Row) throws {
+    var outcome: Outcome?
+    if let decided = try row.get("decided_at", as: Int64?.self) {
+      outcome = Outcome(
+        decision: try row.enumValue("decision"), by: try row.get("decided_by"), note: try row.get("note"),
+        at: Date(microseconds: decided))
+    }
+    self.init(
+      id: try row.publicID("public_id"), subject: try RecordID(row),
+      commentSubject: try Comments.subject(row, "commented_"), author: try row.get("author"),
+      cause: try row.enumValue("cause"), createdAt: Date(microseconds: try row.get("created_at")),
+      reports: try row.get("reports"), outcome: outcome)
+  }
+}

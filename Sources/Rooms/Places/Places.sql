@@ -1,0 +1,226 @@
+-- Places and what users note about them, and how many posts lie where. The fragments of visibility are those of Store.sql.
+
+-- fragment: known(place, viewer)
+-- Whether a viewer may know of a place. One that a moderator has hidden is for clients that act as no user.
+({place}.is_known AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
+
+-- fragment: collections_of_place(viewer)
+-- The number of collections with a place that the viewer sees. They are found by the viewer, who has few.
+CASE WHEN {viewer}::text IS NULL THEN place.collection_count ELSE (
+  SELECT count(*) FROM (
+    SELECT collection.id FROM collection WHERE collection.author = {viewer}::text
+    UNION ALL
+    SELECT collection.id FROM collection_member AS member JOIN collection ON collection.id = member.collection_id
+    WHERE member.user_id = {viewer}::text AND NOT collection.is_hidden AND {unblocked(collection.author, {viewer})}) AS seen
+  JOIN collection_item AS item ON item.collection_id = seen.id AND item.place_id = place.id) END
+
+-- fragment: place_columns(viewer)
+-- A place for a viewer, with the latest photo of it that the viewer sees, and the viewer's own note.
+place.number, place.id, place.name, place.latitude, place.longitude, array_to_json(place.categories)::text AS categories,
+  place.rating, place.price_level, place.author, place.created_at, place.revision, place.post_count, place.author_count,
+  place.favourite_count, {collections_of_place({viewer})} AS collection_count, place.comment_count,
+  (SELECT image.asset_set_id FROM image
+   WHERE image.kind = 'place' AND image.owner = place.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
+     AND {unblocked(image.author, {viewer})}
+   ORDER BY image.id DESC LIMIT 1) AS asset_set_id,
+  (SELECT place_note.text FROM place_note
+   WHERE place_note.user_id = {viewer}::text AND place_note.place_id = place.id) AS note
+
+-- name: place
+SELECT {place_columns($2)} FROM place WHERE place.id = $1 AND {known(place, $2)}
+
+-- name: places_by_id
+SELECT {place_columns($2)} FROM place WHERE place.id = ANY ($1::text[]) AND {known(place, $2)} ORDER BY place.id
+
+-- name: places
+-- CONDITIONS and ORDER_KEY are replaced: by the conditions of the list, and by what has the largest value in the first place.
+-- Which places are those of the page is decided by an index; their rows, photos and notes are read one by one, and OFFSET keeps it so.
+SELECT {place_columns($4)}, chosen.key FROM (
+  SELECT number, ORDER_KEY AS key FROM place
+  WHERE CONDITIONS {known(place, $4)} AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
+  ORDER BY ORDER_KEY DESC, number DESC LIMIT $3::int) AS chosen
+CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
+ORDER BY chosen.key DESC, chosen.number DESC
+
+-- name: places_by_distance
+-- The same for those near a point, the nearest first, as posts_by_distance.
+SELECT {place_columns($4)}, chosen.key, chosen.distance, chosen.found, chosen.reach FROM (
+  SELECT number, key, distance, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
+    SELECT number, ORDER_KEY AS key, DISTANCE AS distance, position <-> point($8::float8, $5::float8) AS degrees FROM place
+    WHERE CONDITIONS {known(place, $4)} AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
+    ORDER BY position <-> point($8::float8, $5::float8) LIMIT $9::int) AS near
+  ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
+CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
+ORDER BY chosen.key DESC, chosen.number DESC
+
+-- name: add_place
+INSERT INTO place (id) VALUES ($1) ON CONFLICT DO NOTHING
+
+-- name: lock_place
+SELECT is_hidden FROM place WHERE id = $1 FOR NO KEY UPDATE
+
+-- name: describe_place
+-- What one says replaces what the same one has said. A trigger makes of it what is shown.
+INSERT INTO place_description (place_id, user_id, rank, name, latitude, longitude, categories, rating, price_level)
+VALUES ($1, coalesce($2, ''), CASE WHEN $2 IS NULL THEN 0 ELSE 2 END, $3, $4::float8, $5::float8, $6::text[], $7::float8, $8::smallint)
+ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitude = excluded.latitude,
+  longitude = excluded.longitude, categories = excluded.categories, rating = excluded.rating, price_level = excluded.price_level
+
+-- name: count_description
+UPDATE place SET author = CASE revision WHEN 0 THEN $2 ELSE author END, revision = revision + 1 WHERE id = $1
+
+-- name: lock_known_place
+SELECT number FROM place WHERE id = $1 AND {known(place, $2)} FOR NO KEY UPDATE
+
+-- name: has_place
+SELECT FROM place WHERE id = $1 AND {known(place, $2)}
+
+-- name: hide_place
+UPDATE place SET is_hidden = $2::boolean WHERE id = $1
+
+-- name: users_of_place
+-- Who has public posts at a place, by the ids of the users.
+SELECT user_id, posts FROM place_user
+WHERE place_id = $1 AND user_id > $2 AND {unblocked(place_user.user_id, $4)}
+ORDER BY user_id LIMIT $3::int
+
+-- name: save_note
+INSERT INTO place_note (user_id, place_id, text) VALUES ($1, $2, $3)
+ON CONFLICT (user_id, place_id) DO UPDATE SET text = excluded.text, updated_at = clock_timestamp()
+
+-- name: lock_note
+SELECT id, place_id, text, created_at, updated_at FROM place_note WHERE user_id = $1 AND place_id = $2 FOR UPDATE
+
+-- name: note
+SELECT id, place_id, text, created_at, updated_at FROM place_note WHERE user_id = $1 AND place_id = $2
+
+-- name: notes
+SELECT id, place_id, text, created_at, updated_at FROM place_note
+WHERE user_id = $1 AND (updated_at, id) < ($2::timestamptz, $3::bigint)
+ORDER BY updated_at DESC, id DESC LIMIT $4::int
+
+-- name: drop_note
+DELETE FROM place_note WHERE user_id = $1 AND place_id = $2
+
+-- name: activity
+SELECT cell, sum(posts)::bigint AS posts, (sum(longitudes) / sum(posts) / 1e6)::float8 AS longitude,
+  (sum(latitudes) / sum(posts) / 1e6)::float8 AS latitude
+FROM map_activity
+WHERE period = $1 AND level = $2::smallint AND cell = ANY ($3::bigint[]) AND start >= $4::timestamptz AND start < $5::timestamptz
+GROUP BY cell ORDER BY posts DESC, cell
+
+-- name: drop_old_activity
+-- Hours that no map asks for any more.
+DELETE FROM map_activity WHERE (period, level, cell, start) IN (
+  SELECT period, level, cell, start FROM map_activity
+  WHERE period = 'hour' AND start < statement_timestamp() - make_interval(secs => $1::float8)
+  ORDER BY start LIMIT 1000)
+
+-- name: notes_by_user
+SELECT id, place_id, text, created_at, updated_at FROM place_note
+WHERE user_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
+
+-- name: descriptions_by_user
+SELECT number, place_id, name, latitude, longitude, array_to_json(categories)::text AS categories, rating, price_level
+FROM place_description WHERE user_id = $1 AND rank = 2 AND number > $2::bigint ORDER BY number LIMIT $3::int
+
+-- name: drop_notes_of_user
+DELETE FROM place_note WHERE id IN (SELECT id FROM place_note WHERE user_id = $1 ORDER BY id LIMIT $2::int)
+
+-- name: lock_described_places
+SELECT place.number FROM place
+WHERE place.id IN (
+  SELECT place_id FROM place_description WHERE user_id = $1 ORDER BY number LIMIT $2::int)
+ORDER BY place.id FOR NO KEY UPDATE
+
+-- name: drop_descriptions_of_user
+-- What others say of the place counts. Without a description it stays as it is: it belongs to the app.
+DELETE FROM place_description WHERE (place_id, rank, user_id) IN (
+  SELECT place_id, rank, user_id FROM place_description WHERE user_id = $1 ORDER BY number LIMIT $2::int)
+
+-- name: blank_places
+UPDATE place SET author = NULL
+WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int FOR NO KEY UPDATE)
+
+-- fragment: place_counts(place)
+-- The counters of a place, as they should be.
+(SELECT count(*) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
+  (SELECT count(DISTINCT author) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
+  (SELECT count(*) FROM relation WHERE relation.target = {place} AND kind = 'favourite'),
+  (SELECT count(*) FROM collection_item AS item WHERE item.place_id = {place}),
+  (SELECT count(*) FROM comment WHERE comment.place_id = {place} AND NOT is_hidden)
+
+-- name: check_places
+SELECT id AS position, id,
+  CASE WHEN (post_count, author_count, favourite_count, collection_count, comment_count) IS DISTINCT FROM ({place_counts(page.id)})
+    OR author_count <> (SELECT count(*) FROM place_user WHERE place_user.place_id = page.id)
+    OR post_count <> (SELECT coalesce(sum(posts), 0) FROM place_user WHERE place_user.place_id = page.id) THEN 'count_wrong' END AS code,
+  'a counter differs from the rows that it counts' AS detail
+FROM (SELECT * FROM place WHERE id > $1 ORDER BY id LIMIT $2::int) AS page ORDER BY id
+
+-- name: check_unknown_places
+-- Places that public posts name and that have no row.
+SELECT DISTINCT place_id AS position, place_id AS id, 'count_wrong' AS code, 'posts name a place that has no row' AS detail FROM post
+WHERE place_id > $1 AND status = 'ready' AND visibility = 'public'
+  AND NOT EXISTS (SELECT FROM place WHERE place.id = post.place_id)
+ORDER BY place_id LIMIT $2::int
+
+-- name: lock_counted_place
+INSERT INTO place AS locked (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET revision = locked.revision
+
+-- name: correct_place
+WITH gone AS (
+  DELETE FROM place_user WHERE place_id = $1 AND NOT EXISTS (
+    SELECT FROM post WHERE post.place_id = $1 AND post.author = place_user.user_id AND status = 'ready' AND visibility = 'public')),
+present AS (
+  INSERT INTO place_user (place_id, user_id, posts)
+  SELECT place_id, author, count(*) FROM post WHERE place_id = $1 AND status = 'ready' AND visibility = 'public'
+  GROUP BY place_id, author
+  ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts),
+-- What posts say is said again, and what others say is touched: a trigger makes of all what is shown.
+said AS (
+  INSERT INTO place_description (place_id, user_id, rank, name, latitude, longitude)
+  SELECT place_id, author, 1, (array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1],
+    (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1],
+    (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1]
+  FROM post
+  WHERE place_id = $1 AND status = 'ready' AND visibility = 'public' AND (place_name <> '' OR place_latitude IS NOT NULL)
+  GROUP BY place_id, author ORDER BY min(id)
+  ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitude = excluded.latitude, longitude = excluded.longitude),
+touched AS (UPDATE place_description SET rank = rank WHERE place_id = $1 AND rank <> 1)
+UPDATE place SET (post_count, author_count, favourite_count, collection_count, comment_count) = ({place_counts(place.id)}) WHERE id = $1
+
+-- name: check_activity
+-- The months whose sums on a level of the map, or of a kind of period, are not those of the posts.
+WITH posts AS (
+  SELECT date_trunc('month', created_at, 'UTC') AS month, count(*) AS posts,
+    sum(round(position[0] * 1e6)::bigint) AS longitudes
+  FROM post WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL GROUP BY 1),
+sums AS (
+  SELECT date_trunc('month', start, 'UTC') AS month, period, level, sum(posts) AS posts, sum(longitudes) AS longitudes
+  FROM map_activity WHERE period <> 'hour' GROUP BY 1, 2, 3)
+SELECT position, position AS id, 'count_wrong' AS code, 'the sums of the map differ from the posts' AS detail
+FROM (
+  SELECT DISTINCT to_char(month AT TIME ZONE 'UTC', 'YYYY-MM') AS position
+  FROM (SELECT month, period, level, posts, longitudes FROM posts, unnest(ARRAY['day', 'month']) AS period, generate_series(0, 13) AS level)
+    AS expected FULL JOIN sums USING (month, period, level)
+  WHERE (expected.posts, expected.longitudes) IS DISTINCT FROM (sums.posts, sums.longitudes)) AS wrong
+WHERE position > $1 ORDER BY position LIMIT $2::int
+
+-- name: lock_activity
+-- Each change of the sums waits, and follows.
+LOCK TABLE map_activity IN SHARE ROW EXCLUSIVE MODE
+
+-- name: drop_activity
+DELETE FROM map_activity
+WHERE start >= ($1 || '-01')::timestamp AT TIME ZONE 'UTC' AND start < (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE 'UTC'
+
+-- name: add_activity
+INSERT INTO map_activity (period, level, cell, start, posts, longitudes, latitudes)
+SELECT period, level, cell, start, count(*), sum(round(position[0] * 1e6)::bigint), sum(round(position[1] * 1e6)::bigint)
+FROM post, map_cells(position, created_at)
+WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL
+  AND created_at >= ($1 || '-01')::timestamp AT TIME ZONE 'UTC'
+  AND created_at < (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE 'UTC'
+  AND (period <> 'hour' OR created_at > statement_timestamp() - interval '8 days')
+GROUP BY period, level, cell, start

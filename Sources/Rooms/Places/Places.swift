@@ -1,0 +1,179 @@
+package import FoundationEssentials
+package import Model
+package import Postgres
+package import Queue
+package import Store
+
+extension PlaceFilter {
+  /// Whether the list may read many more rows than it has, as that of posts.
+  package var isWide: Bool { area?.isWide == true || near?.isWide == true }
+}
+
+/// Places and what users note about them. Triggers keep the counters.
+package enum Places: Room {
+  package static let statements = Statements(
+    topic: "places", Store.fragments, PackageResources.Places_sql)
+
+  package static let schema = [PackageResources.Places_schema_sql, PackageResources.Map_schema_sql]
+
+  package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }
+
+  package static var exports: [Export] {
+    [
+      Export("notes", statements["notes_by_user"]) { try note($0) },
+      Export("places", statements["descriptions_by_user"], by: "number") {
+        ExportedDescription(place: try $0.get("place_id"), description: try PlaceDescription($0))
+      },
+    ]
+  }
+
+  package static var forgetting: [ForgettingStep] {
+    [
+      ForgettingStep(
+        mention: "EXISTS (SELECT FROM place_description WHERE user_id = $1)", statements["drop_descriptions_of_user"],
+        lockedBy: [statements["lock_described_places"]]),
+      ForgettingStep(
+        mention: "EXISTS (SELECT FROM place_note WHERE user_id = $1)", statements["drop_notes_of_user"],
+        statements["blank_places"]),
+    ]
+  }
+
+  package static var checks: [RowCheck] {
+    let repair = [statements["lock_counted_place"], statements["correct_place"]]
+    return [
+      RowCheck("place", statements["check_places"], repair: repair),
+      RowCheck("place", statements["check_unknown_places"], repair: repair),
+      RowCheck("month", statements["check_activity"]) { month, session in
+        try session.execute(statements["lock_activity"])
+        try session.execute(statements["drop_activity"], .text(month))
+        try session.execute(statements["add_activity"], .text(month))
+      },
+    ]
+  }
+
+  /// Reads a place with its latest photo; nil if there is none that is known.
+  package static func find(_ id: String, for viewer: Viewer, _ session: Session) throws -> StoredPlace? {
+    try session.reading { session in
+      try read(of: Array(session.execute(Self.statements["place"], .text(id), viewer.parameter)), session).first
+    }
+  }
+
+  /// Reads places by their ids, in the order of these.
+  package static func list(_ ids: [String], for viewer: Viewer, _ session: Session) throws -> [StoredPlace] {
+    try session.snapshot { session in
+      try read(
+        of: Array(session.execute(Self.statements["places_by_id"], .texts(ids), viewer.parameter)), session)
+    }
+  }
+
+  /// Reads a page of the places that match a filter.
+  package static func list(
+    _ filter: PlaceFilter, for viewer: Viewer, _ page: PageRequest, _ session: Session
+  ) throws -> Page<StoredPlace> {
+    try session.snapshot { session in
+      var rows: [(row: Row, cursor: PageCursor)] = []
+      let isByDistance = filter.order == .distance
+      if isByDistance { try session.execute(Store.statements["read_in_order_of_index"]) }
+      let area = isByDistance ? filter.near?.area : filter.area ?? filter.near?.area
+      for piece in area.map({ $0.pieces.map(Optional.some) }) ?? [nil] {
+        rows += try Self.rows(filter, viewer, piece, page, session).map { row in
+          (row, PageCursor(time: try row.get("key"), id: try row.get("number")))
+        }
+      }
+      if isByDistance { try session.execute(Store.statements["read_in_any_order"]) }
+      // The pieces do not overlap but at their edges.
+      var seen: Set<Int64> = []
+      rows = rows.filter { seen.insert($0.cursor.id).inserted }
+        .sorted { ($0.cursor.time, $0.cursor.id) > ($1.cursor.time, $1.cursor.id) }
+      let shown = rows.prefix(page.limit)
+      return Page(
+        items: try read(of: shown.map(\.row), session), next: rows.count > page.limit ? shown.last?.cursor : nil)
+    }
+  }
+
+  private static func rows(
+    _ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
+  ) throws -> [Row] {
+    if filter.order == .distance, let near = filter.near, let piece {
+      var nearest = NearestFirst(near, piece, limit: page.limit)
+      return try nearest.rows { nearest in
+        let query = PlaceListQuery(filter, viewer, piece, page, nearest)
+        return Array(try session.execute(query.statement, query.parameters))
+      }
+    }
+    let query = PlaceListQuery(filter, viewer, piece, page)
+    return Array(try session.execute(query.statement, query.parameters))
+  }
+
+  /// Stores what the viewer says of a place, in place of what the viewer has said before; false if the viewer may not know of the place.
+  ///
+  /// What a client that acts as no user says is shown, and of what users say that on which most of them agree.
+  ///
+  /// - Parameter check: receives the place before the change, nil if there is none; an error from it prevents the change.
+  /// - Throws: `ForgottenRefusal`. The caller must roll back.
+  package static func describe(
+    _ id: String, _ description: PlaceDescription, for viewer: Viewer, _ session: Session,
+    check: (StoredPlace?) throws -> Void
+  ) throws -> Bool {
+    try Store.requireUsers(viewer.user, in: session)
+    try session.execute(Self.statements["add_place"], .text(id))
+    let isHidden: Bool = try session.execute(Self.statements["lock_place"], .text(id)).single().get("is_hidden")
+    guard !isHidden || viewer == .unrestricted else { return false }
+    try check(find(id, for: viewer, session))
+    try session.execute(
+      Self.statements["describe_place"], .text(id), .text(viewer.user), .text(description.name),
+      .double(description.coordinate?.latitude), .double(description.coordinate?.longitude),
+      .texts(description.categories), .double(description.rating), .integer(description.priceLevel.map(Int64.init)))
+    try session.execute(Self.statements["count_description"], .text(id), .text(viewer.user))
+    return true
+  }
+
+  /// Reads a page of the users who have public posts at a place, in the order of their ids; nil if the place is not known.
+  ///
+  /// - Parameter user: the last user of the page before.
+  package static func users(
+    of id: String, after user: String?, limit: Int, for viewer: Viewer, _ session: Session
+  ) throws -> (items: [PlaceUser], hasMore: Bool)? {
+    try session.snapshot { session in
+      guard try !session.execute(Self.statements["has_place"], .text(id), viewer.parameter).isEmpty else { return nil }
+      let users = try session.execute(
+        Self.statements["users_of_place"], .text(id), .text(user ?? ""), .integer(limit + 1), viewer.parameter
+      ).map { PlaceUser(user: try $0.get("user_id"), posts: try $0.get("posts")) }
+      return (Array(users.prefix(limit)), users.count > limit)
+    }
+  }
+
+  private static func read(of rows: [Row], _ session: Session) throws -> [StoredPlace] {
+    let assets = try Assets.list(
+      ofSets: rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }, session)
+    return try rows.map { row in
+      let set = try row.get("asset_set_id", as: Int64?.self)
+      return StoredPlace(
+        id: try row.get("id"),
+        description: try PlaceDescription(row),
+        author: try row.get("author"), createdAt: Date(microseconds: try row.get("created_at")),
+        revision: try row.get("revision"),
+        counts: PlaceCounts(
+          posts: try row.get("post_count"), users: try row.get("author_count"),
+          favourites: try row.get("favourite_count"), collections: try row.get("collection_count"),
+          comments: try row.get("comment_count")),
+        photo: Dictionary((set.flatMap { assets[$0] } ?? []).map { ($0.role, $0) }) { first, _ in first },
+        note: try row.get("note"))
+    }
+  }
+}
+
+extension PlaceDescription {
+  /// Reads the columns of a description, the categories as JSON.
+  init(_ row: Row) throws {
+    var coordinate: Coordinate?
+    if let latitude = try row.get("latitude", as: Double?.self),
+      let longitude = try row.get("longitude", as: Double?.self)
+    {
+      coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    }
+    self.init(
+      name: try row.get("name"), coordinate: coordinate, categories: try row.json("categories"),
+      rating: try row.get("rating"), priceLevel: try row.get("price_level"))
+  }
+}

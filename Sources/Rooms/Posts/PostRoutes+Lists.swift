@@ -1,0 +1,139 @@
+import FoundationEssentials
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of lists: posts by author, kind, place, time and area, and the calendar of an author.
+extension PostRoutes {
+  var listRoutes: [Route] {
+    [
+      route("GET", "/v1/posts", access: .key([.read]), readsQuery: true, handler: listPosts),
+      route(
+        "POST", "/v1/posts/search", access: .key([.read]), bodyLimit: JSONBody.limit, isSafe: true,
+        handler: searchPosts),
+      route("GET", "/v1/users/{id}/calendar", access: .key([.read]), readsQuery: true, handler: readCalendar),
+      route("GET", "/v1/users/{id}/feed", access: .key([.read]), readsQuery: true, handler: readFeed),
+    ]
+  }
+
+  private func listPosts(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    var filter = PostFilter()
+    filter.ids = reader.ids("id")
+    filter.authors = reader.texts("author")
+    filter.place = reader.text("place")
+    filter.area = reader.box("box")
+    filter.near = reader.near("near", radius: "radius")
+    filter.order = reader.order("sort", near: filter.near, distance: PostOrder.distance) ?? .newest
+    // A client that names posts gets them as they are.
+    let isByID = !filter.ids.isEmpty
+    Self.read(
+      &reader, into: &filter, visibilities: isByID ? [] : [.public],
+      statuses: isByID ? Set(PostStatus.allCases) : [.ready])
+    let page = reader.page(limit: isByID ? filter.ids.count : nil)
+    try reader.finish()
+    return try await respond(to: request, filter, page)
+  }
+
+  /// Lists the posts of a user and of the user's friends that the user sees, for the user or for a back-end.
+  private func readFeed(_ request: Request) async throws -> Response {
+    let user = try owner(of: "The feed is that", request)
+    var reader = QueryReader(request.target)
+    var filter = PostFilter()
+    filter.feed = user
+    Self.read(&reader, into: &filter, visibilities: [], statuses: [.ready])
+    let page = reader.page()
+    try reader.finish()
+    return try await respond(to: request, filter, page, for: Viewer(user: user))
+  }
+
+  /// Reads the parameters of every list of posts.
+  private static func read(
+    _ reader: inout QueryReader, into filter: inout PostFilter, visibilities: Set<Visibility>, statuses: Set<PostStatus>
+  ) {
+    filter.kind = reader.choice("kind", of: PostKind.self)
+    filter.from = reader.time("from")
+    filter.to = reader.time("to")
+    filter.updatedSince = reader.time("updated_since")
+    if filter.order != .newest && filter.updatedSince != nil {
+      filter.updatedSince = reader.refuse("updated_since", "does not go with sort=distance")
+    }
+    let given = reader.choices("visibility", of: Visibility.self)
+    filter.visibilities = given.isEmpty ? visibilities : given
+    let some = reader.choices("status", of: PostStatus.self)
+    filter.statuses = some.isEmpty ? statuses : some
+  }
+
+  private func searchPosts(_ request: Request) async throws -> Response {
+    let search = try PostSearch(fields: try await JSONBody.fields(of: request))
+    return try await respond(to: request, search.filter, search.page)
+  }
+
+  /// - Parameter viewer: who sees the posts; nil: the client.
+  private func respond(
+    to request: Request, _ filter: PostFilter, _ page: PageRequest, for viewer: Viewer? = nil
+  ) async throws -> Response {
+    let (viewer, urls) = (viewer ?? request.caller.viewer, access.mediaURLs(for: request))
+    let posts = try await queryList(isWide: filter.isWide) {
+      try Posts.list(filter, for: viewer, page, $0)
+    }
+    return try .uncached(PageResponse(posts) { PostResponse($0, urls, for: viewer) })
+  }
+
+  private func readCalendar(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let month = reader.value("month", "a month such as 2026-11", Self.month)
+    let zone = reader.text("zone") ?? "UTC"
+    let visibilities = reader.choices("visibility", of: Visibility.self)
+    try reader.finish()
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
+    let author = try name(request)
+    let days = try await database.read { [zones] session in
+      try Posts.calendar(
+        of: author, for: viewer, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities,
+        zones: zones, session)
+    }
+    guard let days else {
+      throw ProblemKind.invalidQuery.problem(
+        "The time zone '\(zone)' is unknown.",
+        errors: [FieldError("zone", "expected a name from the IANA time zone database, such as Europe/Berlin")])
+    }
+    return try .uncached(CalendarResponse(month: month ?? "", zone: zone, days: days, urls: urls))
+  }
+
+  /// Returns the text if it is a month of the years 1970 to 9998, otherwise nil.
+  private static func month(_ text: String) -> String? {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0].utf8.count == 4, parts[1].utf8.count == 2,
+      text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2D }), let year = Int(parts[0]), let month = Int(parts[1]),
+      1970...9998 ~= year, 1...12 ~= month
+    else { return nil }
+    return text
+  }
+}
+
+/// The JSON of one month of an author's calendar.
+struct CalendarResponse: Encodable {
+  struct Day: NilEncodable {
+    let date: String
+    let posts: Int
+    /// The latest post of the day.
+    let post: PublicID
+    let image: AssetResponse?
+  }
+
+  let month: String
+  let zone: String
+  let days: [Day]
+
+  init(month: String, zone: String, days: [CalendarDay], urls: MediaURLs) {
+    self.month = month
+    self.zone = zone
+    self.days = days.map { day in
+      Day(
+        date: day.date, posts: day.posts, post: day.post,
+        image: day.image.map { AssetResponse($0, urls, isPublic: day.isPublic) })
+    }
+  }
+}

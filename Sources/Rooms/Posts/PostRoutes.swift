@@ -1,0 +1,53 @@
+internal import HTTPServer
+internal import Model
+internal import Store
+
+/// The routes of single posts.
+struct PostRoutes: RouteRoom {
+  let kit: Kit
+  let submissions: MediaSubmissions
+  let uploads: LocalUploads
+  let zones = KnownTimeZones()
+
+  var routes: [Route] {
+    [
+      submissions.upload("POST", "/v1/posts", posts: 1, bodyLimit: formLimits.formBytes, submit: submitPost),
+      route("GET", "/v1/posts/{id}", access: .key([.read]), handler: readPost),
+      route("PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit, handler: changePost),
+      route("DELETE", "/v1/posts/{id}", access: .key([.delete]), handler: deletePost),
+    ] + listRoutes
+  }
+
+  private func readPost(_ request: Request) async throws -> Response {
+    let id = try id(.post, request)
+    return try await show(request, postJSON(for: request), else: Self.notFound(.post, id)) {
+      try Posts.find(id, for: $0, $1)
+    }
+  }
+
+  private func postJSON(for request: Request) -> (Post) -> PostResponse {
+    let (urls, viewer) = (access.mediaURLs(for: request), request.caller.viewer)
+    return { PostResponse($0, urls, for: viewer) }
+  }
+
+  private func changePost(_ request: Request) async throws -> Response {
+    let id = try id(.post, request)
+    let change = try PostChange(fields: try await JSONBody.fields(of: request))
+    return try await show(request, postJSON(for: request), changing: true, else: Self.notFound(.post, id)) {
+      viewer, session in
+      switch try Posts.change(id, for: viewer, change, session, check: request.checkVersion) {
+      case .changed: return try Posts.find(id, for: viewer, session)
+      case .notFound: return nil
+      case .missingText:
+        throw ProblemKind.invalid([FieldError("caption", "is required without media and title")])
+      }
+    }
+  }
+
+  private func deletePost(_ request: Request) async throws -> Response {
+    let id = try id(.post, request)
+    return try await delete(request, releasing: true, else: Self.notFound(.post, id)) {
+      try Posts.delete(id, for: $0, $1, check: request.checkVersion)
+    }
+  }
+}

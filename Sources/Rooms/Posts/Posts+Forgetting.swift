@@ -1,0 +1,41 @@
+import Model
+import Postgres
+import Queue
+package import Store
+
+/// What the deletion of a user deletes of posts, and the check of their counters.
+extension Posts {
+  private static let batch = 20
+
+  package static var checks: [RowCheck] {
+    [
+      RowCheck(
+        "post", statements["check_posts"], repair: [statements["lock_counted_post"], statements["correct_post"]])
+    ]
+  }
+
+  package static var forgetting: [ForgettingStep] { [ForgettingStep(forget)] }
+
+  /// Deletes posts of a user with their media, and before that their comments and reactions, of which there may be many. Their
+  /// jobs are cancelled.
+  private static func forget(_ user: String, _ session: Session) throws -> Bool {
+    let posts = try session.execute(statements["posts_of_user"], .text(user), .integer(batch)).map {
+      try $0.publicID("public_id").description
+    }
+    guard !posts.isEmpty else { return false }
+    let ids = Parameter.texts(posts)
+    // The jobs before the posts.
+    _ = try JobQueue.cancel(
+      session.execute(statements["jobs_of_posts"], ids).map { try $0.publicID("job") }, session)
+    let locked = Array(try session.execute(statements["lock_posts"], ids))
+    let rows = ForgettingStep.rows
+    guard try session.execute(statements["drop_comments_of_posts"], ids, .integer(rows)).affected < rows,
+      try !Images.forgetReactions(toPosts: ids, session)
+    else { return true }
+    for lock in ["lock_collections_of_posts", "lock_places_of_posts", "lock_activity_of_posts"] {
+      try session.execute(statements[lock], ids)
+    }
+    for row in locked { try drop(locked: row.get("id"), session) }
+    return true
+  }
+}

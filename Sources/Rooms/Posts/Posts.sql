@@ -1,0 +1,134 @@
+-- Posts: lists, changes and deletion.
+
+-- name: any_post
+-- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
+-- which takes longer than the query.
+SELECT {post_columns} FROM post WHERE public_id = $1::uuid
+
+-- name: posts
+-- The caller inserts the conditions that choose an index first; those that follow apply to every list. ORDER_TIME is replaced by
+-- the column whose latest come first.
+SELECT {post_columns}
+FROM post
+WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
+  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
+ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
+
+-- name: posts_within
+-- How many posts an area has, as far as LIMIT counts: an index has the answer.
+SELECT count(*) AS found FROM (SELECT 1 FROM post WHERE position <@ $1::polygon LIMIT $2::int) AS within
+
+-- name: posts_by_distance
+-- Those near a point, the nearest first. DISTANCE is replaced by the distance from it on a great circle, in millimeters. As many are read
+-- as $13 says, in the order of an index: NearestFirst knows whether these are enough.
+SELECT *, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
+  SELECT {post_columns}, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
+  FROM post
+  WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
+    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
+    AND DISTANCE <= $10::bigint AND (DISTANCE, id) > ($11::bigint, $2::bigint)
+  ORDER BY position <-> point($12::float8, $8::float8) LIMIT $13::int) AS near
+ORDER BY distance, id LIMIT $6::int
+
+-- name: author_of_post
+SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
+
+-- name: jobs_of_post
+SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
+UNION
+SELECT image.job FROM image JOIN post ON post.id = image.post_id
+WHERE post.public_id = $1::uuid AND image.job IS NOT NULL
+ORDER BY 1
+
+-- name: drop_reactions
+DELETE FROM image WHERE post_id = $1::bigint RETURNING asset_set_id, source_set_id, job
+
+-- name: drop_post
+DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id, job
+
+-- name: change_post
+UPDATE post SET {draft_changes} WHERE public_id = $1::uuid
+RETURNING is_moderated AND moderation IS NULL AS is_to_be_held
+
+-- name: assets_of_post
+-- The assets of the post's set, of its reactions' sets, and of the sets that these have replaced.
+WITH RECURSIVE sets (id) AS (
+  SELECT asset_set_id FROM post WHERE id = $1::bigint AND asset_set_id IS NOT NULL
+  UNION SELECT asset_set_id FROM image WHERE post_id = $1::bigint AND asset_set_id IS NOT NULL
+  UNION SELECT asset_set.id FROM asset_set JOIN sets ON asset_set.replaced_by = sets.id)
+SELECT asset.id FROM asset JOIN sets ON sets.id = asset.asset_set_id ORDER BY asset.id
+
+-- name: rename_assets
+UPDATE asset SET public_id = given.public_id
+FROM unnest($1::bigint[], $2::uuid[]) AS given (id, public_id)
+WHERE asset.id = given.id
+
+-- name: calendar
+-- The latest post of each day of a month that has posts of the author, by days of the given time zone.
+WITH day AS (
+  SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, {is_public(post)} AS is_public
+  FROM post
+  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, moderation, status, $5)}
+    AND taken_at >= $3::timestamp AT TIME ZONE $2
+    AND taken_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
+SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, is_public,
+  count(*) OVER (PARTITION BY date) AS posts
+FROM day ORDER BY date, taken_at DESC, id DESC
+
+-- name: posts_of_user
+SELECT public_id FROM post WHERE author = $1 ORDER BY id LIMIT $2::int
+
+-- name: jobs_of_posts
+SELECT job FROM post WHERE public_id = ANY ($1::uuid[]) AND job IS NOT NULL
+UNION
+SELECT image.job FROM image JOIN post ON post.id = image.post_id
+WHERE post.public_id = ANY ($1::uuid[]) AND image.job IS NOT NULL
+
+-- name: lock_posts
+SELECT id FROM post WHERE public_id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
+
+-- name: drop_comments_of_posts
+DELETE FROM comment WHERE id IN (
+  SELECT comment.id FROM comment JOIN post ON post.id = comment.post_id
+  WHERE post.public_id = ANY ($1::uuid[]) ORDER BY comment.id LIMIT $2::int)
+
+-- name: lock_collections_of_posts
+SELECT collection.id FROM collection
+WHERE collection.id IN (
+  SELECT item.collection_id FROM collection_item AS item JOIN post ON post.id = item.post_id
+  WHERE post.public_id = ANY ($1::uuid[]))
+ORDER BY collection.id FOR NO KEY UPDATE
+
+-- name: lock_places_of_posts
+-- Of one author: the user, then all places, before the posts are deleted one after another.
+WITH author AS MATERIALIZED (
+  SELECT id FROM app_user WHERE id IN (SELECT author FROM post WHERE public_id = ANY ($1::uuid[])) ORDER BY id FOR NO KEY UPDATE)
+SELECT place.number FROM place
+WHERE (SELECT count(*) FROM author) > 0 AND place.id IN (SELECT place_id FROM post WHERE public_id = ANY ($1::uuid[]))
+ORDER BY place.id FOR NO KEY UPDATE
+
+-- name: lock_activity_of_posts
+-- The cells of the map, which triggers would lock at the commit post after post.
+SELECT FROM map_activity AS activity
+WHERE (period, level, cell, start) IN (
+  SELECT cells.period, cells.level, cells.cell, cells.start FROM post, map_cells(post.position, post.created_at) AS cells
+  WHERE post.public_id = ANY ($1::uuid[]) AND post.status = 'ready' AND post.visibility = 'public' AND post.map_cell IS NOT NULL)
+ORDER BY level, period, cell, start FOR NO KEY UPDATE
+
+-- fragment: post_counts(post)
+-- The counters of a post, as they should be.
+(SELECT count(*) FROM relation WHERE relation.target = {post}.public_id::text AND kind = 'like'),
+  (SELECT count(*) FROM comment WHERE comment.post_id = {post}.id AND NOT is_hidden),
+  (SELECT count(*) FROM image WHERE image.post_id = {post}.id AND image.status = 'ready' AND NOT image.is_hidden)
+
+-- name: check_posts
+SELECT id::text AS position, public_id::text AS id,
+  CASE WHEN (like_count, comment_count, reaction_count) IS DISTINCT FROM ({post_counts(page)}) THEN 'count_wrong' END AS code,
+  'a counter differs from the rows that it counts' AS detail
+FROM (SELECT * FROM post WHERE id > coalesce(nullif($1, '')::bigint, 0) ORDER BY id LIMIT $2::int) AS page ORDER BY page.id
+
+-- name: lock_counted_post
+SELECT FROM post WHERE public_id = $1::uuid FOR NO KEY UPDATE
+
+-- name: correct_post
+UPDATE post SET (like_count, comment_count, reaction_count) = ({post_counts(post)}) WHERE public_id = $1::uuid

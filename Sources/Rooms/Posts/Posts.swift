@@ -1,0 +1,158 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+import Store
+
+extension PostFilter {
+  /// Whether the list may read many more rows than it has: of a large area, or of what is far from a point.
+  package var isWide: Bool { area?.isWide == true || near?.isWide == true }
+}
+
+extension Nearness {
+  /// Whether the circle is larger than that of a list without a radius, and may have many more rows than a page.
+  var isWide: Bool { meters > 5000 }
+}
+
+/// Posts and their lists, the newest first. An index yields each page.
+package enum Posts: Room {
+  package static let statements = Statements(
+    topic: "posts", Store.fragments, PackageResources.Posts_sql, fragments: PostColumn.fragments)
+
+  /// Whether the viewer sees a post with this id.
+  package static func exists(_ id: String, for viewer: Viewer, _ session: Session) throws(PostgresError) -> Bool {
+    try !session.execute(Self.statements["author_of_post"], .text(id), viewer.parameter).isEmpty
+  }
+
+  /// Reads a page of the posts that match a filter and that the viewer sees.
+  package static func list(
+    _ filter: PostFilter, for viewer: Viewer, _ page: PageRequest, _ session: Session
+  ) throws -> Page<Post> {
+    try session.snapshot { session in
+      let end = ContinuousClock.now + Self.maxListTime
+      let isByDistance = filter.order == .distance
+      if isByDistance { try session.execute(Store.statements["read_in_order_of_index"]) }
+      var rows = try pieces(of: filter).flatMap { piece in
+        // Each statement has its own timeout. After the limit, or if the request was cancelled, no further one starts.
+        guard .now < end, !Task.isCancelled else {
+          throw PostgresError(.server, "the list takes too long", sqlState: "57014")
+        }
+        return try Self.rows(filter, viewer, piece, page, session)
+      }
+      if isByDistance { try session.execute(Store.statements["read_in_any_order"]) }
+      let cursor =
+        filter.order == .distance
+        ? PageCursor.near : filter.updatedSince == nil ? PageCursor.created : PageCursor.changed
+      if filter.area ?? filter.near?.area != nil {
+        // The pieces of one area do not overlap, but a request may have several areas.
+        var seen: Set<Int64> = []
+        rows = try rows.filter { seen.insert(try $0.get("id")).inserted }
+        let order = try rows.map { (row: $0, cursor: try cursor($0)) }
+          .sorted { ($0.cursor.time, $0.cursor.id) < ($1.cursor.time, $1.cursor.id) }.map(\.row)
+        rows = filter.order == .distance ? order : order.reversed()
+      }
+      let shown = Array(rows.prefix(page.limit))
+      return Page(
+        items: try read(of: shown, session), next: try rows.count > page.limit ? shown.last.map(cursor) : nil)
+    }
+  }
+
+  /// Reads the days of a month on which an author has posts that the viewer sees, in ascending order; nil if the time
+  /// zone is unknown.
+  ///
+  /// - Parameters:
+  ///   - month: the first day of the month, such as `2026-11-01`.
+  ///   - zone: the name of a time zone in the IANA database.
+  package static func calendar(
+    of author: String, for viewer: Viewer, month: String, zone: String, visibilities: Set<Visibility>,
+    zones: KnownTimeZones, _ session: Session
+  ) throws -> [CalendarDay]? {
+    try session.snapshot { session in
+      guard try zones.contain(zone, session) else { return nil }
+      let rows = Array(
+        try session.execute(
+          Self.statements["calendar"], .text(author), .text(zone), .text(month), Self.parameter(visibilities),
+          viewer.parameter))
+      let sets = try rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
+      let assets = try Assets.list(ofSets: sets, session)
+      return try rows.map { row in
+        let set = try row.get("asset_set_id", as: Int64?.self)
+        return CalendarDay(
+          date: try row.get("date"), posts: try row.get("posts"), post: try row.publicID("public_id"),
+          image: Self.cellImage(among: set.flatMap { assets[$0] } ?? []), isPublic: try row.get("is_public"))
+      }
+    }
+  }
+
+  /// Returns the image for a cell of a calendar: the role made for it, or else the smallest image that is not square.
+  private static func cellImage(among assets: [Asset]) -> Asset? {
+    let order: [Role] = [.image, .photoSmall, .thumbnail, .poster, .photoMedium]
+    return order.lazy.compactMap { role in assets.first { $0.role == role && $0.place == 0 } }.first
+  }
+
+  static func parameter(_ visibilities: Set<Visibility>) -> Parameter {
+    .texts((visibilities.isEmpty ? Set(Visibility.allCases) : visibilities).map(\.rawValue).sorted())
+  }
+
+  /// The time after which no further piece of an area is queried.
+  private static let maxListTime = Duration.seconds(3)
+
+  private static func pieces(of filter: PostFilter) -> [MapArea.Piece?] {
+    let area = filter.order == .distance ? filter.near?.area : filter.area ?? filter.near?.area
+    return area.map { $0.pieces.map(Optional.some) } ?? [nil]
+  }
+
+  private static func rows(
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
+  ) throws -> [Row] {
+    if filter.order == .distance, let near = filter.near, let piece {
+      var nearest = NearestFirst(near, piece, limit: page.limit)
+      return try nearest.rows { nearest in
+        let query = PostListQuery(filter, viewer, piece, page, nearest)
+        return Array(try session.execute(query.statement, query.parameters))
+      }
+    }
+    // A feed has the posts of each friend in their order.
+    let isCrowded = try filter.feed != nil || isCrowded(piece, session)
+    return try Self.newest(filter, viewer, piece, page, isCrowded: isCrowded) { query in
+      Array(try session.execute(query.statement, query.parameters))
+    }
+  }
+
+  /// Reads the newest posts of a piece by one statement, or of a crowded one by two.
+  static func newest(
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, isCrowded: Bool,
+    _ read: (PostListQuery) throws -> [Row]
+  ) throws -> [Row] {
+    guard isCrowded, let piece else { return try read(PostListQuery(filter, viewer, piece, page)) }
+    var filter = filter
+    var rows: [Row] = []
+    for cells in PostListQuery.steps(piece) {
+      rows += try read(PostListQuery(filter, viewer, piece, page, isCrowded: true, cells: cells))
+      if rows.count > page.limit, filter.updatedSince == nil {
+        filter.from = max(filter.from ?? .min, try PageCursor.created(rows[page.limit]).time)
+      }
+    }
+    return rows
+  }
+
+  /// Whether a piece of an area has more posts than a list reads before it sorts them.
+  static func isCrowded(_ piece: MapArea.Piece?, _ session: Session) throws(PostgresError) -> Bool {
+    guard let piece else { return false }
+    let limit = PostListQuery.maxSorted + 1
+    let rows = try session.execute(
+      Self.statements["posts_within"], .text(PostListQuery.polygon(piece.ring)), .integer(Int64(limit)))
+    return try rows.first?.get("found", as: Int.self) == limit
+  }
+
+  /// Reads a post with its current assets and its job from one snapshot; nil if the viewer sees no such post.
+  package static func find(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> Post? {
+    try session.reading { session in
+      let rows =
+        viewer == .unrestricted
+        ? try session.execute(Self.statements["any_post"], .text(id.description))
+        : try session.execute(Store.statements["post"], .text(id.description), viewer.parameter)
+      return try read(of: Array(rows), session).first
+    }
+  }
+}

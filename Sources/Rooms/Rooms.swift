@@ -1,0 +1,24 @@
+package import Platform
+package import Postgres
+package import Queue
+package import Store
+
+/// All rooms, in the order in which their tables are made and a user is deleted. What is hidden by a relation is deleted before it.
+extension [any Room.Type] {
+  package static let all: Self = [
+    Posts.self, Places.self, Collections.self, Images.self, Comments.self, People.self, Accounts.self, Keys.self,
+    Tokens.self, Events.self, Moderation.self, Usage.self, Window.self, Exporting.self,
+  ]
+
+  /// A failpoint before and after each statement.
+  package var failpoints: [Failpoint] { flatMap { $0.statements.failpoints } }
+
+  /// The migrations of the complete schema: those of the queue, and those of the store and its rooms, which have the versions from 100 on.
+  package var migrations: [Migration] {
+    let baseline = Migration(
+      baseline: 146, replacing: [Int](100...132) + [134, 137, 138, 140, 141, 142], name: "store",
+      Store.schema + flatMap { $0.schema })
+    return QueueMigrations.all + [baseline]
+      + (Store.migrations + flatMap { $0.migrations }).sorted { $0.version < $1.version }
+  }
+}

@@ -1,0 +1,77 @@
+import HTTPServer
+import Testing
+
+@testable import Rooms
+
+@Suite("JSON of bodies")
+struct JSONReaderTests {
+  private static func read(_ bytes: [UInt8], maxValues: Int = 100) -> JSONValue? {
+    try? JSONReader.value(of: bytes, maxDepth: 16, maxValues: maxValues)
+  }
+
+  @Test(
+    "values of each kind are read",
+    arguments: [
+      ("null", .null), (" true\n", .boolean(true)), ("\tfalse\r", .boolean(false)), ("\u{FEFF}1", .number(1)),
+      ("0", .number(0)), ("-0", .number(0)), ("0e1", .number(0)), ("1E+2", .number(100)), ("-2.5e-1", .number(-0.25)),
+      ("0.1", .number(0.1)), ("9007199254740993", .number(9_007_199_254_740_992)), ("1e-999", .number(0)),
+      (#""""#, .string("")), (#""\"\\\/\b\f\n\r\t""#, .string("\"\\/\u{8}\u{C}\n\r\t")),
+      (#""a\u00e9\u00E9b""#, .string("aééb")), (#""\ud83d\ude00\u0000""#, .string("😀\0")),
+      ("\"\u{7F}😀\"", .string("\u{7F}😀")),
+      ("[]", .array([])), ("[ 1 , [ ] ]", .array([.number(1), .array([])])), ("{}", .object([:])),
+      (#"{"a":1,"a":2}"#, .object(["a": .number(1)])),
+      (#"{ "a" : { "b" : null } }"#, .object(["a": .object(["b": .null])])),
+    ] as [(String, JSONValue)])
+  func values(text: String, value: JSONValue) { #expect(Self.read(Array(text.utf8)) == value) }
+
+  @Test(
+    "what RFC 8259 does not have is refused",
+    arguments: [
+      "", " ", "1 2", "[]x", "[1 2]", "[1,]", #"{"a":1,}"#, #"{"a" 1}"#, "{a:1}", "{1:1}", "'a'", "nul", "True", "NaN",
+      "Infinity", "01", "-01", "-", "+1", ".5", "1.", "1.e1", "1e", "1e+", "0x1", "1e999", "1_0", #""\x""#, #""\u12""#,
+      #""\u12g4""#, #""\u+123""#, #""\ud800""#, #""\ud800\n""#, #""\ud800\ud800""#, #""\udc00""#, "\"\t\"", "\"\0\"",
+      "\"", #""\"#,
+      #""\u"#, "[", "{", #"{"a""#, #"{"a":"#, "]", "}", ",", ":", "// 1\n1", "1//",
+    ])
+  func refused(text: String) { #expect(Self.read(Array(text.utf8)) == nil) }
+
+  @Test(
+    "text that is not UTF-8 is refused",
+    arguments: [
+      [0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
+      [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22],
+      [0x22, 0xC3, 0x22], [0xFF, 0xFE, 0x31, 0x00], [0x31, 0x00],
+    ] as [[UInt8]])
+  func encodings(bytes: [UInt8]) { #expect(Self.read(bytes) == nil) }
+
+  @Test("every prefix of a text is refused")
+  func prefixes() {
+    let text = Array(#"{"a":[1.5e3,"\ud83d\ude00",{"b":[true,null]}],"c":{}}"#.utf8)
+    #expect(Self.read(text) != nil)
+    for count in 0..<text.count { #expect(Self.read(Array(text.prefix(count))) == nil) }
+  }
+
+  @Test("values have sixteen levels around them at most")
+  func depth() {
+    func nested(_ levels: Int, _ value: String) -> [UInt8] {
+      Array((String(repeating: "[", count: levels) + value + String(repeating: "]", count: levels)).utf8)
+    }
+    #expect(Self.read(nested(16, "1")) != nil)
+    #expect(Self.read(nested(17, "")) != nil)
+    #expect(Self.read(nested(17, "1")) == nil)
+  }
+
+  @Test("a body has 10,000 values at most, however they are nested")
+  func manyValues() throws {
+    func fields(_ values: Int) throws(Problem) -> [String: JSONValue] {
+      // With the object and the array.
+      let text = #"{"a":["# + Array(repeating: "{}", count: values - 2).joined(separator: ",") + "]}"
+      return try JSONBody.fields(of: Array(text.utf8), part: "body")
+    }
+    #expect(try fields(10_000)["a"]?.elements.count == 9998)
+    let refusal = #expect(throws: Problem.self) { try fields(10_001) }
+    #expect(refusal?.type == ProblemKind.malformedJSON.type)
+    // Members of the same name count as well.
+    #expect(Self.read(Array(#"{"a":1,"a":1,"a":1}"#.utf8), maxValues: 3) == nil)
+  }
+}
