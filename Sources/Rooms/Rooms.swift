@@ -12,13 +12,16 @@ extension [any Room.Type] {
 
   /// A failpoint before and after each statement.
   package var failpoints: [Failpoint] { flatMap { $0.statements.failpoints } }
+}
 
-  /// The migrations of the complete schema: those of the queue, and those of the store and its rooms, which have the versions from 100 on.
-  package var migrations: [Migration] {
+/// The migrations of the complete schema: those of the queue, and those of the store and its rooms, which have the versions from 100 on.
+extension [Migration] {
+  package static let all: Self = {
+    let rooms = [any Room.Type].all
     let baseline = Migration(
       baseline: 146, replacing: [Int](100...132) + [134, 137, 138, 140, 141, 142], name: "store",
-      Store.schema + flatMap { $0.schema })
-    return QueueMigrations.all + [baseline]
-      + (Store.migrations + flatMap { $0.migrations }).sorted { $0.version < $1.version }
-  }
+      Store.schema + rooms.flatMap { $0.schema })
+    let changes = Store.migrations + rooms.flatMap { $0.migrations }
+    return QueueMigrations.all + [baseline] + changes.sorted { $0.version < $1.version }
+  }()
 }

@@ -7,6 +7,7 @@ import Model
 import Platform
 import Postgres
 import Queue
+import Rooms
 import Store
 
 /// The program: finds the command that the arguments name, runs it and returns its exit status.
@@ -163,7 +164,8 @@ private struct Versions: Encodable {
 extension Failpoint {
   /// Every failpoint of this program.
   fileprivate static var all: [Failpoint] {
-    connections + JobQueue.failpoints + Store.failpoints + Integrity.failpoints + blobs + mediaProcesses
+    connections + JobQueue.failpoints + Store.topics.flatMap(\.failpoints) + [any Room.Type].all.failpoints
+      + Integrity.failpoints + blobs + mediaProcesses
       + Upgrade.failpoints
   }
 }

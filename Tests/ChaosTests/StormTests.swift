@@ -6,6 +6,7 @@ import PostgresTesting
 import Queue
 import Store
 import Testing
+import Rooms
 
 @testable import ChaosTesting
 
@@ -19,7 +20,7 @@ struct ReprocessTests {
       storm.images = 2
       storm.kills = 6
       storm.pause = 50...300
-      storm.failpoints = Store.failpoints + JobQueue.failpoints
+      storm.failpoints = Store.topics.flatMap(\.failpoints) + [any Room.Type].all.failpoints + JobQueue.failpoints
       let report = try await storm.run(on: fixture.run)
       #expect(report.violations == [])
     }

@@ -7,6 +7,7 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
+import Rooms
 import Store
 import Testing
 
@@ -96,9 +97,9 @@ struct CollectorTests {
       try await fixture.store.publish(contentOf: [source], fixture.pool)
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
-        _ = try fixture.store.submitImage(
+        _ = try Images.submit(
           ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: source, definition: definition,
-          request: nil, session)
+          request: nil, fixture.store, session)
         // The collection finds the file without a row, and waits for the writer.
         let task = try IntegrityFixture.start(during: session) { try await fixture.collect() }
         collection.withLock { $0 = task }

@@ -8,6 +8,7 @@ import PostgresTesting
 import Queue
 import Store
 import Testing
+import Rooms
 
 /// A store of an earlier version, with rows of every table, goes on with this one.
 @Suite("Schemas of earlier versions", .tags(.database), .timeLimit(.minutes(5)))
@@ -66,7 +67,7 @@ struct EarlierSchemaTests {
   func goesOn(version: Int) async throws {
     let new = try await withDatabase { url in
       let session = try Session.connect(url, timeout: .seconds(5))
-      try Migrator([any Room.Type].all.migrations).migrate(session)
+      try Migrator(.all).migrate(session)
       return try Self.schema(session)
     }
     let folder = try TemporaryFolder()
@@ -74,14 +75,14 @@ struct EarlierSchemaTests {
       let (path, pool) = ("\(folder.path)/blobs", Pool(url, size: 6))
       _ = try await DatabaseBlobs.open(in: .folder(path), isAdopting: true, pool)
       let blobs = try FolderBlobStore(folder: path)
-      let store = Store(blobs: blobs)
+      let store = Store(blobs: blobs, rooms: .all)
       let fixture = IntegrityFixture(folder: folder, blobs: blobs, store: store, pool: pool, url: url)
       let post = try await fixture.pool.run { session in
         try session.execute("DELETE FROM schema_migration WHERE version > $1", .integer(version))
         let before = try Self.counts(session)
         #expect(before.filter { $0.value == 0 }.isEmpty)
-        let applied = try Migrator([any Room.Type].all.migrations).migrate(session)
-        #expect(applied.map(\.version) == [any Room.Type].all.migrations.map(\.version).filter { $0 > version })
+        let applied = try Migrator(.all).migrate(session)
+        #expect(applied.map(\.version) == [Migration].all.map(\.version).filter { $0 > version })
         #expect(try Self.schema(session).symmetricDifference(new) == [])
         #expect(try Self.counts(session) == before)
         #expect(try Window.lastSchedule(session) == "18:00-18:05 UTC")

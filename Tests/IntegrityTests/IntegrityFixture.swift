@@ -11,11 +11,12 @@ import PostgresTesting
 import Queue
 import Store
 import Testing
+import Rooms
 
 /// A store with its own database and folder, with helpers to create posts and to damage them.
 struct IntegrityFixture {
   private static let template = TestTemplate(name: "integrity") { session in
-    try Migrator([any Room.Type].all.migrations).migrate(session)
+    try Migrator(.all).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 
@@ -33,7 +34,7 @@ struct IntegrityFixture {
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 6)
-      try await body(IntegrityFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs), pool: pool, url: url))
+      try await body(IntegrityFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
       await pool.close()
     }
   }

@@ -1,6 +1,7 @@
 import Integrity
 import Model
 import Postgres
+import Rooms
 import Store
 import Testing
 

@@ -7,6 +7,7 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
+import Rooms
 import Store
 import Testing
 
@@ -46,9 +47,9 @@ struct RepairerTests {
       let definition = try #require(try Definitions.photo("profile-image"))
       let store = fixture.store
       let image = try await store.transaction(publishing: [photo], fixture.pool) { session in
-        try store.submitImage(
+        try Images.submit(
           ImageDraft(kind: .profile, owner: "ada", author: "ada"), for: .unrestricted, source: photo,
-          definition: definition, request: nil, session)
+          definition: definition, request: nil, store, session)
       }
       // A cancelled job is in the history, a lost one is nowhere.
       try await fixture.sql(

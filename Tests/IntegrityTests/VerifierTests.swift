@@ -9,6 +9,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
+@testable import Rooms
 @testable import Store
 
 @Suite("Verification", .tags(.database), .timeLimit(.minutes(5)))
@@ -231,9 +232,9 @@ struct VerifierTests {
       #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")))
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
-        _ = try fixture.store.submitImage(
+        _ = try Images.submit(
           ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: source, definition: definition,
-          request: nil, session)
+          request: nil, fixture.store, session)
         // The verification waits for the end of the transaction.
         let task = try IntegrityFixture.start(during: session) { try await fixture.verify() }
         verification.withLock { $0 = task }

@@ -106,7 +106,7 @@ struct MigratorTests {
   func baseline() async throws {
     let scripts = ["CREATE TABLE a (id int);", "CREATE TABLE b (id int);"].map { Array($0.utf8) }
     let third = Migration(version: 3, name: "third", scripts[1])
-    let baseline = Migration(baseline: 3, replacing: [1, 2], name: "baseline", scripts[0], scripts[1])
+    let baseline = Migration(baseline: 3, replacing: [1, 2], name: "baseline", scripts)
     try await withDatabase { url in
       let session = try Session.connect(url, timeout: .seconds(5))
       #expect(try Migrator([baseline]).migrate(session) == [baseline])

@@ -167,7 +167,7 @@ struct OpenUploadTests {
   func forgotten() async throws {
     try await RunningAPI.with { api in
       let elsewhere = try TemporaryFolder()
-      let other = Store(blobs: try FolderBlobStore(folder: "\(elsewhere.path)/blobs"))
+      let other = Store(blobs: try FolderBlobStore(folder: "\(elsewhere.path)/blobs"), rooms: .all)
       func create(_ user: String) throws -> PublicID {
         let record = UploadRecord(user: user, length: 5, metadata: nil, createdAt: .now, expiresAt: .distantFuture)
         try api.blobs.uploads().create(record)

@@ -37,7 +37,7 @@ struct RunningAPI: Sendable {
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
-    try Migrator([any Room.Type].all.migrations).migrate(session)
+    try Migrator(.all).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 
@@ -71,8 +71,6 @@ struct RunningAPI: Sendable {
     var clipBytes: Int64 = 64 << 20
     /// How moments are judged by the daily window.
     var window: Definition.Window?
-    /// When the daily window opens.
-    var windowSchedule: WindowSchedule?
     /// Whether the posts of a marker are held.
     var holdsMarkers = false
     var streamsPerUser = 16
@@ -92,7 +90,7 @@ struct RunningAPI: Sendable {
       let folder = try TemporaryFolder()
       let blobFolder = "\(folder.path)/blobs"
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
-      let store = Store(blobs: blobs, windowSchedule: setting.windowSchedule)
+      let store = Store(blobs: blobs, rooms: .all)
       let pool = Pool(
         (setting.database ?? url).with(readLockLimit: setting.readLockLimit), size: setting.connections,
         reserved: setting.reservedConnections, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))

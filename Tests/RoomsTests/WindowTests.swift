@@ -20,11 +20,11 @@ struct WindowTests {
 
     }
     var setting = RunningAPI.Setting()
-    setting.windowSchedule = WindowSchedule(RunningAPI.windowSchedule)
+    setting.api.windowSchedule = WindowSchedule(RunningAPI.windowSchedule)
     try await RunningAPI.with(setting) { api in
       try await api.openWindow()
-      let next = try await api.pool.run { [store = api.store] session in
-        try Window.nextOpening(by: store.windowSchedule, session)
+      let next = try await api.pool.run { session in
+        try Window.nextOpening(by: WindowSchedule(RunningAPI.windowSchedule), session)
       }
       let open = try await api.get("/v1/window")
       #expect(open.json["open"] == .boolean(true))

@@ -3,6 +3,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
+@testable import Rooms
 @testable import Store
 
 /// Lists of the newest posts of an area, among many posts of a city.

@@ -9,6 +9,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import Rooms
 
 @testable import Store
 
@@ -110,7 +111,7 @@ struct CollectingTests {
         removed.withLock { $0.append(hash) }
         #expect((try? idleTransactions(url)) == 0)
       }
-      #expect(try await Store(blobs: blobs).collecting.collectReleased(fixture.pool).blobs == 2)
+      #expect(try await Store(blobs: blobs, rooms: .all).collecting.collectReleased(fixture.pool).blobs == 2)
       #expect(try Set(removed.withLock(\.self)) == [claim.work.moment.front, claim.work.moment.back])
       #expect(try await fixture.count("blob") == 0)
       #expect(try await fixture.count("blob_removal") == 0)
@@ -128,7 +129,7 @@ struct CollectingTests {
         began.continuation.yield()
         gate.wait()
       }
-      let collecting = Task { [blobs] in try await Store(blobs: blobs).collecting.collectReleased(fixture.pool) }
+      let collecting = Task { [blobs] in try await Store(blobs: blobs, rooms: .all).collecting.collectReleased(fixture.pool) }
       for await _ in began.stream { break }
       // The first conflict lets the removal go on.
       let conflicts = Shared<[String?]>([])
@@ -271,7 +272,7 @@ struct CollectingTests {
       var blobs = ObservedBlobStore(fixture.blobs)
       let refused = try claim.work.moment.back
       blobs.onRemove = { hash throws(BlobError) in if hash == refused { throw .unavailable("away") } }
-      let store = Store(blobs: blobs)
+      let store = Store(blobs: blobs, rooms: .all)
       await #expect(throws: BlobError.self) { try await store.collecting.collectReleased(fixture.pool) }
       #expect(try fixture.holds(refused))
       try await age(fixture)

@@ -9,6 +9,7 @@ import PostgresTesting
 import Queue
 import Testing
 
+@testable import Rooms
 @testable import Store
 
 @Suite("The deletion of a user", .tags(.database), .timeLimit(.minutes(5)))
@@ -117,8 +118,8 @@ struct ForgettingTests {
       ] {
         await #expect(throws: refusal) {
           try await store.transaction(publishing: [source], pool) { session in
-            _ = try store.submitImage(
-              draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
+            _ = try Images.submit(
+              draft, for: .unrestricted, source: source, definition: definition, request: nil, store, session)
           }
         }
       }
@@ -156,8 +157,8 @@ extension StoreFixture {
     for draft in drafts {
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal("photo \(draft.kind)"))
       try await store.transaction(publishing: [source], pool) { session in
-        _ = try store.submitImage(
-          draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
+        _ = try Images.submit(
+          draft, for: .unrestricted, source: source, definition: definition, request: nil, store, session)
       }
     }
     // The oldest job is that of the post whose media are still processed.

@@ -5,6 +5,7 @@ import Postgres
 import Queue
 import Store
 import Testing
+import Rooms
 
 @Suite("Images", .tags(.database))
 struct ImageTests {
@@ -22,8 +23,8 @@ struct ImageTests {
       let definition = try #require(try Definitions.photo(kind.definition))
       let (store, draft) = (fixture.store, ImageDraft(kind: kind, owner: owner, author: "bob"))
       return try await store.transaction(publishing: [source], fixture.pool) { session in
-        try store.submitImage(
-          draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
+        try Images.submit(
+          draft, for: .unrestricted, source: source, definition: definition, request: nil, store, session)
       }
     }
 
@@ -101,7 +102,7 @@ struct ImageTests {
       let claim = try await fixture.claim()
       let verdict = Verdict(
         reasons: [Reason(.corruptImage, input: .photo, detail: "Damaged.")], inputs: [:], decisions: [])
-      let store = Store(blobs: fixture.blobs, keepRejected: .zero)
+      let store = Store(blobs: fixture.blobs, rooms: .all, keepRejected: .zero)
       try await fixture.pool.transaction { session in
         try store.reject(claim.work, job: claim.job, verdict: verdict, session)
       }

@@ -4,6 +4,7 @@ import Postgres
 import Queue
 import Testing
 
+@testable import Rooms
 @testable import Store
 
 @Suite("Transactions that meet", .tags(.database), .timeLimit(.minutes(5)))
@@ -27,8 +28,8 @@ struct MeetingTests {
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("photo"))
       try await store.publish(contentOf: [source], fixture.pool)
       let submit = { @Sendable (session: Session) throws in
-        _ = try store.submitImage(
-          image, for: .unrestricted, source: source, definition: definition, request: nil, session)
+        _ = try Images.submit(
+          image, for: .unrestricted, source: source, definition: definition, request: nil, store, session)
       }
       switch deletion {
       case .post:
@@ -77,7 +78,7 @@ struct MeetingTests {
     try await StoreFixture.with { fixture in
       let post = try await fixture.pool.transaction { session in
         try AwaitedUploads.submit(
-          PostDraft(author: "ada"), awaiting: [AwaitedUpload(upload: .now(), part: "front")], window: nil, request: nil,
+          PostDraft(author: "ada"), awaiting: [AwaitedUpload(upload: .now(), part: "front")], request: nil,
           session)
       }
       let conflicts = try await fixture.meet(
@@ -161,7 +162,7 @@ extension StoreFixture {
   /// Starts the deletion of a user; returns its batches as one transaction, which takes all locks in their order too.
   fileprivate func forget(_ user: String) async throws -> @Sendable (Session) throws -> Void {
     let job = try await pool.transaction { try Forgetting.start(user, request: nil, $0, check: { _ in }).job }
-    return { session in while try Forgetting.forgetBatch(ofJob: job, session) {} }
+    return { session in while try Forgetting.forgetBatch(ofJob: job, in: .all, session) {} }
   }
 
   /// Stores a post without media.

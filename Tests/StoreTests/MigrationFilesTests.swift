@@ -2,6 +2,7 @@ import Platform
 import Postgres
 import Store
 import Testing
+import Rooms
 
 @Suite("Files of migrations")
 struct MigrationFilesTests {
@@ -13,7 +14,7 @@ struct MigrationFilesTests {
     let files = try ["Queue", "Store"].flatMap { target in
       try Folder.names(in: "\(Self.sources)/\(target)/SQL").filter { $0.hasPrefix("v") }
     }
-    let listed = [any Room.Type].all.migrations.filter { $0.versions.count == 1 }.map { migration in
+    let listed = [Migration].all.filter { $0.versions.count == 1 }.map { migration in
       let digits = String(migration.version)
       return "v\(String(repeating: "0", count: 4 - digits.count))\(digits)_\(migration.name).sql"
     }

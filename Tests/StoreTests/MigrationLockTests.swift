@@ -4,6 +4,7 @@ import Postgres
 import PostgresTesting
 import Store
 import Testing
+import Rooms
 
 /// `docs/compatibility.md` names what each migration that follows the baseline locks of the tables of a store. `TAKE5_WRITE_DOCS=1` writes it.
 @Suite("Locks of migrations", .tags(.database))
@@ -21,7 +22,7 @@ struct MigrationLockTests {
       let dump = String(decoding: try Data(contentsOf: URL(filePath: Self.dump)), as: UTF8.self)
       try session.executeScript(dump, name: "dump")
       var lines = ["| migration | `ACCESS EXCLUSIVE` | `SHARE ROW EXCLUSIVE` | `SHARE` |", "|---|---|---|---|"]
-      for migration in [any Room.Type].all.migrations where migration.versions.count == 1 {
+      for migration in [Migration].all where migration.versions.count == 1 {
         let locks = try Self.locks(of: migration, session)
         let names = ["AccessExclusiveLock", "ShareRowExclusiveLock", "ShareLock"].map { mode in
           let tables = locks.filter { $0.mode == mode }.map { "`\($0.table)`" }

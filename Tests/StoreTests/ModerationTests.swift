@@ -5,6 +5,7 @@ import Postgres
 import Queue
 import Testing
 
+@testable import Rooms
 @testable import Store
 
 @Suite("Moderation of posts", .tags(.database), .timeLimit(.minutes(5)))

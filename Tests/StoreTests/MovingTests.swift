@@ -7,6 +7,7 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import Rooms
 
 @testable import Store
 
@@ -32,7 +33,7 @@ struct MovingTests {
   private static func isRefused(_ blobs: any BlobStore, _ text: String, _ pool: Pool) async throws -> Bool {
     let asset = NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))
     do {
-      let store = Store(blobs: blobs)
+      let store = Store(blobs: blobs, rooms: .all)
       try await store.transaction(publishing: [asset], pool) { session in
         _ = try store.insertSet([asset], definition: nil, recipe: nil, job: nil, session)
       }

@@ -3,6 +3,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
+@testable import Rooms
 @testable import Store
 
 @Suite("Lists by distance", .tags(.database), .timeLimit(.minutes(5)))

@@ -3,6 +3,7 @@ import Definitions
 import Model
 import Postgres
 import Queue
+import Rooms
 import Store
 import Testing
 
@@ -122,9 +123,9 @@ struct QuarantineTests {
       await #expect(throws: QuarantineRefusal.self) {
         let store = fixture.store
         _ = try await store.transaction(publishing: [image], fixture.pool) { session in
-          try store.submitImage(
+          try Images.submit(
             ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: image, definition: definition,
-            request: nil, session)
+            request: nil, store, session)
         }
       }
     }

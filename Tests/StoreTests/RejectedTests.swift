@@ -6,6 +6,7 @@ import Postgres
 import Queue
 import Testing
 
+@testable import Rooms
 @testable import Store
 
 @Suite("The sources of rejected media", .tags(.database), .timeLimit(.minutes(5)))
@@ -120,7 +121,7 @@ struct RejectedTests {
       let (id, claim) = try await fixture.rejected(Self.first)
       if ofUser {
         let job = try await pool.transaction { try Forgetting.start("ada", request: nil, $0, check: { _ in }).job }
-        while try await pool.transaction({ try Forgetting.forgetBatch(ofJob: job, $0) }) {}
+        while try await pool.transaction({ try Forgetting.forgetBatch(ofJob: job, in: .all, $0) }) {}
       } else {
         _ = try await pool.transaction { try Posts.delete(id, for: .unrestricted, $0) { _ in } }
       }
@@ -137,9 +138,9 @@ struct RejectedTests {
       let definition = try #require(try Definitions.photo("profile-image"))
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("photo"))
       let submitted = try await store.transaction(publishing: [source], pool) { session in
-        try store.submitImage(
+        try Images.submit(
           ImageDraft(kind: .profile, owner: "ada", author: "ada"), for: .unrestricted, source: source,
-          definition: definition, request: nil, session)
+          definition: definition, request: nil, store, session)
       }
       let id = try #require(submitted)
       try await fixture.reject(fixture.claim(), Reason(.corruptImage, input: .photo, detail: "broken"))

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Model
 import Postgres
 import Queue
+import Rooms
 import Store
 import Testing
 

@@ -4,6 +4,7 @@ import PostgresTesting
 import Testing
 
 @testable import Queue
+@testable import Rooms
 @testable import Store
 
 /// What runs by itself, in maintenance and in the deletion of users, reads about what it returns, however large the tables are.

@@ -9,11 +9,12 @@ import PostgresTesting
 import Queue
 import Store
 import Testing
+import Rooms
 
 /// A store with its own database and folder, and helpers for tests.
 struct StoreFixture {
   private static let template = TestTemplate(name: "store") { session in
-    try Migrator([any Room.Type].all.migrations).migrate(session)
+    try Migrator(.all).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 
@@ -28,13 +29,13 @@ struct StoreFixture {
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 6)
-      try await body(StoreFixture(blobs: blobs, store: Store(blobs: blobs), pool: pool, url: url))
+      try await body(StoreFixture(blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
       await pool.close()
     }
   }
 
   /// The same store, which keeps no sources of rejected media.
-  var keepingNone: Store { Store(blobs: blobs, keepRejected: .zero) }
+  var keepingNone: Store { Store(blobs: blobs, rooms: .all, keepRejected: .zero) }
 
   /// Creates a sealed file that is not published, and is ready for a transaction.
   func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }

@@ -1,6 +1,7 @@
 import Crypto
 import Model
 import Postgres
+import Rooms
 import Store
 import Testing
 

@@ -6,6 +6,7 @@ import Postgres
 import PostgresTesting
 import Store
 import Testing
+import Rooms
 
 @Suite("User names", .tags(.database))
 struct UserNameTests {
@@ -20,7 +21,7 @@ struct UserNameTests {
         name: "create")
       let pool = Pool(url.with(database: name), size: 1)
       try await pool.run { session in
-        try Migrator([any Room.Type].all.migrations).migrate(session)
+        try Migrator(.all).migrate(session)
         let user = try session.transaction { session in
           try Accounts.register(Profile(userName: "Mississippi"), password: PasswordHash(of: "correct horse"), session)
         }

@@ -3,6 +3,7 @@ import Model
 import Postgres
 import Queue
 import Testing
+@testable import Rooms
 
 @testable import Store
 
@@ -10,15 +11,11 @@ import Testing
 struct WindowTests {
   private static let schedule = "18:00-18:05 Europe/Berlin"
 
-  private static func store(_ fixture: StoreFixture, _ schedule: String = schedule) throws -> Store {
-    Store(blobs: fixture.blobs, windowSchedule: try #require(WindowSchedule(schedule)))
-  }
-
   /// Opens the window as long as there is something to do; returns how often it has opened.
-  private static func open(_ store: Store, _ pool: Pool) async throws -> Int {
+  private static func open(_ schedule: String = schedule, by pool: Pool) async throws -> Int {
     var opened = 0
     while true {
-      let (isOpened, next) = try #require(try await Window.open(by: store.windowSchedule, pool))
+      let (isOpened, next) = try #require(try await Window.open(by: WindowSchedule(schedule), pool))
       if isOpened { opened += 1 }
       if next > .zero { return opened }
     }
@@ -37,18 +34,18 @@ struct WindowTests {
   @Test("it opens when it is due, for its time; of ten workers at once, one opens it, also after several missed times")
   func opening() async throws {
     try await StoreFixture.with { fixture in
-      let (store, pool) = (try Self.store(fixture), fixture.pool)
-      #expect(try await Self.open(store, pool) == 0)
+      let pool = fixture.pool
+      #expect(try await Self.open(by: pool) == 0)
       for (round, ago) in ["1 second", "3 days", "40 days"].enumerated() {
         try await Self.makeDue(pool, ago)
         let opened = try await withThrowingTaskGroup { group in
-          for _ in 0..<10 { group.addTask { try await Self.open(store, pool) } }
+          for _ in 0..<10 { group.addTask { try await Self.open(by: pool) } }
           return try await group.reduce(0, +)
         }
         #expect(opened == 1)
         #expect(try await Self.count(pool) == round + 1)
         let (window, next) = try await pool.run {
-          (try #require(try Window.latest($0)), try Window.nextOpening(by: store.windowSchedule, $0))
+          (try #require(try Window.latest($0)), try Window.nextOpening(by: WindowSchedule(Self.schedule), $0))
         }
         #expect(window.isOpen && window.closesAt.timeIntervalSince(window.openedAt) == 300)
         let stored: Int64 = try await pool.run { try $0.execute("SELECT next_at FROM window_schedule").single().get(0) }
@@ -60,14 +57,14 @@ struct WindowTests {
   @Test("each time of the day has its own length")
   func lengths() async throws {
     try await StoreFixture.with { fixture in
-      let store = try Self.store(fixture, "00:00-01:00,08:00-10:00,16:00-19:00 UTC")
-      #expect(try await Self.open(store, fixture.pool) == 0)
+      let schedule = "00:00-01:00,08:00-10:00,16:00-19:00 UTC"
+      #expect(try await Self.open(schedule, by: fixture.pool) == 0)
       let hour: Int = try await fixture.pool.run { session in
         try session.execute("SELECT extract(hour FROM next_at AT TIME ZONE 'UTC')::int FROM window_schedule").single()
           .get(0)
       }
       try await Self.makeDue(fixture.pool)
-      #expect(try await Self.open(store, fixture.pool) == 1)
+      #expect(try await Self.open(schedule, by: fixture.pool) == 1)
       let window = try #require(try await fixture.pool.run { try Window.latest($0) })
       let lengths: [Int: Double] = [0: 3600, 8: 7200, 16: 10_800]
       #expect(window.closesAt.timeIntervalSince(window.openedAt) == lengths[hour])
@@ -77,8 +74,8 @@ struct WindowTests {
   @Test("it stays due if its opening fails")
   func crash() async throws {
     try await StoreFixture.with { fixture in
-      let (store, pool) = (try Self.store(fixture), fixture.pool)
-      #expect(try await Self.open(store, pool) == 0)
+      let pool = fixture.pool
+      #expect(try await Self.open(by: pool) == 0)
       try await Self.makeDue(pool)
       try await pool.run { session in
         // The server closes the connection during the opening, as in a crash.
@@ -89,23 +86,23 @@ struct WindowTests {
           CREATE TRIGGER crash AFTER INSERT ON daily_window FOR EACH ROW EXECUTE FUNCTION crash();
           """, name: "crash")
       }
-      await #expect(throws: PostgresError.self) { _ = try await Self.open(store, pool) }
+      await #expect(throws: PostgresError.self) { _ = try await Self.open(by: pool) }
       #expect(try await Self.count(pool) == 0)
       try await pool.run { try $0.executeScript("DROP TRIGGER crash ON daily_window", name: "crash") }
-      #expect(try await Self.open(store, pool) == 1)
+      #expect(try await Self.open(by: pool) == 1)
     }
   }
 
   @Test("a schedule that is set again keeps its time, and another one begins with its next time")
   func otherSchedule() async throws {
     try await StoreFixture.with { fixture in
-      let (store, pool) = (try Self.store(fixture), fixture.pool)
-      #expect(try await Self.open(store, pool) == 0)
+      let pool = fixture.pool
+      #expect(try await Self.open(by: pool) == 0)
       try await Self.makeDue(pool)
-      #expect(try await Self.open(Self.store(fixture, "19:00-19:05 Europe/Berlin"), pool) == 0)
-      #expect(try await Self.open(store, pool) == 0)
+      #expect(try await Self.open("19:00-19:05 Europe/Berlin", by: pool) == 0)
+      #expect(try await Self.open(by: pool) == 0)
       try await Self.makeDue(pool)
-      #expect(try await Self.open(Self.store(fixture), pool) == 1)
+      #expect(try await Self.open(by: pool) == 1)
     }
   }
 
@@ -115,7 +112,7 @@ struct WindowTests {
       let pool = fixture.pool
       #expect(try await Window.open(by: nil, pool) == nil)
       #expect(try await pool.run { try Window.lastSchedule($0) } == nil)
-      #expect(try await Self.open(Self.store(fixture), pool) == 0)
+      #expect(try await Self.open(by: pool) == 0)
       try await Self.makeDue(pool, "6 days")
       #expect(try await Window.open(by: nil, pool) == nil)
       #expect(try await pool.run { try Window.nextOpening(by: nil, $0) } == nil)
@@ -128,9 +125,9 @@ struct WindowTests {
   @Test("the latest window is current, and closes at its time")
   func latest() async throws {
     try await StoreFixture.with { fixture in
-      let (store, pool) = (try Self.store(fixture), fixture.pool)
+      let pool = fixture.pool
       for _ in 0..<3 {
-        _ = try await Self.open(store, pool)
+        _ = try await Self.open(by: pool)
         try await Self.makeDue(pool)
       }
       #expect(try await Self.count(pool) == 2)
@@ -225,7 +222,7 @@ struct WindowTests {
             VALUES (gen_random_uuid(), 'tasks', 'window', 60, clock_timestamp(), \(entry))
             """, name: "entry")
         }
-        let migration = try #require([any Room.Type].all.migrations.first { $0.name == "window_schedule" })
+        let migration = try #require([Migration].all.first { $0.name == "window_schedule" })
         try session.executeScript(migration.script, name: migration.name)
         #expect(try Window.lastSchedule(session) == schedule)
         let kept = schedule.flatMap { WindowSchedule($0) }

@@ -4,6 +4,7 @@ import Postgres
 import Queue
 import Store
 import Testing
+import Rooms
 
 @Suite("Endings of attempts", .tags(.database))
 struct WorkingTests {
@@ -152,7 +153,7 @@ struct WorkingTests {
       let claim = try await fixture.claim()
       let other = try await fixture.submit("shared", "other")
       try await fixture.pool.transaction { session in
-        try Store(blobs: fixture.blobs, keepRejected: .zero).reject(
+        try Store(blobs: fixture.blobs, rooms: .all, keepRejected: .zero).reject(
           claim.work, job: claim.job, verdict: refused, session)
       }
       // Files are removed only after the commit of the rejection.

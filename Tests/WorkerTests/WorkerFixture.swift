@@ -12,6 +12,7 @@ import PostgresTesting
 import Store
 import Telemetry
 import Testing
+import Rooms
 
 @testable import Queue
 @testable import Worker
@@ -21,7 +22,7 @@ extension TestClock: WorkerClock {}
 /// A store in a database of its own, and handlers with media processes of the test's.
 struct WorkerFixture {
   private static let template = TestTemplate(name: "worker") { session in
-    try Migrator([any Room.Type].all.migrations).migrate(session)
+    try Migrator(.all).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 
@@ -40,7 +41,7 @@ struct WorkerFixture {
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 4)
-      try await body(WorkerFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs), pool: pool, url: url))
+      try await body(WorkerFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
       await pool.close()
     }
   }

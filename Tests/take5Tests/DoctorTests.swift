@@ -4,6 +4,7 @@ import Model
 import Postgres
 import Store
 import Testing
+import Rooms
 
 @testable import take5
 
@@ -92,7 +93,7 @@ struct DoctorResultTests {
 
   private static let healthy = DatabaseFacts(
     version: "15.14", versionNumber: 150_014, role: "ada", isReadOnly: false,
-    applied: Set([any Room.Type].all.migrations.flatMap(\.versions)), mayCreate: true, isOwner: true, closedTables: [],
+    applied: Set([Migration].all.flatMap(\.versions)), mayCreate: true, isOwner: true, closedTables: [],
     hasChecksums: true, checksumFailures: 0)
 
   private func levels(_ change: (inout DatabaseFacts) -> Void) -> [CheckResult.Level] {
@@ -126,8 +127,8 @@ struct DoctorResultTests {
       } == [.ok, .warning, .error])
     #expect(levels { $0.isOwner = false } == [.ok, .ok, .warning])
     var old = Self.healthy
-    old.applied = Set([any Room.Type].all.migrations.dropLast(2).map(\.version))
-    let pending = [any Room.Type].all.migrations.suffix(2).map { "\($0.version)" }.joined(separator: ", ")
+    old.applied = Set([Migration].all.dropLast(2).map(\.version))
+    let pending = [Migration].all.suffix(2).map { "\($0.version)" }.joined(separator: ", ")
     #expect(DoctorCheck.results(old, at: "here")[1].detail.hasSuffix("pending migrations: \(pending)"))
   }
 

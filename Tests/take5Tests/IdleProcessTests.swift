@@ -21,7 +21,7 @@ struct IdleProcessTests {
   private static let end = "<!-- written by a test: end -->"
 
   private static let template = TestTemplate(name: "idle_processes") { session in
-    try Migrator([any Room.Type].all.migrations).migrate(session)
+    try Migrator(.all).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 
@@ -111,8 +111,8 @@ struct IdleProcessTests {
     -> [Periodic]
   {
     let service = try WorkerService(
-      configuration: WorkerConfiguration(), database: url, pool: pool, store: store, blobs: blobs, log: Logger { _ in },
-      metrics: Metrics())
+      configuration: WorkerConfiguration(), database: url, pool: pool, store: store, blobs: blobs,
+      tasks: [Window.opening(by: nil, pause: .seconds(1), Logger { _ in })], log: Logger { _ in }, metrics: Metrics())
     let configuration = QueueWorkerConfiguration()
     let maintenance = Maintenance(
       worker: 1, configuration: configuration, pool: pool, onReaped: { _, _ in }, tasks: service.worker.tasks,
@@ -162,7 +162,7 @@ struct IdleProcessTests {
     try await withDatabase(Self.template) { url in
       let folder = try TemporaryFolder()
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
-      let store = Store(blobs: blobs)
+      let store = Store(blobs: blobs, rooms: .all)
       let pool = Pool(url, size: 1)
       let observer = Pool(url.with(database: "postgres"), size: 1)
       let meter = Meter(pool: pool, observer: observer, name: url.database ?? "")

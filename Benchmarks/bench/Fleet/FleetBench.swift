@@ -4,6 +4,7 @@ internal import Platform
 internal import Postgres
 internal import Queue
 internal import Store
+import Rooms
 
 /// Measures what the claims, heartbeats and maintenance of 10, 100 and 1,000 workers cost one PostgreSQL.
 ///
@@ -30,7 +31,7 @@ struct FleetBench: Sendable {
     try Session.connect(database, timeout: .seconds(5)).migrate()
     try server.checkpoint(database)
     Console.progress("\(workers) workers")
-    let store = Store(blobs: try FolderBlobStore(folder: "\(directory)/blobs"))
+    let store = Store(blobs: try FolderBlobStore(folder: "\(directory)/blobs"), rooms: .all)
     let empty = try server.cost(of: database)
     try Fleet(workers: workers, database: database, store: store).run(seconds: seconds, isIdle: true)
     let before = try server.cost(of: database)
@@ -63,7 +64,7 @@ struct FleetBench: Sendable {
 }
 
 extension Session {
-  fileprivate func migrate() throws { try Migrator([any Room.Type].all.migrations).migrate(self) }
+  fileprivate func migrate() throws { try Migrator(.all).migrate(self) }
 }
 
 /// The time that the processes of a PostgreSQL server have used.

@@ -3,6 +3,7 @@ internal import EmbeddedPostgres
 internal import Platform
 internal import Postgres
 internal import Store
+import Rooms
 
 /// Measures the cost of reading in the database as the history grows.
 struct ReadingBench: Sendable {
@@ -74,12 +75,11 @@ struct ReadingBench: Sendable {
     let (small, large) = (
       Pool(server.url.with(database: "small"), size: 1), Pool(server.url.with(database: "large"), size: 1)
     )
-    let store = Store(blobs: try FolderBlobStore(folder: "\(directory)/blobs"))
     let log = PlanLog(path: "\(directory)/postgres.log")
     for (pool, posts) in [(small, Self.sizes.small), (large, Self.sizes.large)] {
       Console.progress("inserting \(posts) posts")
       try await pool.run { session in
-        try Migrator([any Room.Type].all.migrations).migrate(session)
+        try Migrator(.all).migrate(session)
         try ReadingData(posts: posts).generate(session)
         try PlanLog.start(session)
       }
@@ -91,10 +91,10 @@ struct ReadingBench: Sendable {
       var costs: (small: Costs, large: Costs) = ([:], [:])
       for round in 0..<Self.roundsPerPass {
         let seed = UInt64(pass * Self.roundsPerPass + round)
-        for (shape, cost) in try await sendRound(to: small, Self.sizes.small, store, log, seed) {
+        for (shape, cost) in try await sendRound(to: small, Self.sizes.small, log, seed) {
           costs.small[shape, default: []].append(cost)
         }
-        for (shape, cost) in try await sendRound(to: large, Self.sizes.large, store, log, seed) {
+        for (shape, cost) in try await sendRound(to: large, Self.sizes.large, log, seed) {
           costs.large[shape, default: []].append(cost)
         }
       }
@@ -108,13 +108,13 @@ struct ReadingBench: Sendable {
 
   /// Sends one query of each shape.
   private func sendRound(
-    to pool: Pool, _ posts: Int, _ store: Store, _ log: PlanLog, _ seed: UInt64
+    to pool: Pool, _ posts: Int, _ log: PlanLog, _ seed: UInt64
   ) async throws -> [ReadingShape: ReadingCost] {
     try await pool.run { session in
       let data = ReadingData(posts: posts)
       let values = try ReadingValues(of: data, seed: seed, session)
       return try ReadingShape.allCases.reduce(into: [:]) { costs, shape in
-        costs[shape] = try log.cost(in: session) { try shape.send(values, store, session) }
+        costs[shape] = try log.cost(in: session) { try shape.send(values, session) }
       }
     }
   }

@@ -2,6 +2,7 @@ import FoundationEssentials
 internal import Model
 internal import Postgres
 import SeededRandom
+import Rooms
 internal import Store
 
 /// A frequent query of apps, sent for a user.
@@ -57,8 +58,10 @@ enum ReadingShape: String, CaseIterable, Sendable {
     }
   }
 
+  private static let zones = KnownTimeZones()
+
   /// Sends one such query with random values, with the functions of the API.
-  func send(_ values: ReadingValues, _ store: Store, _ session: Session) throws {
+  func send(_ values: ReadingValues, _ session: Session) throws {
     let viewer = Viewer.user(values.viewer)
     var filter = PostFilter()
     switch self {
@@ -83,14 +86,14 @@ enum ReadingShape: String, CaseIterable, Sendable {
     case .calendar:
       _ = try Posts.calendar(
         of: values.user, for: viewer, month: values.month, zone: "Europe/Berlin", visibilities: [],
-        zones: store.timeZones, session)
+        zones: Self.zones, session)
       return
     case .post:
       _ = try Posts.find(values.post, for: viewer, session)
       return
-    case .likesOfPost: return try Self.list("like", to: values.post.description, viewer, store, session)
-    case .likesOfUser: return try Self.list("like", of: values.user, viewer, store, session)
-    case .friends: return try Self.list("friend", of: values.user, viewer, store, session)
+    case .likesOfPost: return try Self.list("like", to: values.post.description, viewer, session)
+    case .likesOfUser: return try Self.list("like", of: values.user, viewer, session)
+    case .friends: return try Self.list("friend", of: values.user, viewer, session)
     case .profile:
       _ = try People.find(values.user, for: viewer, session)
       return
@@ -121,14 +124,14 @@ enum ReadingShape: String, CaseIterable, Sendable {
   }
 
   private static func list(
-    _ kind: String, of user: String, _ viewer: Viewer, _ store: Store, _ session: Session
+    _ kind: String, of user: String, _ viewer: Viewer, _ session: Session
   ) throws {
     guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
     _ = try Relations.list(of: user, kind, .established, for: viewer, PageRequest(), session)
   }
 
   private static func list(
-    _ kind: String, to target: String, _ viewer: Viewer, _ store: Store, _ session: Session
+    _ kind: String, to target: String, _ viewer: Viewer, _ session: Session
   ) throws {
     guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
     _ = try Relations.list(to: target, kind, for: viewer, PageRequest(), session)

@@ -1,8 +1,8 @@
 internal import HTTPServer
-internal import Model
-internal import Postgres
-internal import Queue
-internal import Store
+package import Model
+package import Postgres
+package import Queue
+package import Store
 
 /// The route that deletes a user.
 struct ForgettingRoutes: RouteRoom {
@@ -18,13 +18,26 @@ struct ForgettingRoutes: RouteRoom {
     guard request.caller.viewer.owns(user) else { throw Caller.notYours("The request acts as another user.") }
     let (job, tokens) = try await database.transaction { session in
       let (id, tokens) = try Forgetting.start(
-        user, request: request.jobRequest, session, revoking: { try Tokens.revokeAll(of: user, $0) },
-        check: { try request.checkVersion(of: People.find(user, for: .unrestricted, session)) })
+        user, request: request.jobRequest, session, check: request.checkVersion)
       try JobQueue.notify(queue: JobKinds.taskQueue, session)
       return (try JobQueue.find(id, session), tokens)
     }
     access.tokens.forget(Set(tokens))
     guard let job else { throw ProblemKind.jobNotFound.problem("The job of the deletion does not exist.") }
     return try .uncached(JobResponse(job), .accepted, at: JobSummaryResponse.path(job.publicID))
+  }
+}
+
+extension Forgetting {
+  /// Starts the deletion of a user, as `begin`.
+  ///
+  /// - Parameter check: receives the user, if one is stored; the caller must roll back if it throws.
+  /// - Returns: the job, and the revoked tokens.
+  package static func start(
+    _ user: String, request: JobRequest?, _ session: Session, check: (AppUser?) throws -> Void
+  ) throws -> (job: PublicID, tokens: [PublicID]) {
+    try begin(user, request: request, session, revoking: { try Tokens.revokeAll(of: user, $0) }) {
+      try check(People.find(user, for: .unrestricted, session))
+    }
   }
 }

@@ -80,3 +80,7 @@ DELETE FROM image WHERE public_id = ANY ($1::uuid[]) RETURNING asset_set_id, sou
 -- name: reactions_of_posts
 SELECT image.public_id FROM image JOIN post ON post.id = image.post_id
 WHERE post.public_id = ANY ($1::uuid[]) ORDER BY image.id LIMIT $2::int
+
+-- name: has_post
+-- The lock prevents the deletion of the post until the transaction ends.
+SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR KEY SHARE

@@ -128,7 +128,7 @@ package enum Images: Room {
     try Store.requireUsers(draft.kind == .profile ? draft.owner : nil, draft.author, in: session)
     if draft.kind == .reaction {
       guard PublicID(draft.owner) != nil,
-        try !session.execute(Store.statements["has_post"], .text(draft.owner), viewer.parameter).isEmpty
+        try !session.execute(statements["has_post"], .text(draft.owner), viewer.parameter).isEmpty
       else { return nil }
     }
     try requireOwner(of: draft.kind, draft.owner, viewer, session)

@@ -26,9 +26,9 @@ package enum Forgetting {
   ///   - revoke: revokes the tokens of the user, and returns their ids.
   ///   - check: throws if the user is not to be deleted; the caller must roll back then.
   /// - Returns: the job, and the revoked tokens.
-  package static func start(
+  package static func begin(
     _ user: String, request: JobRequest?, _ session: Session, revoking revoke: (Session) throws -> [PublicID],
-    check: () throws -> Void = {}
+    check: () throws -> Void
   ) throws -> (job: PublicID, tokens: [PublicID]) {
     // Before the lock of the user: a submission uses its grant, which locks its token, and then waits for the user.
     let tokens = try revoke(session)

@@ -42,16 +42,9 @@ SELECT set_config('enable_sort', 'on', true), set_config('enable_bitmapscan', 'o
 -- The lock order of decision 42: the jobs, then the post, then the rows that refer to it.
 SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR UPDATE
 
--- name: has_post
--- The lock prevents the deletion of the post until the transaction ends.
-SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR KEY SHARE
-
 -- name: count_reactions
 UPDATE post SET reaction_count = reaction_count + $2::int
 WHERE id = (SELECT post_id FROM image WHERE public_id = $1::uuid)
-
--- name: zones
-SELECT name FROM pg_timezone_names
 
 -- name: assets_of_sets
 SELECT asset_set_id, {asset_columns}

@@ -1,6 +1,6 @@
-import Rooms
 import Definitions
 import Model
+import Rooms
 
 extension Subcommand {
   static let definitionList = Subcommand(

@@ -1,6 +1,7 @@
 import Model
 import Postgres
 import Queue
+import Rooms
 import Store
 
 extension Subcommand {
@@ -70,7 +71,7 @@ extension Subcommand {
           .usage, "job ids cannot be combined with a filter", remedy: "pass either ids or filter options")
       }
       return try await DatabaseAccess.use(arguments) { pool in
-        let changed = try await change(Store(blobs: ClosedBlobStore())).run(filter.ids, pool)
+        let changed = try await change(Store(blobs: ClosedBlobStore(), rooms: .all)).run(filter.ids, pool)
         return try report(filter.ids, changed.mapValues(state), reason: reason, json: json)
       }
     }
@@ -90,7 +91,8 @@ extension Subcommand {
           remedy: "use --all to change all of them, --limit N for the newest, or --dry-run")
       }
       Console.note("\(selected) of \(CountText.text(count, "job"))")
-      let changed = try await change(Store(blobs: ClosedBlobStore())).run(filter, max: selected, pool) { processed in
+      let changed = try await change(Store(blobs: ClosedBlobStore(), rooms: .all)).run(filter, max: selected, pool) {
+        processed in
         if selected > processed { Console.note("\(processed) of \(selected)") }
       }
       try Console.print(

@@ -1,8 +1,8 @@
-import Rooms
 import Crypto
 import FoundationEssentials
 import Model
 import Postgres
+import Rooms
 import Store
 
 extension Subcommand {

@@ -1,6 +1,7 @@
 import Blobs
 import Model
 import Postgres
+import Rooms
 import Store
 
 extension Subcommand {

@@ -1,11 +1,11 @@
 import Blobs
-import Rooms
 import Glibc
 import HTTPServer
 import Integrity
 import MediaProcess
 import Platform
 import Postgres
+import Rooms
 import Store
 import Telemetry
 import Worker
@@ -130,7 +130,8 @@ extension Subcommand {
     let worker =
       isWorker
       ? RestartingWorker(
-        configuration: configuration.worker, pool: pool, store: store, blobs: opened.blobs, log: log,
+        configuration: configuration.worker, pool: pool, store: store, blobs: opened.blobs,
+        tasks: opened.tasks(configuration, log), log: log,
         metrics: metrics, tracer: opened.tracer)
       : nil
     // The first line of standard output, for a process that started the service with port 0.

@@ -1,11 +1,11 @@
 import Blobs
-import Rooms
 import Crypto
 import FoundationEssentials
 import Model
 import Platform
 import Postgres
 import Queue
+import Rooms
 import Store
 
 extension Subcommand {
@@ -29,7 +29,7 @@ extension Subcommand {
     options: Option.storeAccess, example: "take5 users show ada"
   ) { arguments in
     let report = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
+      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
       return try await pool.transaction { session in try UserReport(arguments.operands[0], store, session) }
     }
     try Console.print(arguments.has(Option.json.name) ? try JSON.text(report) : report.text)
@@ -49,7 +49,7 @@ extension Subcommand {
         remedy: "pass 1 to \(Profile.maxUserName) ASCII letters, digits, dots, underscores and hyphens")
     }
     let report = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
+      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
       return try await pool.transaction { session in
         guard let id = try People.findID(user, session) else { throw unknownUser(user) }
         do {
@@ -71,7 +71,7 @@ extension Subcommand {
     operands: ["USER"], options: [Confirmation.option] + Option.storeAccess, example: "take5 users delete ada"
   ) { arguments in
     let (user, job, tokens) = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
+      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
       let report = try await pool.transaction { session in
         try UserReport(arguments.operands[0], store, session)
       }
@@ -79,9 +79,7 @@ extension Subcommand {
         "user \(report.user) is deleted with \(Counted.text(report.posts, "post")), their media, and all comments, "
           + "reactions and relations; nothing brings them back but a backup", arguments)
       let (job, tokens) = try await pool.transaction { session in
-        let started = try Forgetting.start(report.user, request: nil, session) {
-          try Tokens.revokeAll(of: report.user, $0)
-        }
+        let started = try Forgetting.start(report.user, request: nil, session) { _ in }
         try JobQueue.notify(queue: JobKinds.taskQueue, session)
         return started
       }
@@ -173,7 +171,7 @@ extension Subcommand {
   ) async throws -> Account {
     let name = arguments.operands[0]
     let account = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore())
+      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
       return try await pool.transaction { session in
         let account = try Accounts.find(named: name, session) ?? Accounts.find(of: name, session)
         return try account.flatMap { try body(store, $0, session) }

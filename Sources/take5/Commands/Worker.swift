@@ -29,6 +29,7 @@ extension Subcommand {
     let server = try metricsServer(arguments, process.metrics, opened.database.pool, process.log)
     let worker = RestartingWorker(
       configuration: configuration.worker, pool: opened.database.pool, store: opened.store, blobs: opened.blobs,
+      tasks: opened.tasks(configuration, process.log),
       log: process.log, metrics: process.metrics, tracer: opened.tracer,
       onStart: { ServiceManager.notify(.ready, process.log) })
     await process.run(server, worker, stopWithin: .zero)

@@ -1,8 +1,8 @@
-import Rooms
 import HTTPServer
 import MediaProcess
 import Model
 import Queue
+import Rooms
 import Store
 import Worker
 
@@ -14,7 +14,6 @@ struct ServiceConfiguration: Sendable {
   var limits = RateLimits.Configuration()
   var authorConcurrency: Int?
   var keepRejected = Store.keepRejected
-  var windowSchedule: WindowSchedule?
   /// The limit of the copies of a bucket's blobs, in bytes.
   var blobCache: Int64 = 4096 << 20
   var hasAccounts = false

@@ -1,5 +1,6 @@
 import Model
 import Postgres
+import Rooms
 import Store
 
 /// The API keys of a service.

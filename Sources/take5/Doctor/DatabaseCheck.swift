@@ -1,6 +1,7 @@
 import EmbeddedPostgres
 import Model
 import Postgres
+import Rooms
 import Store
 
 extension DoctorCheck {
@@ -66,16 +67,16 @@ extension DoctorCheck {
         "database", "schema", "the database has no schema of take5",
         remedy: "'take5 serve' and 'take5 init' create one; if there should be one, name its database with --database")
     }
-    if let newer = facts.unknown.last {
+    if let newer = facts.unknown(.all).last {
       return .warning(
         "database", "schema", "version \(newer) is newer than this program",
         remedy: "install the version of take5 that the other processes have")
     }
-    do throws(OutdatedSchema) { try Migrator([any Room.Type].all.migrations).check(facts.applied) } catch {
+    do throws(OutdatedSchema) { try Migrator(.all).check(facts.applied) } catch {
       return .error("database", "schema", CommandFailure(error))
     }
-    guard facts.pending.isEmpty else {
-      let versions = facts.pending.map { "\($0.version)" }.joined(separator: ", ")
+    guard facts.pending(.all).isEmpty else {
+      let versions = facts.pending(.all).map { "\($0.version)" }.joined(separator: ", ")
       return .warning(
         "database", "schema", "version \(version); pending migrations: \(versions)",
         remedy: "'take5 migrate' applies them, and so does the next start of a service")
@@ -93,7 +94,7 @@ extension DoctorCheck {
     if !facts.mayCreate {
       let remedy = "grant CREATE on the schema to the role: migrations and the partitions of the history need it"
       let detail = "role \(facts.role) may not create tables"
-      return facts.pending.isEmpty
+      return facts.pending(.all).isEmpty
         ? .warning("database", "rights", detail, remedy: remedy) : .error("database", "rights", detail, remedy: remedy)
     }
     return facts.isOwner

@@ -1,7 +1,7 @@
 import Blobs
-import Rooms
 import Platform
 import Postgres
+import Rooms
 import Store
 
 extension DoctorCheck {

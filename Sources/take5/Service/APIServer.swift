@@ -1,6 +1,6 @@
-import Rooms
 import HTTPServer
 import Platform
+import Rooms
 import Telemetry
 
 /// The HTTP server of the API, with its log and metrics.

@@ -4,6 +4,7 @@ import Model
 import Platform
 import Postgres
 import Queue
+import Rooms
 import Store
 import Telemetry
 
@@ -87,7 +88,7 @@ struct DatabaseAccess: Sendable {
         try access.address.check(session)
         guard schema != .any else { return [] }
         guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }
-        let migrator = Migrator([any Room.Type].all.migrations)
+        let migrator = Migrator(.all)
         guard schema == .migrating else {
           let missing = try migrator.missing(session)
           guard missing.isEmpty else { throw migrationsMissing(missing) }
@@ -101,7 +102,7 @@ struct DatabaseAccess: Sendable {
       // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
       // its day is attached.
       if schema == .migrating && (isCreating || isService) { try await JobQueue.prepareHistory(access.pool) }
-      access.isNew = applied.count == [any Room.Type].all.migrations.count
+      access.isNew = applied.count == [Migration].all.count
       if access.isNew {
         log.info("schema created", ["migrations": "\(applied.count)"])
       } else {

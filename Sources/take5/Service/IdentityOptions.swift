@@ -1,5 +1,5 @@
-import Rooms
 import Crypto
+import Rooms
 import Telemetry
 
 extension Option {

@@ -3,6 +3,7 @@ import Model
 import Platform
 import Postgres
 import Queue
+import Rooms
 import Store
 import Telemetry
 import Worker
@@ -31,10 +32,10 @@ struct OpenedStore: Sendable {
       tracer?.record(exchange)
     }
     let store = Store(
-      blobs: blobs, authorConcurrency: configuration.authorConcurrency, keepRejected: configuration.keepRejected,
-      windowSchedule: configuration.windowSchedule)
+      blobs: blobs, rooms: .all, authorConcurrency: configuration.authorConcurrency,
+      keepRejected: configuration.keepRejected)
     let opened = OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store)
-    do { try await opened.checkWindow(arguments, configuration.windowSchedule, log) } catch {
+    do { try await opened.checkWindow(arguments, configuration.api.windowSchedule, log) } catch {
       await opened.close()
       throw error
     }
@@ -45,7 +46,7 @@ struct OpenedStore: Sendable {
   /// schedule of.
   private func checkWindow(_ arguments: Arguments, _ schedule: WindowSchedule?, _ log: Logger) async throws {
     let (isKnown, last) = try await database.pool.run { session in
-      (try schedule.map { try Window.knowsZone(of: $0, store.timeZones, session) }, try Window.lastSchedule(session))
+      (try schedule.map { try KnownTimeZones().contain($0.zone, session) }, try Window.lastSchedule(session))
     }
     if isKnown == nil, let last {
       log.warning("without --window, this process does not open the daily window", ["schedule": last])
@@ -54,6 +55,11 @@ struct OpenedStore: Sendable {
     throw CommandFailure(
       setting.source.status, "--window: unknown time zone '\(schedule.zone)'",
       remedy: "use a name such as Europe/Berlin")
+  }
+
+  /// What the worker of this process does for the app's rooms by options.
+  func tasks(_ configuration: ServiceConfiguration, _ log: Logger) -> [MaintenanceTask] {
+    [Window.opening(by: configuration.api.windowSchedule, pause: configuration.worker.queue.pollInterval, log)]
   }
 
   func close() async {

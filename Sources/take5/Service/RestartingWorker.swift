@@ -2,6 +2,8 @@ import Blobs
 import MediaProcess
 import Platform
 import Postgres
+import Queue
+import Rooms
 import Store
 import Telemetry
 import Worker
@@ -16,12 +18,14 @@ final class RestartingWorker: Sendable {
   /// - Parameter onStart: called each time that the worker is registered and begins to claim.
   init(
     configuration: WorkerConfiguration, pool: Pool, store: Store, blobs: any InspectableBlobStore,
-    log: Logger, metrics: Metrics, tracer: Tracer?, onStart: @escaping @Sendable () -> Void = {}
+    tasks: [MaintenanceTask] = [], log: Logger, metrics: Metrics, tracer: Tracer?,
+    onStart: @escaping @Sendable () -> Void = {}
   ) {
     self.log = log
     make = {
       try WorkerService(
-        configuration: configuration, database: pool.url, pool: pool, store: store, blobs: blobs, log: log,
+        configuration: configuration, database: pool.url, pool: pool, store: store, blobs: blobs, tasks: tasks,
+        log: log,
         metrics: metrics, tracer: tracer, onStart: onStart)
     }
   }
@@ -62,7 +66,8 @@ extension RestartingWorker {
     var configuration = WorkerConfiguration()
     (configuration.slots, configuration.backgroundSlots, configuration.media) = (0, slots, media)
     let worker = RestartingWorker(
-      configuration: configuration, pool: pool, store: Store(blobs: blobs), blobs: blobs, log: Logger(lowest: .error),
+      configuration: configuration, pool: pool, store: Store(blobs: blobs, rooms: .all), blobs: blobs,
+      log: Logger(lowest: .error),
       metrics: Metrics(), tracer: nil)
     async let running: Void = worker.run()
     let result: Swift.Result<Result, any Error>

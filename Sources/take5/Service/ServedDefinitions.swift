@@ -1,8 +1,8 @@
-import Rooms
 import Definitions
 import FoundationEssentials
 import Model
 import Platform
+import Rooms
 
 /// The definitions that a service processes submissions with: those that are built in, and those of a folder.
 enum ServedDefinitions {

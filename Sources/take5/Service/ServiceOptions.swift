@@ -14,7 +14,7 @@ extension Option {
       \.keepRejected, "--keep-rejected", "SECONDS", .anySeconds,
       help: "time for which the sources of rejected media are kept, to be judged again; 0 keeps none"),
     Option(
-      \.windowSchedule, "--window", "SCHEDULE", .windowSchedule,
+      \.api.windowSchedule, "--window", "SCHEDULE", .windowSchedule,
       help: "when the daily window opens and closes, and by which time zone, such as '18:00-18:05 Europe/Berlin'"),
     Option(
       \.worker.queue.lease, "--lease", "SECONDS", .seconds(1...86_400),

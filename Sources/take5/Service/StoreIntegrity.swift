@@ -3,6 +3,7 @@ import Integrity
 import MediaProcess
 import Platform
 import Postgres
+import Rooms
 import Store
 import Telemetry
 import Worker
@@ -23,7 +24,7 @@ struct StoreIntegrity: Sendable {
     do {
       return try await DatabaseAccess.use(arguments, connections: connections) { pool in
         let blobs = try await BlobOptions.open(arguments, pool, isAdopting: isAdopting)
-        return try await body(StoreIntegrity(pool: pool, store: Store(blobs: blobs), blobs: blobs))
+        return try await body(StoreIntegrity(pool: pool, store: Store(blobs: blobs, rooms: .all), blobs: blobs))
       }
     } catch let error as BlobError {
       throw CommandFailure(

@@ -5,6 +5,7 @@ import Integrity
 import Model
 import Platform
 import Postgres
+import Rooms
 import Store
 import Telemetry
 
@@ -53,12 +54,12 @@ struct StoreRestore: Sendable {
         ? "the first backup into \(folder.path) has not ended" : "no backup found in \(folder.path)"
       throw CommandFailure(.inputMissing, message, remedy: "name a folder that 'take5 backup' has written")
     }
-    guard manifest.schema <= [any Room.Type].all.migrations.map(\.version).max() ?? 0 else {
+    guard manifest.schema <= [Migration].all.map(\.version).max() ?? 0 else {
       throw CommandFailure(
         .rejected, "the backup is that of take5 \(manifest.version), which is newer than this program",
         remedy: "restore it with that version or a newer one")
     }
-    try Migrator([any Room.Type].all.migrations).check([manifest.schema])
+    try Migrator(.all).check([manifest.schema])
     return manifest
   }
 
@@ -115,13 +116,13 @@ struct StoreRestore: Sendable {
     let revokes = arguments.has("--revoke-keys")
     try await dump.restore(with: programs, then: revokes ? [Keys.revocation] : [])
     try await pool.run { session in
-      try Migrator([any Room.Type].all.migrations).migrate(session)
+      try Migrator(.all).migrate(session)
       try session.executeScript("ANALYZE", name: "ANALYZE")
     }
     // A move that had not ended has ended here: these are the blobs.
     try await pool.run { session in _ = try Moving.cancel(session) }
     _ = try await DatabaseBlobs.open(in: place.place, isAdopting: true, pool)
-    let store = Store(blobs: blobs)
+    let store = Store(blobs: blobs, rooms: .all)
     let progress = StageProgress()
     let verifier = Verifier(pool: pool, store: store, blobs: blobs, parallel: parallel) { stage, fraction in
       progress.show(stage, fraction)
