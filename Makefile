@@ -41,7 +41,7 @@ DEMO := .build/demo
 export TAKE5_QUICK := 1
 BUILD := -c release -Xswiftc -enable-testing -debug-info-format none --disable-index-store
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
-WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|Blobs|Store|Integrity|ControlAPI)Tests
+WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|Blobs|Store|Integrity|Rooms)Tests
 # With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
 ASAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
 TSAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS

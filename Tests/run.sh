@@ -34,7 +34,7 @@ run() {
 
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them. Tests of
 # whole services start several processes each.
-waiting='^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|Blobs|Store|Integrity|ControlAPI)Tests\.'
+waiting='^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|Blobs|Store|Integrity|Rooms)Tests\.'
 services='^EndToEndTests\.'
 {
   if [ $# -gt 0 ]; then

@@ -3,11 +3,11 @@ package import Postgres
 package import Queue
 package import Store
 
-/// All rooms, in the order in which their tables are made and a user is deleted. What is hidden by a relation is deleted before it.
+/// All rooms, each after those that its tables refer to.
 extension [any Room.Type] {
   package static let all: Self = [
-    Posts.self, Places.self, Collections.self, Images.self, Comments.self, People.self, Accounts.self, Keys.self,
-    Tokens.self, Events.self, Moderation.self, Usage.self, Window.self, Exporting.self,
+    People.self, Posts.self, Places.self, Collections.self, Images.self, Comments.self, Keys.self, Tokens.self,
+    Accounts.self, Events.self, Moderation.self, Usage.self, Window.self, Exporting.self,
   ]
 
   /// A failpoint before and after each statement.

@@ -4,9 +4,9 @@ import HTTPTesting
 import Platform
 import PostgresTesting
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 @testable import ChaosTesting
 

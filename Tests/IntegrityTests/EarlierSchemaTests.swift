@@ -6,9 +6,9 @@ import Platform
 import Postgres
 import PostgresTesting
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 /// A store of an earlier version, with rows of every table, goes on with this one.
 @Suite("Schemas of earlier versions", .tags(.database), .timeLimit(.minutes(5)))

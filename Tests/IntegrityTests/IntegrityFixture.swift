@@ -9,9 +9,9 @@ import Platform
 import Postgres
 import PostgresTesting
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 /// A store with its own database and folder, with helpers to create posts and to damage them.
 struct IntegrityFixture {
@@ -34,7 +34,8 @@ struct IntegrityFixture {
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 6)
-      try await body(IntegrityFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
+      try await body(
+        IntegrityFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
       await pool.close()
     }
   }

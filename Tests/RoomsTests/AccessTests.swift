@@ -6,8 +6,8 @@ import Postgres
 import Store
 import Testing
 
-@testable import Rooms
 @testable import HTTPServer
+@testable import Rooms
 
 @Suite("Access control", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct AccessTests {

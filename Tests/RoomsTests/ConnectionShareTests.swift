@@ -2,8 +2,8 @@ import HTTPTesting
 import PostgresTesting
 import Testing
 
-@testable import Rooms
 @testable import HTTPServer
+@testable import Rooms
 
 @Suite("The requests that one user has in progress", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct ConnectionShareTests {

@@ -7,8 +7,8 @@ import Platform
 import PostgresTesting
 import Testing
 
-@testable import Rooms
 @testable import Postgres
+@testable import Rooms
 
 /// The table of docs/limits.md, "What one client can occupy", by the requests of each kind of client.
 @Suite("What each kind of client can occupy", .tags(.database, .network), .timeLimit(.minutes(5)))

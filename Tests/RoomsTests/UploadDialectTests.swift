@@ -2,8 +2,8 @@ import FoundationEssentials
 import Model
 import Testing
 
-@testable import Rooms
 @testable import HTTPServer
+@testable import Rooms
 
 @Suite("Dialects of uploads")
 struct UploadDialectTests {

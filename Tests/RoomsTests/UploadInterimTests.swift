@@ -4,8 +4,8 @@ import HTTPTesting
 import Platform
 import Testing
 
-@testable import Rooms
 @testable import HTTPServer
+@testable import Rooms
 
 @Suite("Interim responses of uploads", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadInterimTests {

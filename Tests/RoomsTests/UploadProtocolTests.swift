@@ -3,8 +3,8 @@ import FoundationEssentials
 import HTTPTesting
 import Testing
 
-@testable import Rooms
 @testable import HTTPServer
+@testable import Rooms
 
 @Suite("Rules of the upload protocols", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UploadProtocolTests {

@@ -6,8 +6,8 @@ import Platform
 import Postgres
 import Testing
 
-@testable import Rooms
 @testable import HTTPServer
+@testable import Rooms
 
 @Suite("User tokens", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct UserTokenTests {

@@ -8,8 +8,8 @@ import Platform
 import Postgres
 import PostgresTesting
 import Queue
-import Testing
 import Rooms
+import Testing
 
 @testable import Store
 
@@ -129,7 +129,9 @@ struct CollectingTests {
         began.continuation.yield()
         gate.wait()
       }
-      let collecting = Task { [blobs] in try await Store(blobs: blobs, rooms: .all).collecting.collectReleased(fixture.pool) }
+      let collecting = Task { [blobs] in
+        try await Store(blobs: blobs, rooms: .all).collecting.collectReleased(fixture.pool)
+      }
       for await _ in began.stream { break }
       // The first conflict lets the removal go on.
       let conflicts = Shared<[String?]>([])

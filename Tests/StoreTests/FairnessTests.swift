@@ -2,9 +2,9 @@ import Model
 import Platform
 import Postgres
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 @Suite("Fairness between authors", .tags(.database))
 struct FairnessTests {
@@ -30,7 +30,8 @@ struct FairnessTests {
   func concurrency() async throws {
     try await StoreFixture.with { usual in
       let fixture = StoreFixture(
-        blobs: usual.blobs, store: Store(blobs: usual.blobs, rooms: .all, authorConcurrency: 1), pool: usual.pool, url: usual.url)
+        blobs: usual.blobs, store: Store(blobs: usual.blobs, rooms: .all, authorConcurrency: 1), pool: usual.pool,
+        url: usual.url)
       for number in 0..<12 {
         let author = ["ada", "bea", "cleo"][number % 3]
         try await fixture.submit("front \(number)", "back \(number)", draft: PostDraft(author: author))
@@ -70,7 +71,8 @@ struct FairnessTests {
   func cancelling() async throws {
     try await StoreFixture.with { usual in
       let fixture = StoreFixture(
-        blobs: usual.blobs, store: Store(blobs: usual.blobs, rooms: .all, authorConcurrency: 1), pool: usual.pool, url: usual.url)
+        blobs: usual.blobs, store: Store(blobs: usual.blobs, rooms: .all, authorConcurrency: 1), pool: usual.pool,
+        url: usual.url)
       let post = try await fixture.submit()
       let job = try #require(try await fixture.post(post).job)
       #expect(job.state == .scheduled)

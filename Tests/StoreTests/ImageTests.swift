@@ -3,9 +3,9 @@ import Definitions
 import Model
 import Postgres
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 @Suite("Images", .tags(.database))
 struct ImageTests {

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import Postgres
 import PostgresTesting
+import Rooms
 import Store
 import Testing
-import Rooms
 
 /// `docs/compatibility.md` names what each migration that follows the baseline locks of the tables of a store. `TAKE5_WRITE_DOCS=1` writes it.
 @Suite("Locks of migrations", .tags(.database))

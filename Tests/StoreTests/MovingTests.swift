@@ -6,8 +6,8 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
-import Testing
 import Rooms
+import Testing
 
 @testable import Store
 

@@ -4,9 +4,9 @@ import Model
 import Postgres
 import PostgresTesting
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 @Suite("A database role without superuser rights", .tags(.database))
 struct OrdinaryRoleTests {
@@ -21,7 +21,8 @@ struct OrdinaryRoleTests {
 
       let folder = try TemporaryFolder()
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
-      let fixture = StoreFixture(blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: Pool(owned, size: 2), url: owned)
+      let fixture = StoreFixture(
+        blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: Pool(owned, size: 2), url: owned)
       let steps = try await fixture.pool.run { session in
         #expect(try session.execute("SELECT current_setting('is_superuser')").single().get(0) == "off")
         let steps = try Migrator(.all).migrate(session)

@@ -81,7 +81,7 @@ struct StatementPlanTests {
       Probe(Forgetting.statements["drop_responses_to_user"], #"'eve', '"author":"eve"', '"owner":"eve"', 1000"#),
       Probe(Forgetting.statements["blank_finished_jobs"], "'eve', 1000"),
       Probe(Forgetting.statements["blank_dead_jobs"], "'eve', 1000"),
-      Probe(Forgetting.statements["blank_events_by_user"], "'eve', 1000"),
+      Probe(Events.statements["blank_events_by_user"], "'eve', 1000"),
     ]
   }
 

@@ -7,9 +7,9 @@ import Platform
 import Postgres
 import PostgresTesting
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 /// A store with its own database and folder, and helpers for tests.
 struct StoreFixture {

@@ -4,9 +4,9 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
+import Rooms
 import Store
 import Testing
-import Rooms
 
 @Suite("User names", .tags(.database))
 struct UserNameTests {

@@ -3,8 +3,8 @@ import Model
 import Postgres
 import Queue
 import Testing
-@testable import Rooms
 
+@testable import Rooms
 @testable import Store
 
 @Suite("The daily window", .tags(.database))

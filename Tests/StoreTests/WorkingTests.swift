@@ -2,9 +2,9 @@ import Crypto
 import Model
 import Postgres
 import Queue
+import Rooms
 import Store
 import Testing
-import Rooms
 
 @Suite("Endings of attempts", .tags(.database))
 struct WorkingTests {

@@ -9,10 +9,10 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
+import Rooms
 import Store
 import Telemetry
 import Testing
-import Rooms
 
 @testable import Queue
 @testable import Worker
@@ -41,7 +41,8 @@ struct WorkerFixture {
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 4)
-      try await body(WorkerFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
+      try await body(
+        WorkerFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
       await pool.close()
     }
   }

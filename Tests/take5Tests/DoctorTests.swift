@@ -2,9 +2,9 @@ import Blobs
 import MediaProcess
 import Model
 import Postgres
+import Rooms
 import Store
 import Testing
-import Rooms
 
 @testable import take5
 

@@ -1,8 +1,8 @@
-import Rooms
 import Crypto
 import HTTPClient
 import Platform
 import PostgresTesting
+import Rooms
 import Telemetry
 import Testing
 

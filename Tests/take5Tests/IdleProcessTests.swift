@@ -8,8 +8,8 @@ import Store
 import Telemetry
 import Testing
 
-@testable import Rooms
 @testable import Queue
+@testable import Rooms
 @testable import Worker
 @testable import take5
 

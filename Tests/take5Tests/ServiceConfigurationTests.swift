@@ -1,8 +1,8 @@
-import Rooms
 import HTTPServer
 import MediaProcess
 import Platform
 import Queue
+import Rooms
 import Store
 import Testing
 import Worker

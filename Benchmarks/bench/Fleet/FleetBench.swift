@@ -3,8 +3,8 @@ import Glibc
 internal import Platform
 internal import Postgres
 internal import Queue
-internal import Store
 import Rooms
+internal import Store
 
 /// Measures what the claims, heartbeats and maintenance of 10, 100 and 1,000 workers cost one PostgreSQL.
 ///

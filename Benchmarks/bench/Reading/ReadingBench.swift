@@ -2,8 +2,8 @@ internal import Blobs
 internal import EmbeddedPostgres
 internal import Platform
 internal import Postgres
-internal import Store
 import Rooms
+internal import Store
 
 /// Measures the cost of reading in the database as the history grows.
 struct ReadingBench: Sendable {

@@ -1,8 +1,8 @@
 import FoundationEssentials
 internal import Model
 internal import Postgres
-import SeededRandom
 import Rooms
+import SeededRandom
 internal import Store
 
 /// A frequent query of apps, sent for a user.

@@ -32,9 +32,10 @@ extension Posts {
     guard try session.execute(statements["drop_comments_of_posts"], ids, .integer(rows)).affected < rows,
       try !Images.forgetReactions(toPosts: ids, session)
     else { return true }
-    for lock in ["lock_collections_of_posts", "lock_places_of_posts", "lock_activity_of_posts"] {
-      try session.execute(statements[lock], ids)
-    }
+    let locks = [
+      statements["lock_collections_of_posts"], statements["lock_places_of_posts"], statements["lock_activity_of_posts"],
+    ]
+    for lock in locks { try session.execute(lock, ids) }
     for row in locked { try drop(locked: row.get("id"), session) }
     return true
   }

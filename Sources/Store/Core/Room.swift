@@ -21,7 +21,7 @@ package protocol Room {
   /// What a user takes along, besides posts and images.
   static var exports: [Export] { get }
 
-  /// How a user is deleted, step by step.
+  /// How a user is deleted, step by step; the rooms after this one come before it.
   static var forgetting: [ForgettingStep] { get }
 
   /// What is wrong if rows contradict each other.

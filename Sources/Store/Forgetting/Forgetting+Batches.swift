@@ -10,7 +10,8 @@ extension Forgetting {
   ) throws -> Bool {
     let rows = try session.execute(Self.statements["user_of_forgetting"], .text(job.description))
     guard let user = try rows.first?.get("user_id", as: String.self) else { return false }
-    let steps = rooms.flatMap { $0.forgetting } + [responses, history]
+    // What refers to others is deleted before them; last the relations, which hide what is left from those who were blocked.
+    let steps = rooms.reversed().flatMap { $0.forgetting } + [responses, history]
     for step in steps where try step.forget(user, session) { return true }
     try forgetRest(of: user, steps, session)
     return false

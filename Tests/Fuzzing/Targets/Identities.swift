@@ -2,8 +2,8 @@ import FoundationEssentials
 import HTTPServer
 import Model
 
-@testable import Rooms
 @testable import Crypto
+@testable import Rooms
 
 extension FuzzTarget {
   static let identities = [token, keys, account]

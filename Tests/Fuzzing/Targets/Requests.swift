@@ -2,8 +2,8 @@ import Model
 import Platform
 import Store
 
-@testable import Rooms
 @testable import HTTPServer
+@testable import Rooms
 
 extension FuzzTarget {
   static let requests = [request, query, fields, multipart]

@@ -7,8 +7,8 @@ import MediaProcess
 import Platform
 import Postgres
 import Queue
-import Store
 import Rooms
+import Store
 
 /// Runs storms and the matrix, prints their figures, and writes them to a document.
 struct Controller {
@@ -99,7 +99,8 @@ struct Controller {
 
   /// The failpoints of the shipped programs.
   private static var failpoints: [Failpoint] {
-    Failpoint.connections + Failpoint.blobs + Failpoint.mediaProcesses + Store.topics.flatMap(\.failpoints) + [any Room.Type].all.failpoints + JobQueue.failpoints
+    Failpoint.connections + Failpoint.blobs + Failpoint.mediaProcesses + Store.topics.flatMap(\.failpoints)
+      + [any Room.Type].all.failpoints + JobQueue.failpoints
   }
 
   private func matrix(in folder: String) async throws -> StormReport {
