@@ -19,10 +19,10 @@ package enum ModerationDecision: String, Codable, Sendable, CaseIterable {
 
   /// Whether it is a decision about such a subject.
   package func concerns(_ subject: RecordID) -> Bool {
-    switch (self, subject.kind) {
-    case (.approve, _), (.suspend, .user): true
-    case (.hide, .user), (.suspend, _): false
-    case (.hide, _): true
+    switch self {
+    case .approve: true
+    case .hide: subject.kind != .user
+    case .suspend: subject.kind == .user
     }
   }
 }

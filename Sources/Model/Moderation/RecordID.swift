@@ -1,17 +1,23 @@
 /// What users comment on and report, and moderators decide about: a record of a kind with the id of one.
 package struct RecordID: Sendable, Hashable {
-  /// The raw values name the kinds in the API and in the database.
-  package enum Kind: String, Sendable, CaseIterable, CodingKey {
-    case post
-    case comment
-    case user
-    case place
-    /// A reaction, a profile image, a thumbnail or a photo of a place.
-    case image
-    case collection
-
+  package struct Kind: Sendable, Hashable {
+    /// In the API and in the database.
+    package let name: String
     /// Whether the app assigns the ids.
-    package var isNamed: Bool { self == .user || self == .place }
+    package let isNamed: Bool
+
+    package init(_ name: String, isNamed: Bool = false) {
+      self.name = name
+      self.isNamed = isNamed
+    }
+
+    package static let post = Kind("post")
+    package static let comment = Kind("comment")
+    package static let user = Kind("user", isNamed: true)
+    package static let place = Kind("place", isNamed: true)
+    /// A reaction, a profile image, a thumbnail or a photo of a place.
+    package static let image = Kind("image")
+    package static let collection = Kind("collection")
   }
 
   package let kind: Kind
@@ -24,17 +30,20 @@ package struct RecordID: Sendable, Hashable {
     self.init(kind: kind, id: id)
   }
 
+  /// A record whose id the service assigned.
+  package init(_ kind: Kind, _ id: PublicID) { self.init(kind: kind, id: id.description) }
+
   private init(kind: Kind, id: String) {
     self.kind = kind
     self.id = id
   }
 
-  package static func post(_ id: PublicID) -> RecordID { RecordID(kind: .post, id: id.description) }
-  package static func comment(_ id: PublicID) -> RecordID { RecordID(kind: .comment, id: id.description) }
+  package static func post(_ id: PublicID) -> RecordID { RecordID(.post, id) }
+  package static func comment(_ id: PublicID) -> RecordID { RecordID(.comment, id) }
   package static func user(_ id: String) -> RecordID { RecordID(kind: .user, id: id) }
   package static func place(_ id: String) -> RecordID { RecordID(kind: .place, id: id) }
-  package static func image(_ id: PublicID) -> RecordID { RecordID(kind: .image, id: id.description) }
-  package static func collection(_ id: PublicID) -> RecordID { RecordID(kind: .collection, id: id.description) }
+  package static func image(_ id: PublicID) -> RecordID { RecordID(.image, id) }
+  package static func collection(_ id: PublicID) -> RecordID { RecordID(.collection, id) }
 
   /// The id of what the service names; nil: the app assigned the id.
   package var publicID: PublicID? { kind.isNamed ? nil : PublicID(id) }

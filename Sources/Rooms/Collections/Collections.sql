@@ -200,3 +200,6 @@ SELECT FROM collection WHERE public_id = $1::uuid FOR NO KEY UPDATE
 -- name: correct_collection
 UPDATE collection SET (item_count, member_count, comment_count) = ({collection_counts(collection.id)})
 WHERE public_id = $1::uuid
+
+-- name: hide_collection
+UPDATE collection SET is_hidden = $2::boolean WHERE public_id = $1::uuid

@@ -11,7 +11,7 @@ package enum ItemRefusal: Error, Sendable, Hashable {
 }
 
 /// Collections. Each change runs in a transaction of the caller's. Triggers keep the counters.
-package enum Collections: Room {
+package enum Collections: RecordRoom {
   package static let statements = Statements(
     topic: "collections", Store.fragments, PackageResources.Collections_sql)
 
@@ -249,4 +249,16 @@ package enum Collections: Room {
         isThumbnailPublic: try row.get("is_public", as: Bool?.self) ?? true)
     }
   }
+}
+
+extension Collections {
+  static let record = RecordKind(
+    .collection, author: "collection.author", missing: .collectionNotFound, { "The collection \($0) does not exist." },
+    lock: { collection, viewer, session in
+      try collection.publicID.flatMap { try lock($0, for: viewer, session) }
+        .map { RecordKind.Locked(owner: $0.author) }
+    },
+    setHidden: { collection, _, isHidden, session in
+      try session.execute(statements["hide_collection"], .text(collection.id), .bool(isHidden))
+    })
 }

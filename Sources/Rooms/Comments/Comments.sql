@@ -59,3 +59,10 @@ of_posts AS (
 UPDATE place SET comment_count = comment_count - gone.comments
 FROM (SELECT place_id, count(*) AS comments FROM gone WHERE NOT is_hidden GROUP BY place_id) AS gone
 WHERE place.id = gone.place_id
+
+-- name: any_comment
+-- A comment with what it is on, for a viewer.
+SELECT {comment_columns} FROM comment WHERE comment.public_id = $1::uuid AND {shown(comment, $2)}
+
+-- name: hide_comment
+UPDATE comment SET is_hidden = $2::boolean WHERE public_id = $1::uuid AND is_hidden <> $2::boolean

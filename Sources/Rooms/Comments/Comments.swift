@@ -5,7 +5,7 @@ package import Queue
 package import Store
 
 /// Comments. The comment count of what they are on changes in the same transaction.
-package enum Comments: Room {
+package enum Comments: RecordRoom {
   package static let statements = Statements(
     topic: "comments", Store.fragments, PackageResources.Comments_sql)
 
@@ -33,7 +33,7 @@ package enum Comments: Room {
     on subject: RecordID, for viewer: Viewer, author: String, text: String, _ session: Session
   ) throws -> Comment? {
     try Store.requireUsers(author, in: session)
-    guard let locked = try Moderation.lock(subject, for: viewer, session) else { return nil }
+    guard let locked = try subject.lock(for: viewer, session) else { return nil }
     try count(1, on: subject, session)
     let inserted = try session.execute(
       Self.statements["insert_comment"],
@@ -77,7 +77,7 @@ package enum Comments: Room {
     _ comment: PublicID, on subject: RecordID, for viewer: Viewer, _ session: Session,
     check: (Comment) throws -> Void
   ) throws -> Bool {
-    guard let locked = try Moderation.lock(subject, for: viewer, session),
+    guard let locked = try subject.lock(for: viewer, session),
       // The author also deletes what a blocked user wrote.
       let comment = try read(comment, on: subject, for: viewer.owns(locked.owner) ? .unrestricted : viewer, session)
     else { return false }
@@ -103,7 +103,7 @@ package enum Comments: Room {
   /// Reads what a comment is on from the columns with a prefix, of which one has a value; nil: none has.
   static func subject(_ row: Row, _ prefix: String) throws -> RecordID? {
     for kind in commented {
-      if let id = try row.get(prefix + kind.rawValue, as: String?.self) { return RecordID(kind, id) }
+      if let id = try row.get(prefix + kind.name, as: String?.self) { return RecordID(kind, id) }
     }
     return nil
   }
@@ -142,9 +142,26 @@ extension Comments {
   /// Returns a statement with the condition that comments are on a kind of thing, which an index of its own serves.
   private static func statement(_ statement: Statement, on subject: RecordID) -> Statement {
     let kind = subject.kind
-    let value = kind == .place ? "$1" : "(SELECT id FROM \(kind.rawValue) WHERE public_id = $1::uuid)"
+    let value = kind == .place ? "$1" : "(SELECT id FROM \(kind.name) WHERE public_id = $1::uuid)"
     return Statement(
-      name: "\(statement.name).\(kind.rawValue)",
-      text: statement.text.replacing("SUBJECT", with: "comment.\(kind.rawValue)_id = \(value)"))
+      name: "\(statement.name).\(kind.name)",
+      text: statement.text.replacing("SUBJECT", with: "comment.\(kind.name)_id = \(value)"))
   }
+}
+
+extension Comments {
+  /// A comment is locked with what it is on.
+  static let record = RecordKind(
+    .comment, author: "comment.author", missing: .commentNotFound, { "There is no comment with the id \($0)." },
+    lock: { found, viewer, session in
+      let read = { try session.execute(statements["any_comment"], .text(found.id), viewer.parameter).first }
+      guard let seen = try read().map(comment), try seen.subject.lock(for: viewer, session) != nil else { return nil }
+      // It may have been deleted in the meantime.
+      return try read().map { RecordKind.Locked(comment: try comment($0)) }
+    },
+    setHidden: { _, locked, isHidden, session in
+      guard let comment = locked.comment else { return }
+      let changed = try session.execute(statements["hide_comment"], .text(comment.id.description), .bool(isHidden))
+      if changed.affected > 0 { try count(isHidden ? -1 : 1, on: comment.subject, session) }
+    })
 }

@@ -41,3 +41,25 @@ extension Images {
     try Assets.release(session.execute(statements["drop_images_among"], ids), session)
   }
 }
+
+extension Images {
+  /// A reaction is locked with its post, whose count of reactions follows.
+  static let record = RecordKind(
+    .image, author: "{maker(image)}", missing: .imageNotFound, { "The image \($0) does not exist." },
+    lock: { image, viewer, session in
+      guard let seen = try image.publicID.flatMap({ try find($0, for: viewer, session) }) else { return nil }
+      if seen.draft.kind == .reaction {
+        let post = try session.execute(
+          People.statements["lock_target_post"], .text(seen.draft.owner), viewer.parameter)
+        guard !post.isEmpty else { return nil }
+      }
+      return try session.execute(statements["lock_image"], .text(image.id)).isEmpty ? nil : RecordKind.Locked()
+    },
+    setHidden: { image, _, isHidden, session in
+      let changed = try session.execute(statements["hide_image"], .text(image.id), .bool(isHidden))
+      guard let row = changed.first, try row.enumValue("kind") == ImageKind.reaction,
+        try row.enumValue("status") == ImageStatus.ready
+      else { return }
+      try session.execute(Store.statements["count_reactions"], .text(image.id), .integer(isHidden ? -1 : 1))
+    })
+}

@@ -84,3 +84,10 @@ WHERE post.public_id = ANY ($1::uuid[]) ORDER BY image.id LIMIT $2::int
 -- name: has_post
 -- The lock prevents the deletion of the post until the transaction ends.
 SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR KEY SHARE
+
+-- name: lock_image
+-- One whose outputs were made: no worker changes it any more.
+SELECT id FROM image WHERE public_id = $1::uuid AND status IN ('ready', 'replaced') FOR NO KEY UPDATE
+
+-- name: hide_image
+UPDATE image SET is_hidden = $2::boolean WHERE public_id = $1::uuid AND is_hidden <> $2::boolean RETURNING kind, status

@@ -5,7 +5,7 @@ package import Queue
 package import Store
 
 /// Images: how they are read and deleted. Call `collectReleased` after the commit of a deletion.
-package enum Images: Room {
+package enum Images: RecordRoom {
   package static let statements = Statements(
     topic: "images", Store.fragments, PackageResources.Images_sql)
 

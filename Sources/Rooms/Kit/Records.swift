@@ -121,26 +121,4 @@ extension KitHolder {
     }
     return user
   }
-
-  /// The problem of a record that does not exist, or that the client does not see.
-  static func notFound(_ kind: RecordID.Kind, _ id: some CustomStringConvertible) -> Problem {
-    switch kind {
-    case .post: ProblemKind.postNotFound.problem("The post \(id) does not exist.")
-    case .comment: ProblemKind.commentNotFound.problem("There is no comment with the id \(id).")
-    case .user: ProblemKind.userNotFound.problem("The user '\(id)' does not exist.")
-    case .place: ProblemKind.placeNotFound.problem("The place '\(id)' does not exist.")
-    case .image: ProblemKind.imageNotFound.problem("The image \(id) does not exist.")
-    case .collection: ProblemKind.collectionNotFound.problem("The collection \(id) does not exist.")
-    }
-  }
-
-  static func notFound(_ record: RecordID) -> Problem { notFound(record.kind, record.id) }
-}
-
-extension RecordID {
-  /// The path of a post, a user, a place, an image or a collection.
-  var path: String { "/v1/\(kind.rawValue)s/\(MediaURLs.percentEncoded(id))" }
-
-  /// The id if the record is of a kind, otherwise nil.
-  func id(ifOf kind: Kind) -> String? { kind == self.kind ? id : nil }
 }

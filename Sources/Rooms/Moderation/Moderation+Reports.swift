@@ -17,7 +17,7 @@ extension Moderation {
     _ session: Session
   ) throws -> (report: Report, isNew: Bool)? {
     try Store.requireUsers(author, in: session)
-    guard try lock(subject, for: viewer, session) != nil else { return nil }
+    guard try subject.lock(for: viewer, session) != nil else { return nil }
     let opened = try openCase(about: subject, cause: .report, session)
     let inserted = try session.execute(
       Self.statements["insert_report"], .text(PublicID.now().description), .text(opened.id.description), .text(author),
@@ -53,10 +53,10 @@ extension Report {
 }
 
 extension RecordID {
-  /// Reads the columns `user_id`, `place_id`, `comment`, `image`, `collection` and `post`, of which one has a value.
+  /// Reads the columns `{subject_ids}`, of which one has a value.
   init(_ row: Row) throws {
-    for kind in Kind.allCases {
-      let id = try row.get(kind.isNamed ? kind.rawValue + "_id" : kind.rawValue, as: String?.self)
+    for kind in Kind.all {
+      let id = try row.get(kind.isNamed ? kind.name + "_id" : kind.name, as: String?.self)
       guard let record = id.flatMap({ RecordID(kind, $0) }) else { continue }
       self = record
       return

@@ -7,7 +7,7 @@ package import Store
 /// The cases that moderators decide. Each function that changes something runs in a transaction of the caller's.
 package enum Moderation: Room {
   package static let statements = Statements(
-    topic: "moderation", Store.fragments, PackageResources.Moderation_sql)
+    topic: "moderation", Store.fragments, PackageResources.Moderation_sql, fragments: RecordKind.fragments)
 
   package static let schema = [PackageResources.Moderation_schema_sql]
 
@@ -65,7 +65,7 @@ package enum Moderation: Room {
   package static func openCase(
     about subject: RecordID, _ session: Session
   ) throws -> (opened: ModerationCase, isNew: Bool)? {
-    guard try lock(subject, for: .unrestricted, session) != nil else { return nil }
+    guard try subject.lock(for: .unrestricted, session) != nil else { return nil }
     let found = try openCase(about: subject, cause: .moderator, session)
     guard let opened = try find(found.id, session) else { return nil }
     return (opened, found.isNew)
@@ -82,21 +82,17 @@ package enum Moderation: Room {
     // The subject is locked before the case.
     guard let found = try find(id, session) else { return .notFound }
     guard decision.concerns(found.subject) else { return .unfit(found.subject) }
-    guard let locked = try lock(found.subject, for: .unrestricted, session),
+    guard let locked = try found.subject.lock(for: .unrestricted, session),
       try !session.execute(Self.statements["lock_case"], .text(id.description)).isEmpty,
       let current = try find(id, session)
     else { return .notFound }
     if let outcome = current.outcome { return outcome.decision == decision ? .decided(current) : .otherwise(current) }
     try session.execute(
       Self.statements["decide_case"], .text(id.description), .text(decision.rawValue), .text(by), .text(note))
-    let (subject, isHidden) = (found.subject, decision == .hide)
-    switch subject.kind {
-    case .post: if let post = subject.publicID { try moderate(post, isHidden ? .hide : nil, session) }
-    case .comment: if let comment = locked.comment { try setHidden(comment, isHidden, session) }
-    case .place: try session.execute(Places.statements["hide_place"], .text(subject.id), .bool(isHidden))
-    case .image: try setHidden(image: subject.id, isHidden, session)
-    case .collection: try session.execute(Self.statements["hide_collection"], .text(subject.id), .bool(isHidden))
-    case .user:
+    let subject = found.subject
+    if let setHidden = subject.kind.record.setHidden {
+      try setHidden(subject, locked, decision == .hide, session)
+    } else {
       let statement = decision == .suspend ? Self.statements["suspend"] : Self.statements["reinstate"]
       try session.execute(statement, .text(subject.id))
     }
@@ -135,75 +131,13 @@ package enum Moderation: Room {
     if let opened = try openCase(of: subject, session) { return (opened, false) }
     let id = PublicID.now()
     try session.execute(
-      Self.statements["insert_case"], [.text(id.description)] + Self.parameters(of: subject) + [.text(cause.rawValue)])
+      subject.kind.record.fill(Self.statements["insert_case"]), .text(subject.id), .text(id.description), .text(cause.rawValue))
     return (id, true)
   }
 
   private static func openCase(of subject: RecordID, _ session: Session) throws -> PublicID? {
-    try session.execute(Self.statements["open_case_of"], Self.parameters(of: subject)).first?.publicID("public_id")
-  }
-
-  /// Hides or shows a comment of a locked post, place or collection.
-  private static func setHidden(_ comment: Comment, _ isHidden: Bool, _ session: Session) throws {
-    let changed = try session.execute(Self.statements["hide_comment"], .text(comment.id.description), .bool(isHidden))
-    if changed.affected > 0 { try Comments.count(isHidden ? -1 : 1, on: comment.subject, session) }
-  }
-
-  /// Hides or shows a locked image. The count of the reactions to a post, which is locked, follows.
-  private static func setHidden(image: String, _ isHidden: Bool, _ session: Session) throws {
-    let changed = try session.execute(Self.statements["hide_image"], .text(image), .bool(isHidden))
-    guard let row = changed.first, try row.enumValue("kind") == ImageKind.reaction,
-      try row.enumValue("status") == ImageStatus.ready
-    else { return }
-    try session.execute(Store.statements["count_reactions"], .text(image), .integer(isHidden ? -1 : 1))
-  }
-
-  /// The ids of a post, a comment, a user, a place, an image and a collection, of which one has a value.
-  private static func parameters(of subject: RecordID) -> [Parameter] {
-    RecordID.Kind.allCases.map { .text($0 == subject.kind ? subject.id : nil) }
-  }
-
-  /// What was locked for a comment, a report or a decision.
-  struct LockedRecord {
-    /// The user who may delete comments on it; nil: there is none.
-    var owner: String?
-    /// The record, if it is a comment.
-    var comment: Comment?
-  }
-
-  /// Locks a record, or what a comment is on; nil if the viewer does not see it.
-  static func lock(_ record: RecordID, for viewer: Viewer, _ session: Session) throws -> LockedRecord? {
-    let id = Parameter.text(record.id)
-    switch record.kind {
-    case .post:
-      return try session.execute(People.statements["lock_target_post"], id, viewer.parameter).first
-        .map { LockedRecord(owner: try $0.get("author")) }
-    case .comment:
-      let read = { try session.execute(Self.statements["any_comment"], id, viewer.parameter).first }
-      guard let seen = try read().map(Comments.comment), try lock(seen.subject, for: viewer, session) != nil else {
-        return nil
-      }
-      // It may have been deleted in the meantime.
-      return try read().map { LockedRecord(comment: try Comments.comment($0)) }
-    case .user:
-      try Store.requireUsers(record.id, allowingSuspended: true, in: session)
-      try session.execute(Self.statements["add_author"], id)
-      return try session.execute(Self.statements["seen_user"], id, viewer.parameter).isEmpty ? nil : LockedRecord()
-    case .place:
-      let locked = try session.execute(Places.statements["lock_known_place"], id, viewer.parameter)
-      return locked.isEmpty ? nil : LockedRecord()
-    case .image:
-      guard let seen = try record.publicID.flatMap({ try Images.find($0, for: viewer, session) }) else { return nil }
-      if seen.draft.kind == .reaction {
-        let post = try session.execute(
-          People.statements["lock_target_post"], .text(seen.draft.owner), viewer.parameter)
-        guard !post.isEmpty else { return nil }
-      }
-      return try session.execute(Self.statements["lock_image"], id).isEmpty ? nil : LockedRecord()
-    case .collection:
-      return try record.publicID.flatMap { try Collections.lock($0, for: viewer, session) }
-        .map { LockedRecord(owner: $0.author) }
-    }
+    try session.execute(subject.kind.record.fill(Self.statements["open_case_of"]), .text(subject.id)).first?
+      .publicID("public_id")
   }
 }
 

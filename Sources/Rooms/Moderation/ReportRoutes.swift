@@ -41,20 +41,20 @@ struct ReportRoutes: RouteRoom {
 }
 
 extension FieldReader {
-  /// Reads what is reported or decided about from one of the fields `post`, `comment`, `user`, `place`, `image` and `collection`.
+  /// Reads what is reported or decided about from one of the fields that name the kinds of records.
   mutating func subject() -> RecordID? {
     var subjects: [RecordID] = []
-    for kind in RecordID.Kind.allCases {
+    for kind in RecordID.Kind.all {
       let subject: RecordID? =
         kind.isNamed
-        ? text(kind.rawValue, limit: MaxLength.name, allowsEmpty: false).flatMap { RecordID(kind, $0) }
-        : value(kind.rawValue, "expected a UUID") { value in
+        ? text(kind.name, limit: MaxLength.name, allowsEmpty: false).flatMap { RecordID(kind, $0) }
+        : value(kind.name, "expected a UUID") { value in
           if case .string(let text) = value { RecordID(kind, text) } else { nil }
         }
       if let subject { subjects.append(subject) }
     }
     if subjects.count != 1, errors.isEmpty {
-      refuse("post", "expected one of the fields post, comment, user, place, image and collection")
+      refuse("post", "expected one of the fields \(RecordKind.names)")
     }
     return subjects.first
   }
@@ -85,10 +85,18 @@ struct ReportResponse: Encodable {
 
 /// The keys of what is reported and decided about, of which one has a value.
 struct SubjectResponse: Encodable {
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
   let subject: RecordID
 
   func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: RecordID.Kind.self)
-    for kind in RecordID.Kind.allCases { try container.encode(subject.id(ifOf: kind), forKey: kind) }
+    var container = encoder.container(keyedBy: Key.self)
+    for kind in RecordID.Kind.all { try container.encode(subject.id(ifOf: kind), forKey: Key(stringValue: kind.name)) }
   }
 }

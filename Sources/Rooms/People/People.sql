@@ -219,3 +219,13 @@ SELECT FROM spelling WHERE word = $1 FOR UPDATE
 -- name: correct_spelling
 DELETE FROM spelling WHERE word = $1
   AND NOT EXISTS (SELECT FROM app_user WHERE spellings(folded_names) @> ARRAY[$1::text])
+
+-- name: add_author
+-- Who has only commented, reacted or reported has no row yet.
+INSERT INTO app_user (id)
+SELECT $1 WHERE EXISTS (SELECT FROM comment WHERE author = $1) OR EXISTS (SELECT FROM image WHERE author = $1)
+  OR EXISTS (SELECT FROM report WHERE author = $1)
+ON CONFLICT DO NOTHING
+
+-- name: seen_user
+SELECT id FROM app_user WHERE id = $1 AND {knows(app_user.id, $2)} FOR NO KEY UPDATE

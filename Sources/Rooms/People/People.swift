@@ -14,7 +14,7 @@ package struct UserNameRequired: Error, Sendable, Hashable {
 }
 
 /// Users and their profiles.
-package enum People: Room {
+package enum People: RecordRoom {
   package static let statements = Statements(
     topic: "people", Store.fragments, PackageResources.People_sql)
 
@@ -183,4 +183,15 @@ package enum People: Room {
     if kinds.contains(RelationKind.request) { return .requested }
     return try row.get("has_asked", as: Bool.self) ? .received : nil
   }
+}
+
+extension People {
+  static let record = RecordKind(
+    .user, table: "app_user", author: "app_user.id", missing: .userNotFound, { "The user '\($0)' does not exist." },
+    lock: { user, viewer, session in
+      try Store.requireUsers(user.id, allowingSuspended: true, in: session)
+      try session.execute(statements["add_author"], .text(user.id))
+      let seen = try session.execute(statements["seen_user"], .text(user.id), viewer.parameter)
+      return seen.isEmpty ? nil : RecordKind.Locked()
+    })
 }

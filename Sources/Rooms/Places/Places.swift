@@ -10,7 +10,7 @@ extension PlaceFilter {
 }
 
 /// Places and what users note about them. Triggers keep the counters.
-package enum Places: Room {
+package enum Places: RecordRoom {
   package static let statements = Statements(
     topic: "places", Store.fragments, PackageResources.Places_sql)
 
@@ -176,4 +176,16 @@ extension PlaceDescription {
       name: try row.get("name"), coordinate: coordinate, categories: try row.json("categories"),
       rating: try row.get("rating"), priceLevel: try row.get("price_level"))
   }
+}
+
+extension Places {
+  static let record = RecordKind(
+    .place, author: "place.author", missing: .placeNotFound, { "The place '\($0)' does not exist." },
+    lock: { place, viewer, session in
+      let locked = try session.execute(statements["lock_known_place"], .text(place.id), viewer.parameter)
+      return locked.isEmpty ? nil : RecordKind.Locked()
+    },
+    setHidden: { place, _, isHidden, session in
+      try session.execute(statements["hide_place"], .text(place.id), .bool(isHidden))
+    })
 }

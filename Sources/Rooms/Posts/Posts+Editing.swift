@@ -91,3 +91,15 @@ extension Posts {
     try Assets.release(session.execute(Self.statements["drop_post"], .integer(number)), session)
   }
 }
+
+extension Posts {
+  static let record = RecordKind(
+    .post, author: "post.author", missing: .postNotFound, { "The post \($0) does not exist." },
+    lock: { post, viewer, session in
+      try session.execute(People.statements["lock_target_post"], .text(post.id), viewer.parameter).first
+        .map { RecordKind.Locked(owner: try $0.get("author")) }
+    },
+    setHidden: { post, _, isHidden, session in
+      if let id = post.publicID { try Moderation.moderate(id, isHidden ? .hide : nil, session) }
+    })
+}

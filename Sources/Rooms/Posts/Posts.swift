@@ -15,7 +15,7 @@ extension Nearness {
 }
 
 /// Posts and their lists, the newest first. An index yields each page.
-package enum Posts: Room {
+package enum Posts: RecordRoom {
   package static let statements = Statements(
     topic: "posts", Store.fragments, PackageResources.Posts_sql, fragments: PostColumn.fragments)
 

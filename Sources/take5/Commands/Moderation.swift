@@ -6,9 +6,9 @@ import Store
 
 extension Subcommand {
   private static let note = Option("--note", "TEXT", help: "why, for other moderators")
-  private static let subjects = RecordID.Kind.allCases.map { kind in
-    let name = kind.isNamed ? "this \(kind.rawValue)" : "the \(kind.rawValue) with this id"
-    return Option("--\(kind.rawValue)", "ID", help: "\(name), instead of a case")
+  private static let subjects = RecordID.Kind.all.map { kind in
+    let name = kind.isNamed ? "this \(kind.name)" : "the \(kind.name) with this id"
+    return Option("--\(kind.name)", "ID", help: "\(name), instead of a case")
   }
 
   private static var names: String { subjects.map(\.name).joined(separator: ", ") }
@@ -113,8 +113,8 @@ extension Subcommand {
 
   private static func subject(_ arguments: Arguments) throws(CommandFailure) -> RecordID? {
     var found: [RecordID] = []
-    for kind in RecordID.Kind.allCases {
-      guard let text = arguments.value("--\(kind.rawValue)") else { continue }
+    for kind in RecordID.Kind.all {
+      guard let text = arguments.value("--\(kind.name)") else { continue }
       guard let subject = RecordID(kind, text) else { throw noID(text) }
       found.append(subject)
     }

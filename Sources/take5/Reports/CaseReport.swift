@@ -39,7 +39,7 @@ struct CaseReport: Encodable {
   }
 
   /// A subject in messages, such as `post ID` or `user ID`.
-  static func name(of subject: RecordID) -> String { "\(subject.kind.rawValue) \(subject.id)" }
+  static func name(of subject: RecordID) -> String { "\(subject.kind.name) \(subject.id)" }
 
   /// A table of cases.
   static func lines(_ cases: [ModerationCase]) -> [String] {

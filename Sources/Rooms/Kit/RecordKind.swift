@@ -1,0 +1,119 @@
+internal import HTTPServer
+package import Model
+internal import Postgres
+package import Store
+
+/// A kind of record that users see and report, and that moderators decide about. Its place in reports and cases, the problem of its
+/// absence and the options of `take5 moderation` follow from it.
+struct RecordKind: Sendable {
+  /// What was locked for a comment, a report or a decision.
+  struct Locked {
+    /// The user who may delete comments on it; nil: there is none.
+    var owner: String?
+    /// The record, if it is a comment.
+    var comment: Comment?
+  }
+
+  let kind: RecordID.Kind
+  /// The table, whose key `moderation_case` refers to.
+  let table: String
+  /// SQL of the user whose record a row of the table is.
+  let author: String
+  /// The problem of a record that does not exist, or that the client does not see, and its detail.
+  let problem: ProblemKind
+  let missing: @Sendable (String) -> String
+  /// Locks a record until the transaction ends; nil if the viewer sees none with this id.
+  let lock: @Sendable (RecordID, Viewer, Session) throws -> Locked?
+  /// Hides a locked record, or shows it; nil: moderators suspend it instead.
+  let setHidden: (@Sendable (RecordID, Locked, Bool, Session) throws -> Void)?
+
+  init(
+    _ kind: RecordID.Kind, table: String? = nil, author: String, missing problem: ProblemKind,
+    _ missing: @escaping @Sendable (String) -> String,
+    lock: @escaping @Sendable (RecordID, Viewer, Session) throws -> Locked?,
+    setHidden: (@Sendable (RecordID, Locked, Bool, Session) throws -> Void)? = nil
+  ) {
+    self.kind = kind
+    self.table = table ?? kind.name
+    self.author = author
+    self.problem = problem
+    self.missing = missing
+    self.lock = lock
+    self.setHidden = setHidden
+  }
+}
+
+/// A room with a kind of record.
+protocol RecordRoom: Room {
+  static var record: RecordKind { get }
+}
+
+extension RecordKind {
+  static let all = [any Room.Type].all.compactMap { ($0 as? any RecordRoom.Type)?.record }
+
+  /// The fragments of statements about the subjects of cases, of which each row `opened` of `moderation_case` has one.
+  static let fragments = [
+    "subject_ids": all.map { record in
+      let column = "opened.\(record.column)"
+      guard !record.kind.isNamed else { return column }
+      return "(SELECT public_id FROM \(record.table) AS subject WHERE subject.id = \(column)) AS \(record.kind.name)"
+    }.joined(separator: ", "),
+    "subject_authors": all.map { record in
+      record.kind == .user
+        ? "opened.user_id"
+        : "(SELECT \(record.author) FROM \(record.table) WHERE \(record.table).id = opened.\(record.column))"
+    }.joined(separator: ", "),
+  ]
+
+  /// The column of `moderation_case` that refers to the record.
+  var column: String { kind.name + "_id" }
+
+  /// A statement about the case of a subject of this kind, whose id is `$1`.
+  func fill(_ statement: Statement) -> Statement {
+    statement.filled(
+      kind.name,
+      [
+        "column": column,
+        "subject": kind.isNamed ? "$1" : "(SELECT id FROM \(table) WHERE public_id = $1::uuid)",
+      ])
+  }
+
+  /// The names of the kinds in a text, such as `post, user and place`.
+  static var names: String {
+    let names = all.map(\.kind.name)
+    return "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
+  }
+}
+
+extension RecordID.Kind {
+  package static let all = RecordKind.all.map(\.kind)
+
+  var record: RecordKind {
+    guard let record = RecordKind.all.first(where: { $0.kind == self }) else {
+      preconditionFailure("no room has records of the kind \(name)")
+    }
+    return record
+  }
+}
+
+extension RecordID {
+  /// Locks the record, or what a comment is on, until the transaction ends; nil if the viewer does not see it.
+  func lock(for viewer: Viewer, _ session: Session) throws -> RecordKind.Locked? {
+    try kind.record.lock(self, viewer, session)
+  }
+
+  /// The path of a record, other than a comment.
+  var path: String { "/v1/\(kind.name)s/\(MediaURLs.percentEncoded(id))" }
+
+  /// The id if the record is of a kind, otherwise nil.
+  func id(ifOf kind: Kind) -> String? { kind == self.kind ? id : nil }
+}
+
+extension KitHolder {
+  /// The problem of a record that does not exist, or that the client does not see.
+  static func notFound(_ kind: RecordID.Kind, _ id: some CustomStringConvertible) -> Problem {
+    kind.record.problem.problem(kind.record.missing("\(id)"))
+  }
+
+  static func notFound(_ record: RecordID) -> Problem { notFound(record.kind, record.id) }
+}
