@@ -60,10 +60,8 @@ package struct ControlAPI: KitHolder {
       AccountRoutes(kit: kit, passwords: passwords), CollectionRoutes(kit: kit, images: images),
       ModerationRoutes(kit: kit, events: events),
       ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
-      CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
-      TokenRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), CollectionMemberRoutes(kit: kit),
-      ReportRoutes(kit: kit), WindowRoutes(kit: kit, schedule: configuration.windowSchedule),
-    ]
+      WindowRoutes(kit: kit, schedule: configuration.windowSchedule),
+    ] + Self.routes(kit)
     rooms = described + [DocumentRoutes(kit: kit, others: described.flatMap(\.routes))]
     metrics.measure {
       [

@@ -14,6 +14,17 @@ extension [any Room.Type] {
   package var failpoints: [Failpoint] { flatMap { $0.statements.failpoints } }
 }
 
+extension ControlAPI {
+  /// The routes of rooms that need no more than the kit.
+  static func routes(_ kit: Kit) -> [any RouteRoom] {
+    [
+      CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
+      TokenRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), CollectionMemberRoutes(kit: kit),
+      ReportRoutes(kit: kit),
+    ]
+  }
+}
+
 /// The migrations of the complete schema: those of the queue, and those of the store and its rooms, which have the versions from 100 on.
 extension [Migration] {
   package static let all: Self = {

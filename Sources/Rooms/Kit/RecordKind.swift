@@ -15,6 +15,8 @@ struct RecordKind: Sendable {
   }
 
   let kind: RecordID.Kind
+  /// The segment of its paths, such as `posts`.
+  let path: String
   /// The table, whose key `moderation_case` refers to.
   let table: String
   /// SQL of the user whose record a row of the table is.
@@ -28,12 +30,13 @@ struct RecordKind: Sendable {
   let setHidden: (@Sendable (RecordID, Locked, Bool, Session) throws -> Void)?
 
   init(
-    _ kind: RecordID.Kind, table: String? = nil, author: String, missing problem: ProblemKind,
+    _ kind: RecordID.Kind, path: String? = nil, table: String? = nil, author: String, missing problem: ProblemKind,
     _ missing: @escaping @Sendable (String) -> String,
     lock: @escaping @Sendable (RecordID, Viewer, Session) throws -> Locked?,
     setHidden: (@Sendable (RecordID, Locked, Bool, Session) throws -> Void)? = nil
   ) {
     self.kind = kind
+    self.path = path ?? kind.name + "s"
     self.table = table ?? kind.name
     self.author = author
     self.problem = problem
@@ -103,7 +106,7 @@ extension RecordID {
   }
 
   /// The path of a record, other than a comment.
-  var path: String { "/v1/\(kind.name)s/\(MediaURLs.percentEncoded(id))" }
+  var path: String { "/v1/\(kind.record.path)/\(MediaURLs.percentEncoded(id))" }
 
   /// The id if the record is of a kind, otherwise nil.
   func id(ifOf kind: Kind) -> String? { kind == self.kind ? id : nil }
