@@ -164,7 +164,6 @@ let package = Package(
         .embedInCode("Collections/Collections_schema.sql"), .embedInCode("Comments/Comments.sql"),
         .embedInCode("Comments/Comments_schema.sql"), .embedInCode("Events/Events.sql"),
         .embedInCode("Events/Events_schema.sql"), .embedInCode("Exporting/Export.sql"),
-        .embedInCode("GuestBook/GuestBook.sql"), .embedInCode("GuestBook/v0150_guest_book.sql"),
         .embedInCode("Images/Images.sql"), .embedInCode("Kit/Access/Access_schema.sql"),
         .embedInCode("Kit/Access/Keys.sql"), .embedInCode("Kit/Access/Tokens.sql"),
         .embedInCode("Kit/Access/Usage.sql"), .embedInCode("Moderation/Moderation.sql"),

@@ -6,7 +6,7 @@ package import Store
 /// All rooms, each after those that its tables refer to.
 extension [any Room.Type] {
   package static let all: Self = [
-    People.self, Posts.self, Places.self, Collections.self, Images.self, Comments.self, GuestBook.self, Keys.self, Tokens.self,
+    People.self, Posts.self, Places.self, Collections.self, Images.self, Comments.self, Keys.self, Tokens.self,
     Accounts.self, Events.self, Moderation.self, Usage.self, Window.self, Exporting.self,
   ]
 
@@ -20,7 +20,7 @@ extension ControlAPI {
     [
       CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
       TokenRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), CollectionMemberRoutes(kit: kit),
-      ReportRoutes(kit: kit), GuestBookRoutes(kit: kit),
+      ReportRoutes(kit: kit),
     ]
   }
 }

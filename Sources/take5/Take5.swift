@@ -27,7 +27,6 @@ struct Take5 {
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
-    .guestbookList,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow, .definitionCheck, .backup,
     .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,

@@ -52,7 +52,6 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
   case commentNotFound = "comment_not_found"
-  case entryNotFound = "entry_not_found"
   case reportNotFound = "report_not_found"
   case caseNotFound = "case_not_found"
   case caseDecided = "case_decided"
@@ -224,8 +223,6 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
-    case .entryNotFound:
-      (.notFound, "Entry not found", "List the guest book: the entry may have been deleted.")
     case .reportNotFound:
       (
         .notFound, "Report not found",
