@@ -54,14 +54,15 @@ package struct ControlAPI: KitHolder {
     let events = EventRoutes(kit: kit, changes: changes)
     self.kit = kit
     self.uploads = uploads
-    let described: [any RouteRoom] = [
-      PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
-      JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
-      AccountRoutes(kit: kit, passwords: passwords), CollectionRoutes(kit: kit, images: images),
-      ModerationRoutes(kit: kit, events: events),
-      ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
-      WindowRoutes(kit: kit, schedule: configuration.windowSchedule),
-    ] + Self.routes(kit)
+    let described: [any RouteRoom] =
+      [
+        PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
+        JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
+        AccountRoutes(kit: kit, passwords: passwords), CollectionRoutes(kit: kit, images: images),
+        ModerationRoutes(kit: kit, events: events),
+        ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
+        WindowRoutes(kit: kit, schedule: configuration.windowSchedule),
+      ] + Self.routes(kit)
     rooms = described + [DocumentRoutes(kit: kit, others: described.flatMap(\.routes))]
     metrics.measure {
       [

@@ -1,6 +1,6 @@
 package import Platform
 package import Postgres
-package import Queue
+import Queue
 package import Store
 
 /// All rooms, each after those that its tables refer to.

@@ -1,7 +1,7 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import Model
 package import Postgres
-package import Queue
+import Queue
 package import Store
 
 /// The error for items that are posts which the viewer does not see, or that would be too many.

@@ -1,7 +1,7 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import Model
 package import Postgres
-package import Queue
+import Queue
 package import Store
 
 /// Comments. The comment count of what they are on changes in the same transaction.

@@ -1,7 +1,7 @@
 internal import HTTPServer
 package import Model
 internal import Postgres
-package import Store
+import Store
 
 /// A kind of record that users see and report, and that moderators decide about. Its place in reports and cases, the problem of its
 /// absence and the options of `take5 moderation` follow from it.

@@ -1,7 +1,7 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import Model
 package import Postgres
-package import Queue
+import Queue
 package import Store
 
 /// The cases that moderators decide. Each function that changes something runs in a transaction of the caller's.
@@ -131,7 +131,8 @@ package enum Moderation: Room {
     if let opened = try openCase(of: subject, session) { return (opened, false) }
     let id = PublicID.now()
     try session.execute(
-      subject.kind.record.fill(Self.statements["insert_case"]), .text(subject.id), .text(id.description), .text(cause.rawValue))
+      subject.kind.record.fill(Self.statements["insert_case"]), .text(subject.id), .text(id.description),
+      .text(cause.rawValue))
     return (id, true)
   }
 

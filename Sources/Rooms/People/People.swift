@@ -1,7 +1,7 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import Model
 package import Postgres
-package import Queue
+import Queue
 package import Store
 
 /// The error for a user name that another user has.

@@ -2,7 +2,7 @@ package import Blobs
 package import Crypto
 package import Model
 package import Postgres
-package import Queue
+import Queue
 
 /// A media file that becomes an asset: its bytes are sealed but not yet published.
 package struct NewAsset: Sendable {

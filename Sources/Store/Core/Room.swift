@@ -1,12 +1,12 @@
 package import Model
-package import Platform
+import Platform
 package import Postgres
 package import Queue
 
 /// A capability of the app: what it stores, and what the core does with that without knowing it.
 ///
 /// The composition root gives all rooms to the `Store`, so that none is forgotten.
-package protocol Room {
+package protocol Room: SendableMetatype {
   static var statements: Statements { get }
 
   /// Its tables in the baseline of the schema.

@@ -1,7 +1,7 @@
 package import Blobs
 import FoundationEssentials
 package import Model
-package import Platform
+import Platform
 package import Postgres
 import Queue
 

@@ -5,7 +5,7 @@ package struct ForgettingStep: Sendable {
   /// The largest number of rows of a batch.
   package static let rows = 1000
 
-  /// SQL that is true if something is stored of the user `$1`; nil: what this step deletes mentions nobody by itself.
+  /// SQL that is true if something is stored of the user `$1`; nil: what this step deletes shows no user.
   package let mention: String?
   /// Deletes a batch, or does nothing and returns false.
   let forget: @Sendable (String, Session) throws -> Bool

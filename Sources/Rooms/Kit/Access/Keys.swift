@@ -24,8 +24,8 @@ package enum Keys: Room {
   package static func list(_ session: Session) throws(PostgresError) -> [StoredKey] {
     var keys: [StoredKey] = []
     for row in try session.execute(Self.statements["api_keys"]) {
-      let scopes = try row.get("scopes", as: String.self).split(separator: " ").compactMap {
-        Scope(rawValue: String($0))
+      let scopes = try row.get("scopes", as: String.self).utf8.split(separator: UInt8(ascii: " ")).compactMap {
+        Scope(rawValue: String(decoding: $0, as: UTF8.self))
       }
       keys.append(
         StoredKey(

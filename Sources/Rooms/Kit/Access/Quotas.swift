@@ -2,7 +2,7 @@ import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Postgres
-package import Store
+import Store
 
 /// What a user, and an API key, may send on a day in UTC. Without quotas the database is not asked.
 package struct Quotas: Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import Crypto
-package import FoundationEssentials
+import FoundationEssentials
 package import Model
 package import Postgres
 package import Queue

@@ -2,7 +2,7 @@ package import Crypto
 package import Model
 internal import Platform
 package import Postgres
-package import Store
+import Store
 
 /// Finds valid user tokens in the database, and keeps each for a short time. There may be as many tokens as phones, so
 /// they are not copied into memory as API keys are.
