@@ -186,8 +186,8 @@ let package = Package(
       "bench",
       [
         "AV", "Blobs", "CLinkedLibraries", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels",
-        "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms", "SeededRandom", "Stills", "Store",
-        "SyntheticMedia", "Telemetry",
+        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms", "SeededRandom", "Stills",
+        "Store", "SyntheticMedia", "Telemetry",
       ],
       resources: [
         .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),
@@ -205,7 +205,7 @@ let package = Package(
         .linkedLibrary($0)
       }),
     .target(
-      name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
+      name: "CJPEGReference", path: "Tests/Support/CJPEGReference", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CClockSkew", path: "Tests/Support/CClockSkew", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
     .target(
@@ -238,7 +238,8 @@ let package = Package(
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support(
-      "MediaFixtures", ["AV", "BoxTesting", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"], optimised: true),
+      "MediaFixtures",
+      ["AV", "BoxTesting", "CHEIFFixture", "CJPEGReference", "Kernels", "Model", "Platform", "Stills"], optimised: true),
     support("MemoryTesting", []),
     support("SeededRandom", [], optimised: true),
     support(
@@ -267,7 +268,7 @@ let package = Package(
     tests("KernelsTests", ["CKernels", "Kernels", "MemoryTesting"]),
     tests(
       "StillsTests",
-      ["CImages", "CJPEGComparison", "Kernels", "MediaFixtures", "MemoryTesting", "Platform", "Stills"]),
+      ["CImages", "CJPEGReference", "Kernels", "MediaFixtures", "MemoryTesting", "Platform", "Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("TelemetryTests", ["Platform", "Telemetry"]),

@@ -14,8 +14,10 @@ package final class PlanarImage {
     self.height = height
     self.halvesChroma = halvesChroma
     let chroma = Self.chromaSize(width, height, halvesChroma)
+    // As in `ImageBuffer`, the last row has a padding that scalers may write over.
     memory = AlignedBuffer(
-      count: AlignedBuffer.aligned(width) * height + 2 * AlignedBuffer.aligned(chroma.width) * chroma.height)
+      count: AlignedBuffer.aligned(width) * height + 2 * AlignedBuffer.aligned(chroma.width) * chroma.height
+        + AlignedBuffer.alignment)
   }
 
   private static func chromaSize(_ width: Int, _ height: Int, _ halves: Bool) -> (width: Int, height: Int) {

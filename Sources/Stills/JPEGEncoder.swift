@@ -1,56 +1,11 @@
 internal import CImages
 package import Kernels
 
-/// An encoder of JPEG images by libjpeg: optimised Huffman tables, a JFIF header and no other metadata.
-package struct JPEGEncoder: Hashable, Sendable {
-  /// The chroma subsampling.
-  package enum Chroma: Hashable, Sendable {
-    /// 4:2:0.
-    case halved
-    /// 4:4:4.
-    case full
-  }
-
-  /// The quality in libjpeg's scale, 1 to 100.
-  package let quality: Int
-  package let chroma: Chroma
-  /// Whether the image is progressive, which is smaller but takes longer to encode.
-  package let isProgressive: Bool
-
-  package init(quality: Int, chroma: Chroma = .halved, isProgressive: Bool = true) {
-    precondition(1...100 ~= quality, "JPEG quality is 1 to 100")
-    self.quality = quality
-    self.chroma = chroma
-    self.isProgressive = isProgressive
-  }
-
-  /// Encodes an image. The same pixels and settings give the same bytes.
-  package func encode(_ view: RGBView) throws(JPEGError) -> [UInt8] {
-    guard let width = UInt32(exactly: view.width), let height = UInt32(exactly: view.height) else {
-      throw .tooLarge("\(view.width) x \(view.height) pixels")
-    }
-    var image = cjpeg_image(
-      rows: view.base.assumingMemoryBound(to: UInt8.self), stride: view.stride, width: width, height: height,
-      quality: Int32(quality), halves_chroma: chroma == .halved ? 1 : 0, is_progressive: isProgressive ? 1 : 0)
-    var failure = cjpeg_failure()
-    var bytes: UnsafeMutablePointer<UInt8>?
-    var count = 0
-    guard cjpeg_encode(&image, &bytes, &count, &failure) == cjpeg_ok else { throw JPEGError(failure) }
-    defer { cjpeg_free(bytes) }
-    return [UInt8](UnsafeBufferPointer(start: bytes, count: count))
-  }
-
-  /// Encodes an image. The same pixels and settings give the same bytes.
-  package func encode(_ image: RGBImage) throws(JPEGError) -> [UInt8] {
-    try image.withView { (view) throws(JPEGError) in try encode(view) }
-  }
-}
-
 /// An encoder of progressive JPEG images from planes, by CJPEGCoder.
 ///
-/// The coefficients equal libjpeg's. The files are as small as with libjpeg's default progression and take a sixth of
-/// the time.
-package struct PlanarJPEGEncoder: Hashable, Sendable {
+/// The coefficients equal libjpeg's. The files have a JFIF header and no other metadata, are as small as with libjpeg's
+/// default progression and take a sixth of the time.
+package struct JPEGEncoder: Hashable, Sendable {
   /// The quality in libjpeg's scale, 1 to 100.
   package let quality: Int
 

@@ -2,6 +2,7 @@ import AV
 import Kernels
 import MediaFixtures
 import Model
+import Stills
 import Testing
 
 @testable import Media
@@ -64,5 +65,28 @@ struct ColorTests {
     try #require(FrameLayout(facts).colors).map(source.tenBitPlanes(from: (0, 0)), into: target.imagePlanes)
     let found = [target.imagePlanes.y[9, 6], target.imagePlanes.u[4, 3], target.imagePlanes.v[5, 2]].map { Int($0) }
     #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(wide) became \(found), not \(expected)")
+  }
+
+  /// Codes of BT.709 and their RGB, computed independently (ITU-R BT.709-6, items 3.2 to 3.5).
+  @Test(
+    "a JPEG still has the colours of its frame",
+    arguments: [
+      ([16, 128, 128], [0, 0, 0]), ([235, 128, 128], [255, 255, 255]), ([100, 90, 170], [173, 84, 18]),
+      ([80, 170, 100], [24, 80, 163]), ([150, 100, 90], [88, 182, 97]), ([120, 120, 180], [214, 95, 104]),
+    ] as [([UInt8], [Int])])
+  func still(codes: [UInt8], expected: [Int]) throws {
+    let size = Size(width: 34, height: 22)
+    let frame = try Frame(width: size.width, height: size.height, format: .yuv420p)
+    frame.imagePlanes.fill(y: codes[0], u: codes[1], v: codes[2])
+    let file = try TemporaryFile.make()
+    let writer = try StillWriter(
+      StillPlan(role: .poster, input: nil, at: 0, size: size, quality: 95), layout: FrameLayout(upright: size),
+      file: file)
+    try writer.write(frame)
+    let image = try JPEGDecoder.decode(TemporaryFile.bytes(of: file), limits: JPEGLimits(pixels: 1 << 24))
+    for pixel in [0, 371, 34 * 22 - 1] {
+      let found = image.bytes[3 * pixel..<3 * pixel + 3].map { Int($0) }
+      #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(codes) became \(found), not \(expected)")
+    }
   }
 }

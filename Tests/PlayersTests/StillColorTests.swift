@@ -198,7 +198,7 @@ struct StillColorTests {
     let photo: [UInt8]
     switch format {
     case "jpeg": photo = try PhotoFixture.jpeg(image)
-    case "progressive": photo = try JPEGEncoder(quality: 95).encode(image)
+    case "progressive": photo = try PhotoFixture.libjpeg(image, quality: 95, isProgressive: true)
     case "png":
       photo = PhotoFixture.png(width: image.width, height: image.height) { x, y in
         (0..<3).map { UInt16(image.bytes[3 * (y * image.width + x) + $0]) } + [255]

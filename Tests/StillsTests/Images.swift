@@ -9,16 +9,6 @@ extension RGBImage {
       (UInt8(x * 255 / max(1, width - 1)), UInt8(y * 255 / max(1, height - 1)), UInt8(128 + (x + y) % 16))
     }
   }
-
-  /// Returns the mean squared difference of all bytes.
-  func meanSquaredError(to other: RGBImage) -> Double {
-    precondition(width == other.width && height == other.height)
-    let sum = zip(bytes, other.bytes).reduce(0) { sum, pair in
-      let difference = Int(pair.0) - Int(pair.1)
-      return sum + difference * difference
-    }
-    return Double(sum) / Double(bytes.count)
-  }
 }
 
 /// The marker segments of a JPEG file (ITU-T T.81, annex B).

@@ -8,7 +8,7 @@ struct JPEGDecoderTests {
   private let limits = JPEGLimits(pixels: 1_000_000)
 
   private func sample(progressive: Bool = true) throws -> [UInt8] {
-    try JPEGEncoder(quality: 85, isProgressive: progressive).encode(.gradient(width: 120, height: 90))
+    try PhotoFixture.libjpeg(.gradient(width: 120, height: 90), quality: 85, isProgressive: progressive)
   }
 
   /// Returns the error of decoding; nil if it succeeds.
@@ -176,7 +176,7 @@ struct JPEGDecoderTests {
 
   @Test("12-bit samples are unsupported")
   func twelveBits() throws {
-    var bytes = try JPEGEncoder(quality: 85, isProgressive: false).encode(.gradient(width: 16, height: 16))
+    var bytes = try PhotoFixture.libjpeg(.gradient(width: 16, height: 16), quality: 85)
     let segments = JPEGSegments(bytes)
     let frame = try segments.payloads[#require(segments.markers.firstIndex { $0 == 0xC0 || $0 == 0xC1 })]
     bytes[frame - 3] = 0xC1

@@ -1,5 +1,6 @@
 import Glibc
 internal import Kernels
+internal import MediaFixtures
 internal import MediaProcess
 internal import Model
 internal import Platform
@@ -141,7 +142,6 @@ struct PhotoSet: Sendable {
         for component in [color.x, color.y, color.z] { bytes.append(UInt8(min(max(component + noise, 0), 255))) }
       }
     }
-    return try JPEGEncoder(quality: 92, isProgressive: false).encode(
-      RGBImage(width: width, height: height, bytes: bytes))
+    return try PhotoFixture.libjpeg(RGBImage(width: width, height: height, bytes: bytes), quality: 92)
   }
 }

@@ -42,7 +42,6 @@ int cjpeg_is_refined(const struct jpeg_decompress_struct *info) {
 
 // Whether every block is decoded, so that no pixel depends on what follows. Of an image with several sequential scans that is not known.
 static int is_complete(j_common_ptr common) {
-  if (!common->is_decompressor) return 0;
   const struct jpeg_decompress_struct *info = (struct jpeg_decompress_struct *)common;
   if (info->progressive_mode)
     return info->input_iMCU_row >= info->total_iMCU_rows && cjpeg_is_refined(info);
@@ -61,7 +60,7 @@ static void handle_message(j_common_ptr info, int level) {
     case JWRN_NOT_SEQUENTIAL: return;
     case JWRN_EXTRANEOUS_DATA:
       // Some cameras write bytes between the segments of the header.
-      if (info->is_decompressor && ((j_decompress_ptr)info)->input_scan_number == 0) return;
+      if (((j_decompress_ptr)info)->input_scan_number == 0) return;
       if (!is_complete(info)) break;
       // A trailer, or filler behind restart markers.
       if (manager->msg_parm.i[1] != end_of_image || cjpeg_file_source_has_ended(((j_decompress_ptr)info)->src)) return;

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// JPEG by libjpeg-turbo. libjpeg reports errors by longjmp, which must not unwind Swift frames: each function here
-// calls setjmp itself, does not call Swift code, and returns a status.
+// Decoding of JPEG by libjpeg-turbo. libjpeg reports errors by longjmp, which must not unwind Swift frames: each
+// function here calls setjmp itself, does not call Swift code, and returns a status.
 
 enum cjpeg_status {
   cjpeg_ok = 0,
@@ -25,25 +25,6 @@ struct cjpeg_failure {
   enum cjpeg_status status;
   char message[cjpeg_message_size];
 };
-
-/// An image to encode: rows of 24-bit sRGB pixels.
-struct cjpeg_image {
-  const uint8_t *rows;
-  size_t stride;
-  uint32_t width;
-  uint32_t height;
-  int quality;         // 1 to 100
-  int halves_chroma;   // nonzero: 4:2:0, else 4:4:4
-  int is_progressive;  // nonzero: libjpeg's default progression, else one scan
-};
-
-/// Encodes an image with optimised Huffman tables, a JFIF header and no other metadata. Free `*bytes` with
-/// `cjpeg_free`.
-enum cjpeg_status cjpeg_encode(const struct cjpeg_image *image, uint8_t **bytes, size_t *count,
-                               struct cjpeg_failure *failure);
-
-/// Frees the result of `cjpeg_encode`; NULL is allowed.
-void cjpeg_free(uint8_t *bytes);
 
 /// The limits of a decoder.
 struct cjpeg_limits {

@@ -104,7 +104,7 @@ struct VariantWriter {
   private func encode(_ image: PlanarImage, quality: Int) throws(RunFailure) -> [UInt8] {
     do {
       switch variant.format ?? .jpeg {
-      case .jpeg: return try PlanarJPEGEncoder(quality: quality).encode(image)
+      case .jpeg: return try JPEGEncoder(quality: quality).encode(image)
       case .webp: return try ImageEncoder.webp.encode(image.image, quality: quality)
       case .avif: return try ImageEncoder.avif.encode(image.image, quality: quality)
       }

@@ -24,8 +24,8 @@ final class StillWriter {
     let upright = ImageBuffer(width: plan.size.width, height: plan.size.height)
     try converter.draw(frame, into: upright.imagePlanes)
     let small = plan.size.fitted(longEdge: ThumbHash.maxEdge)
-    let hash = try withRGB(upright.imagePlanes, size: small) { (view) throws(RunFailure) in ThumbHash(view).base64 }
-    let jpeg = try withRGB(upright.imagePlanes, size: plan.size) { (view) throws(RunFailure) in try encode(view) }
+    let hash = ThumbHash(try image(of: upright.imagePlanes, size: small).image).base64
+    let jpeg = try encode(image(of: upright.imagePlanes, size: plan.size))
     do {
       try file.descriptor.write(jpeg, at: 0)
     } catch {
@@ -36,31 +36,25 @@ final class StillWriter {
       thumbhash: hash)
   }
 
-  private func encode(_ view: RGBView) throws(RunFailure) -> [UInt8] {
+  private func encode(_ image: PlanarImage) throws(RunFailure) -> [UInt8] {
     do {
-      return try JPEGEncoder(quality: plan.quality).encode(view)
+      return try JPEGEncoder(quality: plan.quality).encode(image)
     } catch {
       throw .failed(MediaError(.library, "\(error)"))
     }
   }
 
-  private func withRGB<Result>(
-    _ image: MutableImagePlanes, size: Size, use: (RGBView) throws(RunFailure) -> Result
-  ) throws(RunFailure) -> Result {
-    let stride = AlignedBuffer.aligned(3 * size.width)
-    let memory = AlignedBuffer(count: stride * size.height + AlignedBuffer.alignment)
+  private func image(of upright: MutableImagePlanes, size: Size) throws(RunFailure) -> PlanarImage {
+    let image = PlanarImage(width: size.width, height: size.height, halvesChroma: true)
     let source = Scaler.Side(
-      width: image.width, height: image.height, format: .yuv420p, matrix: .bt709, isFullRange: false,
+      width: upright.width, height: upright.height, format: .yuv420p, matrix: .bt709, isFullRange: false,
       chroma: converter.chroma)
+    // The colours of JFIF 1.02, with chroma in the middle of four samples.
     let target = Scaler.Side(
-      width: size.width, height: size.height, format: .rgb24, matrix: .bt709, isFullRange: true)
-    do {
-      let scaler = try Scaler(from: source, to: target)
-      try scaler.scale(image.planes, to: Scaler.Planes(memory.base, stride: stride))
-    } catch {
-      throw RunFailure(error)
-    }
-    return try use(RGBView(base: memory.base, stride: stride, width: size.width, height: size.height))
+      width: size.width, height: size.height, format: .yuv420p, matrix: .bt601, isFullRange: true, chroma: .centre)
+    let planes = MutableImagePlanes(y: image.plane(0), u: image.plane(1), v: image.plane(2)).planes
+    try RunFailure.wrap { () throws(AVError) in try Scaler(from: source, to: target).scale(upright.planes, to: planes) }
+    return image
   }
 }
 

@@ -73,8 +73,8 @@ extension Plan: Revised {
   /// 2: the samples of copied clips have lengths instead of start codes. 3: a tick shows the nearest frame, stills are as bright as the
   /// video, and sound of one channel as loud as its source. 4: colours lie where luma is, whatever a frame is scaled to; clips whose sound
   /// differs by up to two seconds are aligned; copied sound ends with the picture. 5: sound starts with the mean of the pictures.
-  /// 6: saturated colours of high dynamic range are nearer to their formula.
-  static var revision: Int? { 6 }
+  /// 6: saturated colours of high dynamic range are nearer to their formula. 7: stills have the scans of photos.
+  static var revision: Int? { 7 }
 }
 
 extension PhotoPlan: Revised {

@@ -28,7 +28,7 @@ extension FuzzTarget {
   /// The JPEG coder: any size, quality and samples, with and without vector instructions.
   private static let encoder = FuzzTarget("encoder") { bytes in
     var input = InputReader(bytes)
-    let encoder = PlanarJPEGEncoder(quality: input.number(in: 1...100))
+    let encoder = JPEGEncoder(quality: input.number(in: 1...100))
     let halvesChroma = input.flag()
     let image = image(&input, halvesChroma: halvesChroma)
     let file = try encoder.encode(image)

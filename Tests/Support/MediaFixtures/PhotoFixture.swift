@@ -1,4 +1,5 @@
 internal import CHEIFFixture
+internal import CJPEGReference
 internal import Glibc
 package import Stills
 
@@ -49,11 +50,26 @@ package enum PhotoFixture {
 
   /// Encodes a baseline JPEG with Exif data.
   package static func jpeg(_ image: RGBImage, exif: [UInt8] = [], quality: Int = 95) throws -> [UInt8] {
-    let bytes = try JPEGEncoder(quality: quality, chroma: .full, isProgressive: false).encode(image)
+    let bytes = try libjpeg(image, quality: quality, halvesChroma: false)
     guard !exif.isEmpty else { return bytes }
     let content = Array("Exif\0\0".utf8) + exif
     let length = content.count + 2
     return bytes.prefix(2) + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + content + bytes.dropFirst(2)
+  }
+
+  /// Encodes a JPEG by libjpeg.
+  package static func libjpeg(
+    _ image: RGBImage, quality: Int, halvesChroma: Bool = true, isProgressive: Bool = false
+  ) throws -> [UInt8] {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    defer { free(bytes) }
+    guard
+      cjpegreference_encode(
+        image.bytes, Int32(image.width), Int32(image.height), Int32(quality), halvesChroma ? 1 : 0,
+        isProgressive ? 1 : 0, &bytes, &count) == 0
+    else { throw JPEGError.outOfMemory }
+    return Array(UnsafeBufferPointer(start: bytes, count: count))
   }
 
   /// Encodes a PNG of RGBA samples, 8 or 16 bits each, with uncompressed deflate blocks (PNG 3, RFC 1950, RFC 1951).
@@ -111,7 +127,7 @@ extension PhotoFixture {
     }
     switch format {
     case "jpeg": return try jpeg(image, exif: exif(orientation: 6, hasPosition: true))
-    case "progressive": return try JPEGEncoder(quality: 90).encode(image)
+    case "progressive": return try libjpeg(image, quality: 90, isProgressive: true)
     case "png":
       return png(width: width, height: height) { x, y in
         [x * 2, y * 3, 7, 255 - y % 256].map { UInt16($0 % 256) }

@@ -4,14 +4,14 @@
 
 #include <jpeglib.h>
 
-#include "CJPEGComparison.h"
+#include "CJPEGReference.h"
 
 static void count_message(j_common_ptr codec, int level) {
   if (level < 0) codec->err->num_warnings++;
 }
 
 /// Returns a copy of a plane, padded to full blocks by repeating the last column and row.
-static uint8_t *padded(const struct cjpegcomparison_image *image, int index, int across, int down) {
+static uint8_t *padded(const struct cjpegreference_image *image, int index, int across, int down) {
   const int width = index ? image->chroma_width : image->width;
   const int height = index ? image->chroma_height : image->height;
   uint8_t *bytes = malloc((size_t)across * (size_t)down);
@@ -23,7 +23,20 @@ static uint8_t *padded(const struct cjpegcomparison_image *image, int index, int
   return bytes;
 }
 
-int cjpegcomparison_encode(const struct cjpegcomparison_image *image, int quality, uint8_t **bytes, size_t *count) {
+/// Prepares an encoder of three components whose luma has `side` times the width and height of chroma.
+static void prepare(struct jpeg_compress_struct *encoder, int width, int height, J_COLOR_SPACE space, int quality,
+                    int side) {
+  encoder->image_width = (JDIMENSION)width;
+  encoder->image_height = (JDIMENSION)height;
+  encoder->input_components = 3;
+  encoder->in_color_space = space;
+  jpeg_set_defaults(encoder);
+  jpeg_set_quality(encoder, quality, TRUE);
+  encoder->comp_info[0].h_samp_factor = encoder->comp_info[0].v_samp_factor = side;
+}
+
+int cjpegreference_encode(const uint8_t *rows, int width, int height, int quality, int halves_chroma,
+                          int is_progressive, uint8_t **bytes, size_t *count) {
   struct jpeg_compress_struct encoder;
   struct jpeg_error_mgr errors;
   encoder.err = jpeg_std_error(&errors);
@@ -31,16 +44,34 @@ int cjpegcomparison_encode(const struct cjpegcomparison_image *image, int qualit
   unsigned char *out = NULL;
   unsigned long size = 0;
   jpeg_mem_dest(&encoder, &out, &size);
-  encoder.image_width = (JDIMENSION)image->width;
-  encoder.image_height = (JDIMENSION)image->height;
-  encoder.input_components = 3;
-  encoder.in_color_space = JCS_YCbCr;
-  jpeg_set_defaults(&encoder);
-  jpeg_set_quality(&encoder, quality, TRUE);
+  prepare(&encoder, width, height, JCS_RGB, quality, halves_chroma ? 2 : 1);
+  encoder.optimize_coding = TRUE;
+  if (is_progressive) jpeg_simple_progression(&encoder);
+  jpeg_start_compress(&encoder, TRUE);
+  while (encoder.next_scanline < encoder.image_height) {
+    JSAMPROW row = (JSAMPROW)(rows + (size_t)encoder.next_scanline * 3 * (size_t)width);
+    jpeg_write_scanlines(&encoder, &row, 1);
+  }
+  jpeg_finish_compress(&encoder);
+  jpeg_destroy_compress(&encoder);
+  *bytes = out;
+  *count = size;
+  return out == NULL;
+}
+
+int cjpegreference_encode_planes(const struct cjpegreference_image *image, int quality, uint8_t **bytes,
+                                 size_t *count) {
+  struct jpeg_compress_struct encoder;
+  struct jpeg_error_mgr errors;
+  encoder.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&encoder);
+  unsigned char *out = NULL;
+  unsigned long size = 0;
+  jpeg_mem_dest(&encoder, &out, &size);
+  const int side = image->chroma_width == image->width && image->chroma_height == image->height ? 1 : 2;
+  prepare(&encoder, image->width, image->height, JCS_YCbCr, quality, side);
   encoder.dct_method = JDCT_ISLOW;
   encoder.raw_data_in = TRUE;
-  const int side = image->chroma_width == image->width && image->chroma_height == image->height ? 1 : 2;
-  encoder.comp_info[0].h_samp_factor = encoder.comp_info[0].v_samp_factor = side;
   jpeg_start_compress(&encoder, TRUE);
   const int mcu = 8 * side, across = (image->width + mcu - 1) / mcu * mcu;
   const int down = (image->height + mcu - 1) / mcu * mcu;
@@ -89,7 +120,7 @@ static int components_agree(struct jpeg_decompress_struct *a, struct jpeg_decomp
   return 1;
 }
 
-int cjpegcomparison_agree(const uint8_t *a, size_t a_count, const uint8_t *b, size_t b_count) {
+int cjpegreference_agree(const uint8_t *a, size_t a_count, const uint8_t *b, size_t b_count) {
   struct jpeg_decompress_struct one, other;
   struct jpeg_error_mgr one_errors, other_errors;
   open_file(&one, &one_errors, a, a_count);
