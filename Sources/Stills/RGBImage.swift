@@ -15,36 +15,6 @@ package struct RGBImage: Hashable, Sendable {
     self.height = height
     self.bytes = bytes
   }
-
-  /// Calls `body` with a view of the pixels, valid during the call.
-  package func withView<Result, Failure: Error>(
-    _ body: (RGBView) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) in
-      // An image has at least one pixel, so the array has an address.
-      try body(RGBView(base: bytes.baseAddress!, stride: 3 * width, width: width, height: height))
-    }
-  }
-}
-
-/// A read-only view of 24-bit sRGB pixels, in memory that the caller owns.
-package struct RGBView {
-  /// The first byte of the top row.
-  package let base: UnsafeRawPointer
-  /// The distance in bytes between rows, at least three times the width.
-  package let stride: Int
-  /// The number of pixels in a row, at least 1.
-  package let width: Int
-  /// The number of rows, at least 1.
-  package let height: Int
-
-  package init(base: UnsafeRawPointer, stride: Int, width: Int, height: Int) {
-    precondition(width > 0 && height > 0 && stride >= 3 * width, "the size does not match the stride")
-    self.base = base
-    self.stride = stride
-    self.width = width
-    self.height = height
-  }
 }
 
 /// The dominant colour of an image: the mean of the pixels in the fullest of 512 equal parts of the RGB cube.
@@ -86,11 +56,8 @@ package enum ImageEncoder: Sendable {
     var count = 0
     if self == .avif { HEIFLibrary.load() }
     let encode = self == .webp ? cimages_encode_webp : cimages_encode_avif
-    let status = image.withView { view in
-      encode(
-        view.base.assumingMemoryBound(to: UInt8.self), view.stride, UInt32(view.width), UInt32(view.height),
-        Int32(quality), &bytes, &count, &failure)
-    }
+    let status = encode(
+      image.bytes, 3 * image.width, UInt32(image.width), UInt32(image.height), Int32(quality), &bytes, &count, &failure)
     guard status == cimages_ok else { throw ImageError(failure) }
     defer { cimages_free(bytes) }
     return [UInt8](UnsafeBufferPointer(start: bytes, count: count))

@@ -12,7 +12,7 @@ package struct ThumbHash: Hashable, Sendable {
   package let bytes: [UInt8]
 
   /// Hashes an image of at most 100 x 100 pixels.
-  package init(_ image: RGBView) {
+  package init(_ image: RGBImage) {
     let (width, height) = (image.width, image.height)
     precondition(max(width, height) <= Self.maxEdge, "ThumbHash takes at most 100 x 100 pixels")
     let longest = Double(max(width, height))
@@ -44,11 +44,6 @@ package struct ThumbHash: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Hashes an image of at most 100 x 100 pixels.
-  package init(_ image: RGBImage) {
-    self = image.withView { ThumbHash($0) }
-  }
-
   /// The hash as text: base64 with padding (RFC 4648, section 4).
   package var base64: String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
@@ -69,17 +64,13 @@ private struct Planes {
   private(set) var yellowBlue: [Double] = []
   private(set) var redGreen: [Double] = []
 
-  init(_ image: RGBView) {
-    for y in 0..<image.height {
-      for x in 0..<image.width {
-        let pixel = image.base + y * image.stride + 3 * x
-        let red = Double(pixel.load(as: UInt8.self)) / 255
-        let green = Double(pixel.load(fromByteOffset: 1, as: UInt8.self)) / 255
-        let blue = Double(pixel.load(fromByteOffset: 2, as: UInt8.self)) / 255
-        luma.append((red + green + blue) / 3)
-        yellowBlue.append((red + green) / 2 - blue)
-        redGreen.append(red - green)
-      }
+  init(_ image: RGBImage) {
+    for at in stride(from: 0, to: image.bytes.count, by: 3) {
+      let (red, green, blue) =
+        (Double(image.bytes[at]) / 255, Double(image.bytes[at + 1]) / 255, Double(image.bytes[at + 2]) / 255)
+      luma.append((red + green + blue) / 3)
+      yellowBlue.append((red + green) / 2 - blue)
+      redGreen.append(red - green)
     }
   }
 }
