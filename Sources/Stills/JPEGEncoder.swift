@@ -24,7 +24,6 @@ package struct JPEGEncoder: Hashable, Sendable {
     }
     planes.plane = (bytes(0), bytes(1), bytes(2))
     planes.stride = (image.plane(0).stride, image.plane(1).stride, image.plane(2).stride)
-    planes.components = 3
     planes.width = Int32(clamping: image.width)
     planes.height = Int32(clamping: image.height)
     planes.chroma_width = Int32(clamping: image.chromaSize.width)

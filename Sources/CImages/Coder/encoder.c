@@ -9,22 +9,15 @@
 /// The maximum width and height, as in libjpeg (JPEG_MAX_DIMENSION).
 enum { max_side = 65500 };
 
-/// The scans of a colour image.
+/// The scans of an image.
 ///
 /// The last scan adds the lowest bit of luma's AC, and the first band of AC ends at index 9. For photographs at
 /// qualities 30 to 95 this was the best compromise among scripts with one refinement scan; scripts without one take up
 /// to four percent more.
-static const cjpegcoder_scan colour_script[] = {
+static const cjpegcoder_scan script[CJPEGCODER_SCANS] = {
   {CJPEGCODER_DC_SCAN, 0, 0, 0, 0},      {CJPEGCODER_FIRST_SCAN, 0, 1, 9, 1},
   {CJPEGCODER_FIRST_SCAN, 2, 1, 63, 0},  {CJPEGCODER_FIRST_SCAN, 1, 1, 63, 0},
   {CJPEGCODER_FIRST_SCAN, 0, 10, 63, 1}, {CJPEGCODER_REFINEMENT_SCAN, 0, 1, 63, 0}};
-
-/// The scans of a grey image.
-static const cjpegcoder_scan grey_script[] = {
-  {CJPEGCODER_DC_SCAN, 0, 0, 0, 0},
-  {CJPEGCODER_FIRST_SCAN, 0, 1, 9, 1},
-  {CJPEGCODER_FIRST_SCAN, 0, 10, 63, 1},
-  {CJPEGCODER_REFINEMENT_SCAN, 0, 1, 63, 0}};
 
 /// One component of the image.
 typedef struct {
@@ -50,15 +43,14 @@ typedef struct {
   const cjpegcoder_kernels *kernels;
   /// The luma and the chroma quantiser.
   cjpegcoder_quantiser quantisers[2];
-  /// The components, and their count.
-  component_plane components[3];
-  int component_count;
+  /// The components.
+  component_plane components[CJPEGCODER_COMPONENTS];
   /// Whether the chroma components have half the width and height.
   bool halved_chroma;
   /// The size in MCUs.
   int mcus_across, mcus_down;
   /// The tokens of each scan, and their count.
-  cjpegcoder_stream streams[CJPEGCODER_MAX_SCANS];
+  cjpegcoder_stream streams[CJPEGCODER_SCANS];
   int stream_count;
   /// The memory of all components' DC values.
   int16_t *dc_memory;
@@ -90,14 +82,12 @@ static cjpegcoder_kernels best_kernels(void) {
 static bool is_valid(const cjpegcoder_image *image) {
   int width = image->width, height = image->height;
   if (width < 1 || width > max_side || height < 1 || height > max_side) { return false; }
-  if (image->components != 1 && image->components != 3) { return false; }
-  for (int index = 0; index < image->components; index++) {
+  for (int index = 0; index < CJPEGCODER_COMPONENTS; index++) {
     ptrdiff_t plane_width = index ? image->chroma_width : width;
     // A negative stride means that the bottom row is stored first.
     ptrdiff_t stride = image->stride[index];
     if (!image->plane[index] || (stride < plane_width && stride > -plane_width)) { return false; }
   }
-  if (image->components == 1) { return true; }
   return (image->chroma_width == width && image->chroma_height == height) ||
          (image->chroma_width == (width + 1) / 2 && image->chroma_height == (height + 1) / 2);
 }
@@ -106,14 +96,12 @@ static bool is_valid(const cjpegcoder_image *image) {
 static bool prepare(encoder *state, const cjpegcoder_image *image, int quality) {
   cjpegcoder_prepare_quantiser(&state->quantisers[0], false, quality);
   cjpegcoder_prepare_quantiser(&state->quantisers[1], true, quality);
-  state->component_count = image->components;
-  state->halved_chroma = image->components == 3 &&
-                         (image->chroma_width != image->width || image->chroma_height != image->height);
+  state->halved_chroma = image->chroma_width != image->width || image->chroma_height != image->height;
   int mcu_side = state->halved_chroma ? 16 : 8;
   state->mcus_across = (image->width + mcu_side - 1) / mcu_side;
   state->mcus_down = (image->height + mcu_side - 1) / mcu_side;
   size_t dc_count = 0;
-  for (int index = 0; index < state->component_count; index++) {
+  for (int index = 0; index < CJPEGCODER_COMPONENTS; index++) {
     component_plane *component = &state->components[index];
     component->samples = image->plane[index];
     component->stride = image->stride[index];
@@ -128,15 +116,12 @@ static bool prepare(encoder *state, const cjpegcoder_image *image, int quality) 
   state->dc_memory = malloc(dc_count * sizeof *state->dc_memory);
   if (!state->dc_memory) { return false; }
   int16_t *dc = state->dc_memory;
-  for (int index = 0; index < state->component_count; index++) {
+  for (int index = 0; index < CJPEGCODER_COMPONENTS; index++) {
     component_plane *component = &state->components[index];
     component->dc = dc;
     dc += (size_t)component->padded_across * (size_t)component->sampling;
   }
-  bool colour = state->component_count > 1;
-  const cjpegcoder_scan *script = colour ? colour_script : grey_script;
-  int scans = (int)(colour ? sizeof colour_script / sizeof *script : sizeof grey_script / sizeof *script);
-  for (; state->stream_count < scans; state->stream_count++) {
+  for (; state->stream_count < CJPEGCODER_SCANS; state->stream_count++) {
     state->streams[state->stream_count].scan = script[state->stream_count];
     if (!cjpegcoder_stream_grow(&state->streams[state->stream_count])) { return false; }
   }
@@ -215,7 +200,7 @@ static bool encode_component_row(encoder *state, int index, int mcu_row) {
 static bool tokenise_dc_row(encoder *state) {
   cjpegcoder_stream *stream = &state->streams[0];
   for (int mcu = 0; mcu < state->mcus_across; mcu++) {
-    for (int index = 0; index < state->component_count; index++) {
+    for (int index = 0; index < CJPEGCODER_COMPONENTS; index++) {
       const component_plane *component = &state->components[index];
       const int16_t *dc = component->dc + (size_t)mcu * (size_t)component->sampling;
       for (int row = 0; row < component->sampling; row++, dc += component->padded_across) {
@@ -231,7 +216,7 @@ static bool tokenise_dc_row(encoder *state) {
 /// Collects the tokens of the image and writes the file; false when memory is exhausted.
 static bool encode(encoder *state, const cjpegcoder_image *image, cjpegcoder_buffer *out) {
   for (int mcu_row = 0; mcu_row < state->mcus_down; mcu_row++) {
-    for (int index = 0; index < state->component_count; index++) {
+    for (int index = 0; index < CJPEGCODER_COMPONENTS; index++) {
       if (!encode_component_row(state, index, mcu_row)) { return false; }
     }
     if (!tokenise_dc_row(state)) { return false; }
@@ -240,7 +225,7 @@ static bool encode(encoder *state, const cjpegcoder_image *image, cjpegcoder_buf
   for (int scan = 0; written && scan < state->stream_count; scan++) {
     cjpegcoder_stream *stream = &state->streams[scan];
     written = cjpegcoder_stream_finish(stream) &&
-              cjpegcoder_write_scan(out, stream, state->component_count, state->kernels->emit);
+              cjpegcoder_write_scan(out, stream, state->kernels->emit);
   }
   return written && cjpegcoder_write_end(out);
 }

@@ -53,10 +53,10 @@ static bool put_segment(cjpegcoder_buffer *out, int marker, int payload) {
 
 /// Adds SOF2 (T.81 B.2.2).
 static bool put_frame(cjpegcoder_buffer *out, const cjpegcoder_image *image, bool halved_chroma) {
-  bool written = put_segment(out, 0xc2, 6 + 3 * image->components) && put_byte(out, 8) &&
+  bool written = put_segment(out, 0xc2, 6 + 3 * CJPEGCODER_COMPONENTS) && put_byte(out, 8) &&
                  put_word(out, image->height) && put_word(out, image->width) &&
-                 put_byte(out, image->components);
-  for (int component = 0; written && component < image->components; component++) {
+                 put_byte(out, CJPEGCODER_COMPONENTS);
+  for (int component = 0; written && component < CJPEGCODER_COMPONENTS; component++) {
     written = put_byte(out, component + 1) && put_byte(out, component == 0 && halved_chroma ? 0x22 : 0x11) &&
               put_byte(out, component ? 1 : 0);
   }
@@ -69,7 +69,7 @@ bool cjpegcoder_write_headers(cjpegcoder_buffer *out, const cjpegcoder_image *im
   static const uint8_t start[] = {0xff, 0xd8, 0xff, 0xe0, 0,    16,   'J',  'F',  'I', 'F',
                                   0,    1,    1,    0,    0,    1,    0,    1,    0,   0};
   bool written = put_bytes(out, start, sizeof start);
-  for (int table = 0; written && table < (image->components > 1 ? 2 : 1); table++) {
+  for (int table = 0; written && table < 2; table++) {
     written = put_segment(out, 0xdb, 1 + CJPEGCODER_BLOCK) && put_byte(out, table) &&
               put_bytes(out, quantisers[table].values, CJPEGCODER_BLOCK);
   }
@@ -82,9 +82,9 @@ bool cjpegcoder_write_huffman(cjpegcoder_buffer *out, int slot, const cjpegcoder
          put_bytes(out, huffman->symbols, (size_t)huffman->symbol_count);
 }
 
-bool cjpegcoder_write_scan_header(cjpegcoder_buffer *out, const cjpegcoder_scan *scan, int components) {
+bool cjpegcoder_write_scan_header(cjpegcoder_buffer *out, const cjpegcoder_scan *scan) {
   bool is_dc = scan->kind == CJPEGCODER_DC_SCAN;
-  int scanned = is_dc ? components : 1;
+  int scanned = is_dc ? CJPEGCODER_COMPONENTS : 1;
   bool written = put_segment(out, 0xda, 4 + 2 * scanned) && put_byte(out, scanned);
   for (int index = 0; written && index < scanned; index++) {
     int component = is_dc ? index : scan->component, table = component ? 1 : 0;

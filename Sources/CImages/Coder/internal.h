@@ -20,8 +20,10 @@ enum {
   CJPEGCODER_BLOCK = 64,
   /// The maximum number of blocks transformed at once; their coefficients stay in the level 1 cache until tokenised.
   CJPEGCODER_STRIP = 32,
-  /// The maximum number of scans in a file.
-  CJPEGCODER_MAX_SCANS = 6,
+  /// Y, Cb and Cr.
+  CJPEGCODER_COMPONENTS = 3,
+  /// The number of scans in a file.
+  CJPEGCODER_SCANS = 6,
   /// The number of tokens in a chunk, which with its header takes just under 64 KiB.
   CJPEGCODER_CHUNK_TOKENS = 16368
 };
@@ -128,7 +130,7 @@ typedef struct {
   /// Correction bits of that run that do not fill a token yet, and their number.
   uint32_t pending, pending_count;
   /// The last DC value of each component.
-  int predicted_dc[3];
+  int predicted_dc[CJPEGCODER_COMPONENTS];
   /// The number of occurrences of each symbol.
   uint32_t counts[256];
 } cjpegcoder_stream;
@@ -187,10 +189,10 @@ bool cjpegcoder_write_headers(cjpegcoder_buffer *out, const cjpegcoder_image *im
                               const cjpegcoder_quantiser quantisers[2]);
 /// Writes one Huffman table; `slot` is its class and identifier (Tc << 4 | Th).
 bool cjpegcoder_write_huffman(cjpegcoder_buffer *out, int slot, const cjpegcoder_huffman *huffman);
-/// Writes the header of a scan of an image with `components` components.
-bool cjpegcoder_write_scan_header(cjpegcoder_buffer *out, const cjpegcoder_scan *scan, int components);
+/// Writes the header of a scan.
+bool cjpegcoder_write_scan_header(cjpegcoder_buffer *out, const cjpegcoder_scan *scan);
 /// Writes a scan from a finished stream and frees the stream; false when memory is exhausted.
-bool cjpegcoder_write_scan(cjpegcoder_buffer *out, cjpegcoder_stream *stream, int components, cjpegcoder_emit *emit);
+bool cjpegcoder_write_scan(cjpegcoder_buffer *out, cjpegcoder_stream *stream, cjpegcoder_emit *emit);
 /// Writes the end of the file.
 bool cjpegcoder_write_end(cjpegcoder_buffer *out);
 

@@ -78,14 +78,14 @@ static void finish_bits(cjpegcoder_bits *sink) {
 }
 
 /// Builds the tables of a scan, writes them and looks up their codes.
-static bool write_tables(cjpegcoder_buffer *out, const cjpegcoder_stream *stream, int components, uint32_t *codes) {
+static bool write_tables(cjpegcoder_buffer *out, const cjpegcoder_stream *stream, uint32_t *codes) {
   cjpegcoder_huffman huffman;
   if (stream->scan.kind != CJPEGCODER_DC_SCAN) {
     cjpegcoder_huffman_build(&huffman, stream->counts, 256);
     cjpegcoder_huffman_codes(&huffman, codes);
     return cjpegcoder_write_huffman(out, 0x10 | (stream->scan.component ? 1 : 0), &huffman);
   }
-  for (int table = 0; table < (components > 1 ? 2 : 1); table++) {
+  for (int table = 0; table < 2; table++) {
     int offset = table * CJPEGCODER_CHROMA_DC;
     cjpegcoder_huffman_build(&huffman, stream->counts + offset, CJPEGCODER_CHROMA_DC);
     cjpegcoder_huffman_codes(&huffman, codes + offset);
@@ -94,13 +94,10 @@ static bool write_tables(cjpegcoder_buffer *out, const cjpegcoder_stream *stream
   return true;
 }
 
-bool cjpegcoder_write_scan(cjpegcoder_buffer *out, cjpegcoder_stream *stream, int components, cjpegcoder_emit *emit) {
+bool cjpegcoder_write_scan(cjpegcoder_buffer *out, cjpegcoder_stream *stream, cjpegcoder_emit *emit) {
   // Tokens that contain only bits have a code of length 0.
   uint32_t codes[256] = {0};
-  if (!write_tables(out, stream, components, codes) ||
-      !cjpegcoder_write_scan_header(out, &stream->scan, components)) {
-    return false;
-  }
+  if (!write_tables(out, stream, codes) || !cjpegcoder_write_scan_header(out, &stream->scan)) { return false; }
   cjpegcoder_bits sink = {NULL, 0, 64};
   for (const cjpegcoder_chunk *chunk = stream->first_chunk; chunk; chunk = chunk->next) {
     // The bit buffer may still hold 64 bits, which may need stuffing.

@@ -14,14 +14,12 @@ enum {
   CJPEGCODER_BAD_ARGUMENT = 2
 };
 
-/// Three planes of 8-bit samples in full-range YCbCr (JFIF), or one plane for grey.
+/// Three planes of 8-bit samples in full-range YCbCr (JFIF).
 typedef struct {
-  /// The first sample of each plane; only plane[0] is read for grey.
+  /// The first sample of each plane.
   const uint8_t *plane[3];
   /// The distance in bytes from one row of a plane to the next.
   ptrdiff_t stride[3];
-  /// 1 for grey, 3 for YCbCr.
-  int components;
   /// The size of the first plane, each 1...65500.
   int width, height;
   /// The size of the other two: either width x height (4:4:4) or ceil(width/2) x ceil(height/2) (4:2:0).
