@@ -6,7 +6,7 @@ package import Platform
 /// FFmpeg does not probe the format, has no protocol available, and cannot open other files that the file refers to.
 package struct Demuxer: ~Copyable {
   let context: UnsafeMutablePointer<AVFormatContext>
-  private let reader: FileReader
+  private let reader: FileContext
   private let interrupt: Interrupt
   /// The properties of the streams as the headers state them, by stream index.
   package let streams: [StreamInfo]
@@ -21,7 +21,7 @@ package struct Demuxer: ~Copyable {
   ///   - interrupt: FFmpeg polls it while it reads.
   package init(reading file: OpenFile, limits: DemuxerLimits, interrupt: Interrupt) throws(AVError) {
     try interrupt.check()
-    let reader = try FileReader(file)
+    let reader = try FileContext(file)
     var context = avformat_alloc_context()
     guard let allocated = context else { throw .outOfMemory("avformat_alloc_context") }
     allocated.pointee.pb = reader.context
@@ -61,7 +61,7 @@ package struct Demuxer: ~Copyable {
   }
 
   /// Whether a read from the file failed; the file itself may be valid.
-  package var readFailed: Bool { reader.failed }
+  package var readFailed: Bool { reader.readFailed }
 
   /// The number of packets of a stream in the index entries read so far; at the end of the file, of all its packets.
   package func indexedPackets(of stream: Int) -> Int {

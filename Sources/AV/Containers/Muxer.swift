@@ -12,13 +12,13 @@ package struct Muxer: ~Copyable {
   }
 
   private let context: UnsafeMutablePointer<AVFormatContext>
-  private let writer: FileWriter
+  private let writer: FileContext
   private let reopener: Reopener
 
   /// Creates a muxer that writes from the beginning of the file, which must be empty.
   package init(writing file: OpenFile, format: Format = .mp4) throws(AVError) {
-    let writer = try FileWriter(file)
-    let reopener = Reopener(writer)
+    let writer = try FileContext(file, writes: true)
+    let reopener = Reopener(file)
     var context: UnsafeMutablePointer<AVFormatContext>?
     try AVError.check(
       avformat_alloc_output_context2(&context, nil, format.rawValue, nil), "avformat_alloc_output_context2")
