@@ -41,7 +41,7 @@ struct Outputs: Sendable {
   }
 }
 
-/// Everything that determines the bytes of a set of outputs, except the sources.
+/// Everything that determines what a set of outputs shows, except the sources.
 struct Recipe<Plan: Encodable & Revised>: Encodable {
   let definition: SHA256Digest
   let libraries: [String: String]
@@ -56,7 +56,7 @@ struct Recipe<Plan: Encodable & Revised>: Encodable {
     revision = Plan.revision
   }
 
-  /// The hash of the recipe. Equal sources and equal recipes give equal outputs.
+  /// The hash of the recipe. Equal sources and equal recipes give outputs that show the same.
   var hash: SHA256Digest {
     get throws { SHA256.digest(of: try JSON.canonical(JSON.encode(self))) }
   }
@@ -64,8 +64,8 @@ struct Recipe<Plan: Encodable & Revised>: Encodable {
 
 /// A type of plan whose outputs can change between versions of the program.
 protocol Revised {
-  /// A number that grows with each change of the program by which an equal plan gives other outputs; nil: there was
-  /// none.
+  /// A number that grows with each change of the program by which an equal plan gives other pictures, sound or structure, so that
+  /// stored outputs are worth making again; nil: there was none. Another encoder of equal pictures is no such change.
   static var revision: Int? { get }
 }
 
@@ -73,8 +73,8 @@ extension Plan: Revised {
   /// 2: the samples of copied clips have lengths instead of start codes. 3: a tick shows the nearest frame, stills are as bright as the
   /// video, and sound of one channel as loud as its source. 4: colours lie where luma is, whatever a frame is scaled to; clips whose sound
   /// differs by up to two seconds are aligned; copied sound ends with the picture. 5: sound starts with the mean of the pictures.
-  /// 6: saturated colours of high dynamic range are nearer to their formula. 7: stills have the scans of photos.
-  static var revision: Int? { 7 }
+  /// 6: saturated colours of high dynamic range are nearer to their formula.
+  static var revision: Int? { 6 }
 }
 
 extension PhotoPlan: Revised {
