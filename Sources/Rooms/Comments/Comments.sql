@@ -1,16 +1,16 @@
--- Comments on posts, places and collections. SUBJECT is replaced by the condition on the row of a comment that it is on what $1 names.
+-- Comments on posts, places and collections. The subject is the condition on the row of a comment that it is on what $1 names.
 
 -- name: insert_comment
 INSERT INTO comment (public_id, author, text, post_id, place_id, collection_id)
 VALUES ($1::uuid, $2, $3, (SELECT id FROM post WHERE public_id = $4::uuid), $5, (SELECT id FROM collection WHERE public_id = $6::uuid))
 RETURNING {comment_columns}
 
--- name: comment
-SELECT {comment_columns} FROM comment WHERE SUBJECT AND comment.public_id = $2::uuid AND {shown(comment, $3)}
+-- name: comment(subject)
+SELECT {comment_columns} FROM comment WHERE {subject} AND comment.public_id = $2::uuid AND {shown(comment, $3)}
 
--- name: comments
+-- name: comments(subject)
 SELECT {comment_columns} FROM comment
-WHERE SUBJECT AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint) AND {shown(comment, $5)}
+WHERE {subject} AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint) AND {shown(comment, $5)}
 ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
 
 -- name: drop_comment

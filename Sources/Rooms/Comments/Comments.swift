@@ -143,9 +143,7 @@ extension Comments {
   private static func statement(_ statement: Statement, on subject: RecordID) -> Statement {
     let kind = subject.kind
     let value = kind == .place ? "$1" : "(SELECT id FROM \(kind.name) WHERE public_id = $1::uuid)"
-    return Statement(
-      name: "\(statement.name).\(kind.name)",
-      text: statement.text.replacing("SUBJECT", with: "comment.\(kind.name)_id = \(value)"))
+    return statement.filled(kind.name, ["subject": "comment.\(kind.name)_id = \(value)"])
   }
 }
 

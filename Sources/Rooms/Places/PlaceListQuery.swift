@@ -53,8 +53,6 @@ struct PlaceListQuery {
 
   /// The statement, whose parameters are `parameters`.
   var statement: Statement {
-    let base = order == .distance ? Places.statements["places_by_distance"] : Places.statements["places"]
-    let filters = conditions.map { $0 + " AND " }.joined()
     let key =
       switch order {
       case .posts: "post_count"
@@ -62,10 +60,11 @@ struct PlaceListQuery {
       case .saves: viewer == .unrestricted ? "save_count" : "favourite_count"
       case .distance: "(\(Self.farthest) - \(Self.distance))"
       }
-    return Statement(
-      name: "\(base.name).\(key).\(filters)",
-      text: base.text.replacing("CONDITIONS ", with: filters).replacing("ORDER_KEY", with: key)
-        .replacing("DISTANCE", with: Self.distance))
+    let conditions = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
+    var arguments = ["conditions": conditions, "key": key]
+    guard order == .distance else { return Places.statements["places"].filled("\(key).\(conditions)", arguments) }
+    arguments["distance"] = Self.distance
+    return Places.statements["places_by_distance"].filled(conditions, arguments)
   }
 
   private static let distance = PostListQuery.distance(latitude: "$5::float8", longitude: "$6::float8")

@@ -1,4 +1,4 @@
--- Places and what users note about them, and how many posts lie where. The fragments of visibility are those of Store.sql.
+-- Places and what users note about them, and how many posts lie where. The fragments of visibility are those of Fragments.sql.
 
 -- fragment: known(place, viewer)
 -- Whether a viewer may know of a place. One that a moderator has hidden is for clients that act as no user.
@@ -32,22 +32,22 @@ SELECT {place_columns($2)} FROM place WHERE place.id = $1 AND {known(place, $2)}
 -- name: places_by_id
 SELECT {place_columns($2)} FROM place WHERE place.id = ANY ($1::text[]) AND {known(place, $2)} ORDER BY place.id
 
--- name: places
--- CONDITIONS and ORDER_KEY are replaced: by the conditions of the list, and by what has the largest value in the first place.
+-- name: places(conditions, key)
+-- The key is what has the largest value in the first place.
 -- Which places are those of the page is decided by an index; their rows, photos and notes are read one by one, and OFFSET keeps it so.
 SELECT {place_columns($4)}, chosen.key FROM (
-  SELECT number, ORDER_KEY AS key FROM place
-  WHERE CONDITIONS {known(place, $4)} AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
-  ORDER BY ORDER_KEY DESC, number DESC LIMIT $3::int) AS chosen
+  SELECT number, {key} AS key FROM place
+  WHERE {conditions} AND {known(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
+  ORDER BY {key} DESC, number DESC LIMIT $3::int) AS chosen
 CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
 ORDER BY chosen.key DESC, chosen.number DESC
 
--- name: places_by_distance
+-- name: places_by_distance(conditions, key, distance)
 -- The same for those near a point, the nearest first, as posts_by_distance.
 SELECT {place_columns($4)}, chosen.key, chosen.distance, chosen.found, chosen.reach FROM (
   SELECT number, key, distance, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
-    SELECT number, ORDER_KEY AS key, DISTANCE AS distance, position <-> point($8::float8, $5::float8) AS degrees FROM place
-    WHERE CONDITIONS {known(place, $4)} AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
+    SELECT number, {key} AS key, {distance} AS distance, position <-> point($8::float8, $5::float8) AS degrees FROM place
+    WHERE {conditions} AND {known(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
     ORDER BY position <-> point($8::float8, $5::float8) LIMIT $9::int) AS near
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
 CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place

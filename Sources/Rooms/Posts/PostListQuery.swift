@@ -95,33 +95,29 @@ struct PostListQuery {
 
   /// The statement, whose parameters are `parameters`.
   var statement: Statement {
-    let base =
-      filter.order == .distance ? Posts.statements["posts_by_distance"] : Posts.statements["posts"]
-    let filters = conditions.map { $0 + " AND " }.joined()
-    let list = base.text.replacing("CONDITIONS ", with: filters).replacing("DISTANCE", with: Self.distance)
-      .replacing("ORDER_TIME", with: time)
+    let conditions = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
+    if filter.order == .distance {
+      return Posts.statements["posts_by_distance"].filled(
+        conditions, ["conditions": conditions, "distance": Self.distance])
+    }
+    func list(_ suffix: String, from source: String = "post", limit: String = "$6::int") -> Statement {
+      Posts.statements["posts"].filled(
+        suffix, ["source": source, "conditions": conditions, "time": time, "limit": limit])
+    }
     if let sorted {
       // OFFSET keeps the planner from another index, whose rows it would compare with those of the piece.
-      let within = "FROM (SELECT * FROM post WHERE position <@ $\(sorted)::polygon OFFSET 0) AS post"
-      return Statement(
-        name: "\(base.name).within.\(sorted).\(filters)", text: list.replacing("FROM post\n", with: within + "\n"))
+      let within = "(SELECT * FROM post WHERE position <@ $\(sorted)::polygon OFFSET 0) AS post"
+      return list("within.\(sorted).\(conditions)", from: within)
     }
-    guard let keys else { return Statement(name: base.name + "." + filters, text: list) }
+    guard let keys else { return list(conditions) }
     var rows = keys.rows.replacing("$", with: "$\(parameters.count)")
     if filter.feed != nil {
-      // Of thousands of friends, a page has posts only of those whose latest posts are the newest.
-      rows = """
-        (SELECT keys.key FROM \(rows) AS keys (key)
-        CROSS JOIN LATERAL (\(list.replacing("LIMIT $6::int", with: "LIMIT 1"))) AS latest
-        ORDER BY latest.\(time) DESC, latest.id DESC LIMIT $6::int)
-        """
+      let latest = list("latest", limit: "1").text
+      let newest = Posts.statements["newest_keys"].filled("feed", ["keys": rows, "latest": latest, "time": time])
+      rows = "(\(newest.text))"
     }
-    // The newest rows of each range, and the newest of those.
-    let text = """
-      SELECT found.* FROM \(rows) AS keys (key) CROSS JOIN LATERAL (\(list)) AS found
-      ORDER BY found.\(time) DESC, found.id DESC LIMIT $6::int
-      """
-    return Statement(name: "\(base.name).\(keys.name).\(filters)", text: text)
+    return Posts.statements["posts_by_key"].filled(
+      "\(keys.name).\(conditions)", ["keys": rows, "list": list("key").text, "time": time])
   }
 
   /// The column whose latest come first.

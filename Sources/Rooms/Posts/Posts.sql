@@ -5,28 +5,37 @@
 -- which takes longer than the query.
 SELECT {post_columns} FROM post WHERE public_id = $1::uuid
 
--- name: posts
--- The caller inserts the conditions that choose an index first; those that follow apply to every list. ORDER_TIME is replaced by
--- the column whose latest come first.
+-- name: posts(source, conditions, time, limit)
+-- The conditions choose an index; those that follow apply to every list. The time is the column whose latest come first.
 SELECT {post_columns}
-FROM post
-WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
+FROM {source}
+WHERE {conditions} AND ({time}, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
-ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
+ORDER BY {time} DESC, id DESC LIMIT {limit}
+
+-- name: posts_by_key(keys, list, time)
+-- The newest rows of each range, and the newest of those.
+SELECT found.* FROM {keys} AS keys (key) CROSS JOIN LATERAL ({list}) AS found
+ORDER BY found.{time} DESC, found.id DESC LIMIT $6::int
+
+-- name: newest_keys(keys, latest, time)
+-- Of thousands of friends, a page has posts only of those whose latest posts are the newest.
+SELECT keys.key FROM {keys} AS keys (key) CROSS JOIN LATERAL ({latest}) AS latest
+ORDER BY latest.{time} DESC, latest.id DESC LIMIT $6::int
 
 -- name: posts_within
 -- How many posts an area has, as far as LIMIT counts: an index has the answer.
 SELECT count(*) AS found FROM (SELECT 1 FROM post WHERE position <@ $1::polygon LIMIT $2::int) AS within
 
--- name: posts_by_distance
--- Those near a point, the nearest first. DISTANCE is replaced by the distance from it on a great circle, in millimeters. As many are read
--- as $13 says, in the order of an index: NearestFirst knows whether these are enough.
+-- name: posts_by_distance(conditions, distance)
+-- Those near a point, the nearest first, by the distance from it on a great circle, in millimeters. As many are read as $13 says, in the
+-- order of an index: NearestFirst knows whether these are enough.
 SELECT *, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
-  SELECT {post_columns}, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
+  SELECT {post_columns}, {distance} AS distance, position <-> point($12::float8, $8::float8) AS degrees
   FROM post
-  WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
+  WHERE {conditions} AND created_at < $1::timestamptz AND created_at >= $3::timestamptz
     AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
-    AND DISTANCE <= $10::bigint AND (DISTANCE, id) > ($11::bigint, $2::bigint)
+    AND {distance} <= $10::bigint AND ({distance}, id) > ($11::bigint, $2::bigint)
   ORDER BY position <-> point($12::float8, $8::float8) LIMIT $13::int) AS near
 ORDER BY distance, id LIMIT $6::int
 
