@@ -253,6 +253,12 @@ let package = Package(
       path: "Tests/Support/mutate", swiftSettings: settings),
     support("BlobTesting", ["Blobs", "Crypto", "Model", "Platform"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
+    support(
+      "StoreTesting",
+      [
+        "BlobTesting", "Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "Rooms", "Store",
+      ]),
     support("SyntheticMedia", ["AV", "Kernels", "Platform"], optimised: true),
     support("Take5Testing", ["HTTPClient", "Platform"]),
     support("TokenTesting", ["Platform", "PostgresTesting", "Take5Testing"]),
@@ -305,7 +311,7 @@ let package = Package(
       "StoreTests",
       [
         "Blobs", "BlobTesting", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "Rooms", "Store",
+        "Rooms", "Store", "StoreTesting",
       ],
       resources: [.embedInCode("Versions/v1_definitions.jsonl"), .embedInCode("Versions/v2_definitions.jsonl")]),
     tests(
@@ -318,7 +324,8 @@ let package = Package(
       "RoomsTests",
       [
         "Blobs", "BlobTesting", "BoxTesting", "Rooms", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
-        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "Telemetry", "TokenTesting",
+        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "StoreTesting", "Telemetry",
+        "TokenTesting",
       ]),
     tests(
       "ChaosTests",

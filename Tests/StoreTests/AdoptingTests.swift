@@ -7,6 +7,7 @@ import Platform
 import Postgres
 import PostgresTesting
 import Store
+import StoreTesting
 import Testing
 
 @Suite("The folder of the database's blobs", .tags(.database))

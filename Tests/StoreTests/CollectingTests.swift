@@ -9,6 +9,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Rooms
+import StoreTesting
 import Testing
 
 @testable import Store

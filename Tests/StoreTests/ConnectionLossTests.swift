@@ -4,6 +4,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Store
+import StoreTesting
 import Testing
 
 @Suite("Loss of the connection during a transaction", .tags(.database))

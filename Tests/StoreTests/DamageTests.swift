@@ -5,6 +5,7 @@ import Model
 import Platform
 import Postgres
 import Store
+import StoreTesting
 import Testing
 
 @Suite("Records of damaged blobs", .tags(.database))

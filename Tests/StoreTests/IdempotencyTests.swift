@@ -1,6 +1,7 @@
 import Crypto
 import Postgres
 import PostgresTesting
+import StoreTesting
 import Testing
 
 @testable import Store

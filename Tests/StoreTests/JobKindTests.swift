@@ -1,6 +1,7 @@
 import Model
 import Postgres
 import Queue
+import StoreTesting
 import Testing
 
 @testable import Store

@@ -7,6 +7,7 @@ import Platform
 import Postgres
 import PostgresTesting
 import Rooms
+import StoreTesting
 import Testing
 
 @testable import Store

@@ -6,6 +6,7 @@ import PostgresTesting
 import Queue
 import Rooms
 import Store
+import StoreTesting
 import Testing
 
 @Suite("A database role without superuser rights", .tags(.database))

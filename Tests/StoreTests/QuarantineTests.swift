@@ -5,6 +5,7 @@ import Postgres
 import Queue
 import Rooms
 import Store
+import StoreTesting
 import Testing
 
 @Suite("Quarantine", .tags(.database))

@@ -4,6 +4,7 @@ import Definitions
 import Model
 import Postgres
 import Queue
+import StoreTesting
 import Testing
 
 @testable import Rooms

@@ -7,6 +7,7 @@ import Postgres
 import Queue
 import Rooms
 import Store
+import StoreTesting
 import Testing
 
 @Suite("Reprocessing", .tags(.database))

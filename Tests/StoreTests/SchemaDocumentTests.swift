@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Postgres
+import StoreTesting
 import Testing
 
 /// `docs/schema.md` shows the tables of a new database. `TAKE5_WRITE_DOCS=1` writes it.

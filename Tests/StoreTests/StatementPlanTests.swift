@@ -1,6 +1,7 @@
 import Platform
 import Postgres
 import PostgresTesting
+import StoreTesting
 import Testing
 
 @testable import Queue

@@ -7,6 +7,7 @@ import Platform
 import Postgres
 import Queue
 import Store
+import StoreTesting
 import Testing
 
 @Suite("Submissions", .tags(.database))

@@ -4,6 +4,7 @@ import Postgres
 import Queue
 import Rooms
 import Store
+import StoreTesting
 import Testing
 
 @Suite("Endings of attempts", .tags(.database))

@@ -1,8 +1,8 @@
 import FoundationEssentials
-import Postgres
+package import Postgres
 
 /// The plan of a statement, as it was executed.
-struct StatementPlan {
+package struct StatementPlan {
   private let nodes: [Node]
 
   /// - Parameter text: what EXPLAIN prints with ANALYZE and FORMAT JSON.
@@ -11,16 +11,16 @@ struct StatementPlan {
   }
 
   /// Executes a statement, or a prepared one by `EXECUTE`.
-  init(of text: String, _ parameters: [Parameter] = [], _ session: Session) throws {
+  package init(of text: String, _ parameters: [Parameter] = [], _ session: Session) throws {
     let explain = Statement(name: "explain", text: "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) \(text)")
     try self.init(session.execute(explain, parameters).map { try $0.get(0, as: String.self) }.joined())
   }
 
   /// What the scans of tables and indexes have read.
-  var rowsRead: Int { rows(besides: nil) }
+  package var rowsRead: Int { rows(besides: nil) }
 
   /// The same without the scans of one table.
-  func rows(besides table: String?) -> Int { Int(nodes.reduce(0) { $0 + $1.rows(besides: table) }) }
+  package func rows(besides table: String?) -> Int { Int(nodes.reduce(0) { $0 + $1.rows(besides: table) }) }
 
   private struct Explained: Decodable {
     let plan: Node

@@ -1,5 +1,5 @@
 import Platform
-import Postgres
+package import Postgres
 import PostgresTesting
 
 extension StoreFixture {
@@ -7,7 +7,7 @@ extension StoreFixture {
   /// many of them the server has ended because of the other.
   ///
   /// - Parameter event: the statement, such as `DELETE`.
-  func meet(
+  package func meet(
     _ first: @escaping @Sendable (Session) throws -> Void, holdingAfter event: String, on table: String,
     _ second: @escaping @Sendable (Session) throws -> Void
   ) async throws -> Int {
@@ -35,7 +35,7 @@ extension StoreFixture {
   }
 
   /// Runs a body while another session holds an advisory lock, which the body can release before it returns.
-  func whileLocked(_ key: String, _ body: (_ unlock: () -> Void) async throws -> Void) async throws {
+  package func whileLocked(_ key: String, _ body: (_ unlock: () -> Void) async throws -> Void) async throws {
     let isHeld = OneShot<Void>()
     let gate = Channel<Int>(capacity: 1)
     async let holding: Void = onThread("lock") { [url] in
@@ -56,7 +56,7 @@ extension StoreFixture {
   }
 
   /// Waits until a number of transactions wait for locks.
-  func waitForLocks(_ count: Int) async throws {
+  package func waitForLocks(_ count: Int) async throws {
     let waiting = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     while try await self.count(waiting) < count {}
   }

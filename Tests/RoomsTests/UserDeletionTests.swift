@@ -7,13 +7,14 @@ import Platform
 import Postgres
 import PostgresTesting
 import Queue
+import StoreTesting
 import Testing
 
 @testable import Rooms
 @testable import Store
 
 @Suite("The deletion of a user", .tags(.database), .timeLimit(.minutes(5)))
-struct ForgettingTests {
+struct UserDeletionTests {
   /// The user who is deleted. No other text in the database contains the name.
   private static let user = "forgotten-ada/ä\"1"
 

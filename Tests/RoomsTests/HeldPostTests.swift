@@ -3,13 +3,14 @@ import FoundationEssentials
 import Model
 import Postgres
 import Queue
+import StoreTesting
 import Testing
 
 @testable import Rooms
 @testable import Store
 
-@Suite("Moderation of posts", .tags(.database), .timeLimit(.minutes(5)))
-struct ModerationTests {
+@Suite("Posts that are held", .tags(.database), .timeLimit(.minutes(5)))
+struct HeldPostTests {
   private static func hold(_ post: PublicID, _ fixture: StoreFixture) async throws {
     try await fixture.pool.run { session in
       _ = try session.execute(

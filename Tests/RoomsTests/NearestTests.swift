@@ -1,6 +1,7 @@
 import Model
 import Postgres
 import PostgresTesting
+import StoreTesting
 import Testing
 
 @testable import Rooms

@@ -2,13 +2,14 @@ import FoundationEssentials
 import Model
 import Postgres
 import Queue
+import StoreTesting
 import Testing
 
 @testable import Rooms
 @testable import Store
 
-@Suite("The daily window", .tags(.database))
-struct WindowTests {
+@Suite("The schedule of the daily window", .tags(.database))
+struct WindowScheduleTests {
   private static let schedule = "18:00-18:05 Europe/Berlin"
 
   /// Opens the window as long as there is something to do; returns how often it has opened.

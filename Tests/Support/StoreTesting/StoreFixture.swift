@@ -1,30 +1,37 @@
 import BlobTesting
-import Blobs
-import Crypto
+package import Blobs
+package import Crypto
 import Definitions
-import Model
+package import Model
 import Platform
-import Postgres
+package import Postgres
 import PostgresTesting
-import Queue
+package import Queue
 import Rooms
-import Store
+package import Store
 import Testing
 
 /// A store with its own database and folder, and helpers for tests.
-struct StoreFixture {
+package struct StoreFixture {
   private static let template = TestTemplate(name: "store") { session in
     try Migrator(.all).migrate(session)
     try session.transaction(JobQueue.addPartitions)
   }
 
-  let blobs: FolderBlobStore
-  let store: Store
-  let pool: Pool
-  let url: DatabaseURL
+  package let blobs: FolderBlobStore
+  package let store: Store
+  package let pool: Pool
+  package let url: DatabaseURL
+
+  package init(blobs: FolderBlobStore, store: Store, pool: Pool, url: DatabaseURL) {
+    self.blobs = blobs
+    self.store = store
+    self.pool = pool
+    self.url = url
+  }
 
   /// Runs a test with a fixture, and removes it afterwards.
-  static func with(_ body: (StoreFixture) async throws -> Void) async throws {
+  package static func with(_ body: (StoreFixture) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
@@ -35,13 +42,13 @@ struct StoreFixture {
   }
 
   /// The same store, which keeps no sources of rejected media.
-  var keepingNone: Store { Store(blobs: blobs, rooms: .all, keepRejected: .zero) }
+  package var keepingNone: Store { Store(blobs: blobs, rooms: .all, keepRejected: .zero) }
 
   /// Creates a sealed file that is not published, and is ready for a transaction.
-  func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }
+  package func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }
 
   /// Creates the sources of a moment.
-  func sources(_ front: String, _ back: String) throws -> [NewAsset] {
+  package func sources(_ front: String, _ back: String) throws -> [NewAsset] {
     [
       NewAsset(role: .sourceFront, type: "video/quicktime", content: try seal(front)),
       NewAsset(role: .sourceBack, type: "video/quicktime", content: try seal(back)),
@@ -49,7 +56,7 @@ struct StoreFixture {
   }
 
   /// Creates a composed video and a small image.
-  func outputs(_ text: String) throws -> [NewAsset] {
+  package func outputs(_ text: String) throws -> [NewAsset] {
     [
       NewAsset(
         role: .composed, type: "video/mp4", content: try seal("composed \(text)"), width: 1080, height: 1920,
@@ -62,7 +69,7 @@ struct StoreFixture {
 
   /// Submits a moment, and returns the id of the post.
   @discardableResult
-  func submit(
+  package func submit(
     _ front: String = "front", _ back: String = "back", draft: PostDraft = PostDraft(author: "ada"),
     adjusting: @Sendable (inout Definition) -> Void = { _ in }
   ) async throws -> PublicID {
@@ -76,13 +83,13 @@ struct StoreFixture {
   }
 
   /// A claimed job and its work.
-  struct Claim: Sendable {
-    let job: ClaimedJob
-    let work: Work
+  package struct Claim: Sendable {
+    package let job: ClaimedJob
+    package let work: Work
   }
 
   /// Claims the next job as a new worker.
-  func claim(from queue: String = PostJob.queue) async throws -> Claim {
+  package func claim(from queue: String = PostJob.queue) async throws -> Claim {
     let job = try await pool.run { session in
       let worker = try JobQueue.register(host: "here", process: 1, session)
       return try JobQueue.claim(worker: worker, queue: queue, limit: 1, session).first
@@ -93,7 +100,7 @@ struct StoreFixture {
   }
 
   /// Publishes outputs for a claim.
-  func publish(_ claim: Claim, _ text: String = "", recipe: UInt8 = 1) async throws {
+  package func publish(_ claim: Claim, _ text: String = "", recipe: UInt8 = 1) async throws {
     let outputs = try outputs(text)
     try await store.transaction(publishing: outputs, pool) { [store] session in
       try store.publish(
@@ -102,35 +109,35 @@ struct StoreFixture {
     }
   }
 
-  static let accepted = Verdict(
+  package static let accepted = Verdict(
     reasons: [], inputs: [:], moment: MomentReport(offsetSeconds: 0.18, confidence: 0.9, recordedDifference: nil),
     decisions: [])
 
   /// Collects the released blobs.
-  func collect() async throws {
+  package func collect() async throws {
     try await store.collecting.collectReleased(pool)
   }
 
-  func post(_ id: PublicID) async throws -> Post {
+  package func post(_ id: PublicID) async throws -> Post {
     let post = try await pool.run { session in try Posts.find(id, for: .unrestricted, session) }
     return try #require(post)
   }
 
   /// Counts the rows of a table.
-  func count(_ table: String) async throws -> Int {
+  package func count(_ table: String) async throws -> Int {
     try await pool.run { try $0.execute("SELECT count(*) FROM \(table)").single().get(0) }
   }
 
   /// Whether the folder contains a blob.
-  func holds(_ hash: SHA256Digest) throws -> Bool { try blobs.contains(hash) }
+  package func holds(_ hash: SHA256Digest) throws -> Bool { try blobs.contains(hash) }
 
   /// Reads the file of a blob as text.
-  func content(_ hash: SHA256Digest) throws -> String {
+  package func content(_ hash: SHA256Digest) throws -> String {
     String(decoding: try blobs.open(hash).contents(), as: UTF8.self)
   }
 
   /// Sets the last heartbeat of all workers to an hour ago, and reaps their jobs.
-  func reap() async throws -> [Reaped] {
+  package func reap() async throws -> [Reaped] {
     try await pool.transaction { session in
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
       let reaped = try JobQueue.reap(session)
@@ -140,7 +147,7 @@ struct StoreFixture {
   }
 
   /// Checks that the file of each blob without inline content exists and has the right hash.
-  func checkFiles() async throws {
+  package func checkFiles() async throws {
     let hashes = try await pool.run { session in
       try session.execute("SELECT hash FROM blob WHERE inline_content IS NULL").map { try $0.get(0, as: [UInt8].self) }
     }
@@ -153,15 +160,10 @@ struct StoreFixture {
 
 extension Work {
   /// The content of a moment's work.
-  var moment: Moment {
+  package var moment: Moment {
     get throws {
       guard case .moment(let moment) = content else { throw StoreError.noSource(subject, .sourceFront) }
       return moment
     }
   }
-}
-
-extension Tag {
-  /// Needs the private PostgreSQL.
-  @Tag static var database: Self
 }

@@ -3,6 +3,7 @@ import Model
 import Postgres
 import Rooms
 import Store
+import StoreTesting
 import Testing
 
 @Suite("User tokens in the database", .tags(.database), .timeLimit(.minutes(5)))
