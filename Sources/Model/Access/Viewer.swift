@@ -1,6 +1,6 @@
 /// For whom the service reads and changes: a client that acts as no user, one user, or a client without a credential.
 ///
-/// Which posts a viewer sees is the fragment `visible` of Store.sql. Nothing here repeats that rule.
+/// Which posts a viewer sees is the fragment `visible` of Fragments.sql. Nothing here repeats that rule.
 package enum Viewer: Sendable, Hashable {
   /// A client that acts as no user: it sees and changes everything that its scopes permit.
   case unrestricted

@@ -1,4 +1,4 @@
--- Reports, cases and decisions. The fragments of visibility are those of Store.sql.
+-- Reports, cases and decisions. The fragments of visibility are those of Fragments.sql.
 
 -- fragment: case_columns
 opened.id, opened.public_id, opened.cause, opened.created_at, opened.decision, opened.decided_by, opened.note, opened.decided_at,

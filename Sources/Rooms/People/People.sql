@@ -1,4 +1,4 @@
--- Users and their relations. The fragments of visibility are those of Store.sql.
+-- Users and their relations. The fragments of visibility are those of Fragments.sql.
 
 -- fragment: user_columns(viewer)
 -- A user for a viewer: the posts are those that the viewer sees.

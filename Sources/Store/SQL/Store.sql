@@ -24,7 +24,6 @@ INSERT INTO asset (public_id, asset_set_id, role, blob, type, bytes, width, heig
 VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::float8, $10, $11::smallint, $12)
 
 -- name: insert_post
--- PostColumn replaces the words that begin with DRAFT_.
 INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, moderation, is_moderated, {draft_columns})
 VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, CASE WHEN $7::boolean THEN 'hold' END, $7::boolean, {draft_values})
 
