@@ -17,7 +17,7 @@ import Testing
 struct IntegrityFixture {
   private static let template = TestTemplate(name: "integrity") { session in
     try Migrator(.all).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
   }
 
   let folder: TemporaryFolder

@@ -21,7 +21,7 @@ struct HistoryTests {
       let isPrepared = CancellationFlag()
       async let prepared: Void = {
         defer { isPrepared.cancel() }
-        for _ in 0..<3 { try await JobQueue.prepareHistory(maintenance) }
+        for _ in 0..<3 { try await JobHistory.prepare(maintenance) }
       }()
       // Meanwhile jobs are completed, read and reaped.
       var completed = 0
@@ -39,7 +39,7 @@ struct HistoryTests {
       #expect(try await maintenance.run { try !Self.exists(missing, $0) })
 
       try dump.executeScript("COMMIT", name: "dump")
-      #expect(try await JobQueue.prepareHistory(maintenance))
+      #expect(try await JobHistory.prepare(maintenance))
       #expect(try await maintenance.run { try Self.exists(missing, $0) })
     }
   }
@@ -61,10 +61,10 @@ struct HistoryTests {
           """, name: "fail_twice")
         return missing
       }
-      #expect(try await JobQueue.prepareHistory(pool))
+      #expect(try await JobHistory.prepare(pool))
       #expect(try await pool.run { try Self.exists(missing, $0) })
       // Two statements have made the partition.
-      try await JobQueue.dropHistory(olderThanDays: 30, pool)
+      try await JobHistory.drop(olderThanDays: 30, pool)
       #expect(try await pool.run { try !Self.exists("job_done_20200101", $0) })
       await pool.close()
     }
@@ -77,13 +77,13 @@ struct HistoryTests {
       let maintenance = Pool(url.with(statementLimit: Self.statementLimit), size: 1)
       _ = try await maintenance.run { try Self.dropLastDay($0) }
       try Self.beginDump(dump)
-      #expect(try await JobQueue.prepareHistory(maintenance))
+      #expect(try await JobHistory.prepare(maintenance))
       try dump.executeScript("COMMIT", name: "dump")
       _ = try await maintenance.run { try Self.drop(dayAhead: 1, $0) }
       try Self.beginDump(dump)
-      #expect(try await !JobQueue.prepareHistory(maintenance))
+      #expect(try await !JobHistory.prepare(maintenance))
       try dump.executeScript("COMMIT", name: "dump")
-      #expect(try await JobQueue.prepareHistory(maintenance))
+      #expect(try await JobHistory.prepare(maintenance))
     }
   }
 

@@ -270,7 +270,7 @@ struct JobQueueTests {
   @Test("a completed job is stored in the partition of its day")
   func partitions() async throws {
     try await withSession { session in
-      try session.transaction(JobQueue.addPartitions)
+      try session.transaction(JobHistory.addPartitions)
       try JobQueue.enqueue(QueueDatabase.job(), session)
       try JobQueue.complete(try claim(session), .accepted, result: nil, session)
       #expect(try session.execute("SELECT FROM job_done").count == 1)
@@ -292,7 +292,7 @@ struct JobQueueTests {
       }
       try JobQueue.enqueue(QueueDatabase.job(), session)
       try JobQueue.complete(try claim(session), .accepted, result: nil, session)
-      try session.transaction(JobQueue.addPartitions)
+      try session.transaction(JobHistory.addPartitions)
       // The default partition, and seven days from tomorrow on.
       #expect(try session.execute(Statement(stringLiteral: days)).single().get(0) == 8)
       #expect(try session.execute("SELECT FROM job_done_rest").count == 1)

@@ -101,7 +101,7 @@ struct OperatingTests {
       #expect(try dead("post")?.jobs == 2 && dead("post")?.attempts == 10)
       try session.execute("UPDATE job_dead SET died_at = died_at - interval '10 days' WHERE kind = 'task'")
       #expect(try dead("task")?.oldestSeconds ?? 0 > 9 * 86_400)
-      try JobQueue.dropDead(olderThanDays: 1, session)
+      try JobHistory.dropDead(olderThanDays: 1, session)
       #expect(try dead("task") == nil)
       _ = try JobQueue.reap(session)
       #expect(try session.execute("SELECT FROM job_dead_count").count == 1)

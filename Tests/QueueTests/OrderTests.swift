@@ -195,7 +195,7 @@ struct OrderTests {
             '\(day)' FROM job_done LIMIT 1
           """, name: "old")
       }
-      try await JobQueue.dropHistory(olderThanDays: 30, pool)
+      try await JobHistory.drop(olderThanDays: 30, pool)
       #expect(try session.execute("SELECT FROM job_done").count == 1)
       #expect(try session.execute("SELECT to_regclass('job_done_20200101')").single().get(0, as: String?.self) == nil)
       await pool.close()

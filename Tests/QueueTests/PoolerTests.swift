@@ -72,7 +72,7 @@ struct PoolerTests {
         group.addTask {
           try await connection.run { session in
             try Migrator(QueueMigrations.all).migrate(session)
-            try session.transaction(JobQueue.addPartitions)
+            try session.transaction(JobHistory.addPartitions)
           }
         }
       }

@@ -8,7 +8,7 @@ import Testing
 enum QueueDatabase {
   static let template = TestTemplate(name: "queue") { session in
     try Migrator(QueueMigrations.all).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
   }
 
   static func job(_ kind: String = "post", maxAttempts: Int = 5, delay: Double = 0, key: [UInt8]? = nil) -> NewJob {

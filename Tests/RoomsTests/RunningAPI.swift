@@ -38,7 +38,7 @@ struct RunningAPI: Sendable {
 
   static let template = TestTemplate(name: "control_api") { session in
     try Migrator(.all).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
   }
 
   /// The settings of the API in a test.

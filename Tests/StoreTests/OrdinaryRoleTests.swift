@@ -27,7 +27,7 @@ struct OrdinaryRoleTests {
       let steps = try await fixture.pool.run { session in
         #expect(try session.execute("SELECT current_setting('is_superuser')").single().get(0) == "off")
         let steps = try Migrator(.all).migrate(session)
-        try session.transaction(JobQueue.addPartitions)
+        try session.transaction(JobHistory.addPartitions)
         return steps
       }
       #expect(steps == [Migration].all)

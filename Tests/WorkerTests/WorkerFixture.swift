@@ -23,7 +23,7 @@ extension TestClock: WorkerClock {}
 struct WorkerFixture {
   private static let template = TestTemplate(name: "worker") { session in
     try Migrator(.all).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
   }
 
   static let log = Logger { _ in }

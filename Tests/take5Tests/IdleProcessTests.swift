@@ -22,7 +22,7 @@ struct IdleProcessTests {
 
   private static let template = TestTemplate(name: "idle_processes") { session in
     try Migrator(.all).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
   }
 
   private enum Performer: String, CaseIterable {

@@ -41,7 +41,7 @@ struct QueueProcess: Sendable {
     switch measure {
     case .install:
       try Migrator(QueueMigrations.all).migrate(session)
-      try session.transaction(JobQueue.addPartitions)
+      try session.transaction(JobHistory.addPartitions)
       try Self.report(QueueReply(jobs: 0, seconds: 0))
     case .single: try timed { try enqueueSingly(session) }
     case .bulk: try timed { try enqueueMany(session) }

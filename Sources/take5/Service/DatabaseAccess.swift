@@ -101,7 +101,7 @@ struct DatabaseAccess: Sendable {
       }
       // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
       // its day is attached.
-      if schema == .migrating && (isCreating || isService) { try await JobQueue.prepareHistory(access.pool) }
+      if schema == .migrating && (isCreating || isService) { try await JobHistory.prepare(access.pool) }
       access.isNew = applied.count == [Migration].all.count
       if access.isNew {
         log.info("schema created", ["migrations": "\(applied.count)"])

@@ -13,7 +13,7 @@ extension TestClock: WorkerClock {}
 struct ConsumerFixture {
   private static let template = TestTemplate(name: "job_consumers") { session in
     try Migrator(QueueMigrations.all).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
     try session.executeScript("CREATE TABLE late (id int)", name: "late")
   }
 

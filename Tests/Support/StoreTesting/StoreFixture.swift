@@ -15,7 +15,7 @@ import Testing
 package struct StoreFixture {
   private static let template = TestTemplate(name: "store") { session in
     try Migrator(.all).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
   }
 
   package let blobs: FolderBlobStore

@@ -152,16 +152,16 @@ struct Maintenance: Sendable {
     [
       MaintenanceTask("reap", every: configuration.reapInterval, reap),
       MaintenanceTask("history", every: .seconds(3600)) { [configuration] pool in
-        var isPrepared = try await JobQueue.prepareHistory(pool)
-        try await JobQueue.dropHistory(olderThanDays: configuration.historyDays, pool)
+        var isPrepared = try await JobHistory.prepare(pool)
+        try await JobHistory.drop(olderThanDays: configuration.historyDays, pool)
         try await pool.run { session in
           try JobQueue.dropShares(session)
-          try JobQueue.dropDead(olderThanDays: configuration.historyDays, session)
+          try JobHistory.dropDead(olderThanDays: configuration.historyDays, session)
         }
         // A reader has locked the history for days: tomorrow's partition cannot wait for the next run.
         while !isPrepared {
           try await configuration.clock.sleep(for: configuration.reapInterval * 12)
-          isPrepared = try await JobQueue.prepareHistory(pool)
+          isPrepared = try await JobHistory.prepare(pool)
         }
       },
       VacuumMonitor(limits: configuration.vacuum, log: log).task,

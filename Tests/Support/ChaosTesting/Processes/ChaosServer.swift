@@ -88,7 +88,7 @@ package enum ChaosSchema {
   /// Creates the schema of the queue and of a run.
   static func migrate(_ session: Session) throws {
     try Migrator(QueueMigrations.all + [migration]).migrate(session)
-    try session.transaction(JobQueue.addPartitions)
+    try session.transaction(JobHistory.addPartitions)
   }
 
   /// The failpoints of the programs of a run.
