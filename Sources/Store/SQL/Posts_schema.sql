@@ -28,7 +28,7 @@ CREATE TABLE post (
   -- Where a map shows it: where it was made, or else its place. x is the longitude.
   position point GENERATED ALWAYS AS (
     point(coalesce(longitude, place_longitude), coalesce(latitude, place_latitude))) STORED,
-  -- The quarter of a degree that it is in, numbered as in MapCell.swift: an area and a time together are found by it.
+  -- The quarter of a degree that it is in, numbered as by MapCell: an area and a time together are found by it.
   map_cell int GENERATED ALWAYS AS (
     floor((coalesce(longitude, place_longitude) + 180) * 4)::int * 721
     + floor((coalesce(latitude, place_latitude) + 90) * 4)::int) STORED,
