@@ -36,6 +36,30 @@ struct ReprocessingTests {
     }
   }
 
+  @Test("a moment whose foreground changes is composed again, also one that changes while it is composed")
+  func exchanging() async throws {
+    try await StoreFixture.with { fixture in
+      let ready = try await fixture.ready("first")
+      let early = try await fixture.submit("early")
+      let claim = try await fixture.claim()
+      for post in [ready, early] {
+        let changed = try await fixture.pool.transaction { session in
+          try Posts.change(post, for: .user("ada"), PostChange(foreground: .back), session)
+        }
+        #expect(changed == .changed)
+      }
+      #expect(try await fixture.schedule() == 1)
+      try await fixture.publish(claim)
+      #expect(try await fixture.schedule() == 1)
+      for _ in 0..<2 {
+        let again = try await fixture.claim(from: ReprocessJob.queue)
+        guard case .moment(let moment) = again.work.content else { throw StoreError.noSubject(again.work.subject) }
+        #expect(moment.foreground == .back)
+        try await fixture.publish(again, "again", recipe: 2)
+      }
+    }
+  }
+
   @Test("a run completes when each of its items has an outcome, and not before")
   func completing() async throws {
     try await StoreFixture.with { fixture in

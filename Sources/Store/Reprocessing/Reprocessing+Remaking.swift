@@ -15,7 +15,7 @@ extension Reprocessing {
     selection.ids = [post]
     let run: Int64 = try session.execute(
       Self.statements["insert_run"], .text(PublicID.now().description),
-      .text(String(decoding: try selection.record, as: UTF8.self)), .bool(false), .bool(false), .bool(false),
+      .text(String(decoding: try selection.record, as: UTF8.self)), .bool(false), .bool(false),
       .integer(0), .double(nil)
     ).single().get("id")
     try session.execute(Self.statements["insert_item_of_post"], .integer(run), id)
