@@ -13,7 +13,7 @@ CREATE TABLE collection (
   updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   -- Each change of its content adds one.
   revision bigint NOT NULL DEFAULT 1,
-  -- Counters, which triggers keep.
+  -- Counters. Triggers keep all but that of comments.
   item_count int NOT NULL DEFAULT 0,
   member_count int NOT NULL DEFAULT 0,
   comment_count int NOT NULL DEFAULT 0,

@@ -1,5 +1,10 @@
 -- Comments on posts, places and collections. The subject is the condition on the row of a comment that it is on what $1 names.
 
+-- fragment: comment_columns
+comment.id, comment.public_id, comment.author, comment.text, comment.created_at, comment.place_id AS place, comment.is_hidden,
+  (SELECT post.public_id FROM post WHERE post.id = comment.post_id) AS post,
+  (SELECT collection.public_id FROM collection WHERE collection.id = comment.collection_id) AS collection
+
 -- name: insert_comment
 INSERT INTO comment (public_id, author, text, post_id, place_id, collection_id)
 VALUES ($1::uuid, $2, $3, (SELECT id FROM post WHERE public_id = $4::uuid), $5, (SELECT id FROM collection WHERE public_id = $6::uuid))

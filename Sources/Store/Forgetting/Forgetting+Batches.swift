@@ -10,7 +10,7 @@ extension Forgetting {
   ) throws -> Bool {
     let rows = try session.execute(Self.statements["user_of_forgetting"], .text(job.description))
     guard let user = try rows.first?.get("user_id", as: String.self) else { return false }
-    // What refers to others is deleted before them; last the relations, which hide what is left from those who were blocked.
+    // What refers to others is deleted before them; of the rooms last the people, whose blocks hide what is left until then.
     let steps = rooms.reversed().flatMap { $0.forgetting } + [responses, history]
     for step in steps where try step.forget(user, session) { return true }
     try forgetRest(of: user, steps, session)

@@ -51,11 +51,6 @@ image.id, image.public_id, image.kind, image.owner, image.author, image.alternat
 ({unblocked({comment}.author, {viewer})}
   AND (NOT {comment}.is_hidden OR {viewer}::text IS NULL OR {comment}.author = {viewer}::text))
 
--- fragment: comment_columns
-comment.id, comment.public_id, comment.author, comment.text, comment.created_at, comment.place_id AS place, comment.is_hidden,
-  (SELECT post.public_id FROM post WHERE post.id = comment.post_id) AS post,
-  (SELECT collection.public_id FROM collection WHERE collection.id = comment.collection_id) AS collection
-
 -- fragment: asset_columns
 asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height, asset.duration,
   asset.thumbhash, asset.color
