@@ -102,6 +102,7 @@ extension JobQueue {
       .text(QueueChannel.changes), .text(job.publicID.description))
   }
 
+  /// The fence: an attempt whose lease another one has writes nothing. `WorkingTests.stale` tests it for a publication.
   @discardableResult
   private static func fenced(_ job: ClaimedJob, _ rows: Rows) throws(LeaseLost) -> Row {
     guard let row = rows.first else { throw LeaseLost(job: job.id) }

@@ -1,4 +1,4 @@
--- Collections. The fragments of visibility are those of Fragments.sql.
+-- Collections. Who may read one follows from collection_role; the other fragments of visibility are those of Fragments.sql.
 
 -- fragment: collection_role(viewer, link)
 -- What a viewer is to a collection; NULL: nothing, and then the collection does not exist for the viewer. {link} is the hash of

@@ -16,7 +16,7 @@ package enum Events: Room {
   package static var forgetting: [ForgettingStep] {
     [
       ForgettingStep(statements["drop_events_of_user"], statements["blank_events_by_user"]),
-      ForgettingStep(last: statements["drop_tickets_of_user"], statements["drop_event_count"]),
+      ForgettingStep(atEnd: statements["drop_tickets_of_user"], statements["drop_event_count"]),
     ]
   }
 

@@ -20,7 +20,7 @@ package enum Moderation: Room {
       ForgettingStep(
         mention: "EXISTS (SELECT FROM report WHERE author = $1)", statements["drop_reports_of_user"],
         statements["drop_cases_of_user"]),
-      ForgettingStep(last: statements["drop_suspension"]),
+      ForgettingStep(atEnd: statements["drop_suspension"]),
     ]
   }
 

@@ -48,7 +48,7 @@ package enum People: RecordRoom {
           statements["lock_posts_of_relations"], statements["lock_users_of_relations"],
           statements["lock_places_of_relations"], statements["drop_relations_among"],
         ]),
-      ForgettingStep(mention: "EXISTS (SELECT FROM app_user WHERE id = $1)", last: statements["drop_user"]),
+      ForgettingStep(mention: "EXISTS (SELECT FROM app_user WHERE id = $1)", atEnd: statements["drop_user"]),
     ]
   }
 

@@ -37,7 +37,7 @@ extension Forgetting {
       try session.execute(statement, .text("author:" + user))
     }
     let last =
-      [Self.statements["blank_runs"]] + steps.flatMap(\.last)
+      [Self.statements["blank_runs"]] + steps.flatMap(\.atEnd)
       + [Self.statements["note_forgotten"], Self.statements["drop_forgetting"]]
     for statement in last { try session.execute(statement, .text(user)) }
   }

@@ -10,13 +10,13 @@ package struct ForgettingStep: Sendable {
   /// Deletes a batch, or does nothing and returns false.
   let forget: @Sendable (String, Session) throws -> Bool
   /// What deletes one row or a few, at the end of the deletion.
-  let last: [Statement]
+  let atEnd: [Statement]
 
   /// - Parameter forget: deletes a batch and returns true, or does nothing and returns false.
   package init(mention: String? = nil, _ forget: @escaping @Sendable (String, Session) throws -> Bool) {
     self.mention = mention
     self.forget = forget
-    last = []
+    atEnd = []
   }
 
   /// Deletes, with each statement, up to `$2` rows of the user `$1`; what is locked before it comes first.
@@ -42,9 +42,9 @@ package struct ForgettingStep: Sendable {
   }
 
   /// Deletes the few rows of the user `$1` at the end.
-  package init(mention: String? = nil, last: Statement...) {
+  package init(mention: String? = nil, atEnd statements: Statement...) {
     self.mention = mention
     forget = { _, _ in false }
-    self.last = last
+    atEnd = statements
   }
 }

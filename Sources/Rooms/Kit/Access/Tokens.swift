@@ -14,7 +14,7 @@ package enum Tokens: Room {
   package static var forgetting: [ForgettingStep] {
     [
       ForgettingStep(
-        mention: "EXISTS (SELECT FROM user_token WHERE user_id = $1)", last: statements["drop_tokens_of_user"])
+        mention: "EXISTS (SELECT FROM user_token WHERE user_id = $1)", atEnd: statements["drop_tokens_of_user"])
     ]
   }
 

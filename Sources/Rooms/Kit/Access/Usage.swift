@@ -41,7 +41,7 @@ package enum Usage: Room {
     [MaintenanceTask("usage", every: .seconds(3600)) { pool in try await pool.run { session in try dropOld(session) } }]
   }
 
-  package static var forgetting: [ForgettingStep] { [ForgettingStep(last: statements["drop_usage"])] }
+  package static var forgetting: [ForgettingStep] { [ForgettingStep(atEnd: statements["drop_usage"])] }
 
   /// The name of a user as a sender.
   package static func sender(ofUser user: String) -> String { "user:" + user }
