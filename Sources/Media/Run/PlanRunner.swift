@@ -2,7 +2,7 @@ import AV
 package import Model
 package import Platform
 
-/// Runs a plan: it decodes each input once, validates it, and writes every output.
+/// Runs a plan: it decodes the pictures of each input once, validates it, and writes every output.
 ///
 /// A run is synchronous, and reads and writes only the files that it is given. The same plan and inputs give outputs
 /// with the same bytes.

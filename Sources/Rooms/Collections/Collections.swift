@@ -10,7 +10,7 @@ package enum ItemRefusal: Error, Sendable, Hashable {
   case tooMany(limit: Int)
 }
 
-/// Collections. Each change runs in a transaction of the caller's. Triggers keep the counters.
+/// Collections. Each change runs in a transaction of the caller's. Triggers keep the counters but that of comments.
 package enum Collections: RecordRoom {
   package static let statements = Statements(
     topic: "collections", Store.fragments, PackageResources.Collections_sql)
