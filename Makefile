@@ -3,7 +3,7 @@
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libssl-dev libcurl4-openssl-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
+            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and what
 # pgbouncer and nginx are linked with.
 # These three are taken out of their packages, unless the system has them: installing them would start services.
@@ -69,6 +69,9 @@ CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 # What only 'make test-clients' needs beside Tests/clients/requirements.txt.
 TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 
+# What only 'make test-push' needs beside Tests/push/requirements.txt: the program that it is measured against.
+TEST_PUSH_PACKAGES := python3-venv nghttp2-client
+
 # What only 'make test-s3' needs: an object store that verifies signatures.
 TEST_S3_PACKAGES := python3 swift-proxy swift-account swift-container swift-object memcached curl
 
@@ -83,7 +86,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -232,6 +235,14 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 	@.build/upload-clients/bin/python Tests/clients/main.py $(TAKE5) $(NGINX)
 	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
 	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
+
+# ONLY runs the tests whose names contain a text, and measures nothing.
+test-push: setup ## send notifications to providers that libraries of others check, and measure it against h2load, two minutes
+	@$(call install,$(TEST_PUSH_PACKAGES))
+	TAKE5_TARGETS=push-probe $(SWIFT) build $(BUILD)
+	@[ -x .build/push/bin/pip ] || python3 -m venv .build/push
+	@.build/push/bin/pip install --quiet --requirement Tests/push/requirements.txt
+	@.build/push/bin/python Tests/push/main.py .build/release/push-probe $(ONLY)
 
 test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))

@@ -88,6 +88,7 @@ let package = Package(
     .systemLibrary(name: "CPostgres"),
     .systemLibrary(name: "CCurl"),
     .systemLibrary(name: "CJOSE"),
+    .systemLibrary(name: "CPush"),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE"), .define("TAKE5_VERSION", to: version)]),
@@ -115,6 +116,7 @@ let package = Package(
     target("HTTPServer", ["Platform", "Telemetry"]),
     target("ISOBaseMedia", ["Model"]),
     target("HTTPClient", ["CCurl", "Platform"]),
+    target("Push", ["CPush", "Crypto", "Model", "Platform"]),
 
     // The media work, which knows neither database nor HTTP.
     target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"]),
@@ -147,6 +149,7 @@ let package = Package(
         .embedInCode("reaction.json"),
         .embedInCode("profile-image.json"), .embedInCode("itinerary-thumbnail.json"), .embedInCode("place-photo.json"),
         .embedInCode("itinerary.json"), .embedInCode("favourites.json"), .embedInCode("album.json"),
+        .embedInCode("notifications.json"),
       ], swiftSettings: settings),
     target(
       "Worker",
@@ -200,13 +203,17 @@ let package = Package(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
         "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "archive", "cjose", "argon2",
-        ":libcurl.so.4",
+        "nghttp2", "ssl", ":libcurl.so.4",
       ].map {
         .linkedLibrary($0)
       }),
     .target(
       name: "CJPEGReference", path: "Tests/Support/CJPEGReference", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CClockSkew", path: "Tests/Support/CClockSkew", linkerSettings: [.linkedLibrary("dl")]),
+    .executableTarget(
+      name: "push-probe", dependencies: ["CLinkedLibraries", "Model", "Platform", "Push"],
+      path: "Tests/Support/push-probe",
+      swiftSettings: settings),
     .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
     .target(
       name: "ChaosTesting",
@@ -279,6 +286,7 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("TelemetryTests", ["Platform", "Telemetry"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Telemetry"]),
+    tests("PushTests", ["Crypto", "Definitions", "Model", "Platform", "PostgresTesting", "Push", "TokenTesting"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPTesting", "Platform", "PostgresTesting"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "Definitions", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
     tests("ModelTests", ["Definitions", "Model"]),

@@ -41,6 +41,9 @@ package enum Definitions {
     Document("album", .collections, "albums of posts", PackageResources.album_json),
   ]
 
+  /// The titles and bodies of notifications.
+  package static let notifications = PackageResources.notifications_json
+
   /// The definition of a post with both clips of a moment.
   package static func take5Post() throws -> Definition {
     try JSON.decode(Definition.self, from: PackageResources.take5_post_json)

@@ -1,0 +1,114 @@
+/// What a device shows.
+package struct Notification: Sendable, Hashable {
+  package enum Priority: Sendable, Hashable {
+    /// Delivered at once, even if the device sleeps.
+    case high
+    /// Delivered when it suits the device's battery.
+    case normal
+  }
+
+  /// The kind of its event, such as `friend_posted`.
+  package var kind: String
+  package var title: String
+  package var body: String
+  package var badge: Int?
+  /// The address of an image that the device fetches and shows.
+  package var mediaURL: String?
+  /// What the app reads.
+  package var data: [String: String]
+  /// Replaces the notification with the same id that a device has not shown yet, or still shows.
+  package var collapseID: String?
+  /// The time from which nothing delivers it, in seconds since 1970-01-01 UTC.
+  package var expiry: Int
+  package var priority: Priority
+
+  package init(
+    kind: String, title: String, body: String, badge: Int? = nil, mediaURL: String? = nil, data: [String: String] = [:],
+    collapseID: String? = nil, expiry: Int, priority: Priority = .high
+  ) {
+    self.kind = kind
+    self.title = title
+    self.body = body
+    self.badge = badge
+    self.mediaURL = mediaURL
+    self.data = data
+    self.collapseID = collapseID
+    self.expiry = expiry
+    self.priority = priority
+  }
+
+  /// Encodes it in at most `maxBytes`: the body is shortened for that, then the title, each between two characters.
+  func encoded(within maxBytes: Int, _ encode: (Notification) -> [UInt8]) throws(PushError) -> [UInt8] {
+    var text = encode(self)
+    if text.count <= maxBytes { return text }
+    var copy = self
+    for part in [\Notification.body, \Notification.title] {
+      let characters = Array(self[keyPath: part].prefix(maxBytes))
+      // The number of characters that fit, by bisection: JSON writes some in more bytes than others.
+      var (fits, tooMany) = (0, characters.count)
+      while fits < tooMany {
+        let count = (fits + tooMany + 1) / 2
+        copy[keyPath: part] = String(characters[..<count]) + "…"
+        if encode(copy).count <= maxBytes { fits = count } else { tooMany = count - 1 }
+      }
+      copy[keyPath: part] = fits == 0 ? "" : String(characters[..<fits]) + "…"
+      text = encode(copy)
+      if text.count <= maxBytes { return text }
+    }
+    throw PushError(.notificationTooLarge, "the data of the notification alone are longer than \(maxBytes) bytes")
+  }
+}
+
+/// Where a notification is sent.
+package enum Device: Sendable, Hashable {
+  /// A device token of Apple, in hexadecimal digits.
+  case apns(String)
+  /// A registration token of Firebase.
+  case fcm(String)
+  case webPush(Subscription)
+
+  /// A subscription of a browser (Push API, PushSubscription).
+  package struct Subscription: Sendable, Hashable {
+    /// The push resource, an https URL without a fragment.
+    package let endpoint: String
+    /// The public key, an uncompressed point on P-256.
+    package let publicKey: [UInt8]
+    /// The authentication secret, 16 bytes.
+    package let secret: [UInt8]
+
+    /// - Throws: `invalidDevice` for keys in another form than base64url of 65 and 16 bytes, and for another URL.
+    package init(endpoint: String, p256dh: String, auth: String) throws(PushError) {
+      guard Origin.split(endpoint) != nil else {
+        throw PushError(.invalidDevice, "the endpoint is not an https URL of at most \(Origin.maxBytes) bytes")
+      }
+      guard let publicKey = Base64URL.bytes(of: p256dh), PublicPoint(publicKey) != nil else {
+        throw PushError(.invalidDevice, "p256dh is not a point on P-256 in base64url")
+      }
+      guard let secret = Base64URL.bytes(of: auth), secret.count == 16 else {
+        throw PushError(.invalidDevice, "auth is not 16 bytes in base64url")
+      }
+      self.endpoint = endpoint
+      self.publicKey = publicKey
+      self.secret = secret
+    }
+  }
+}
+
+/// The reason why a notification, a device or a file of credentials cannot be used. It repeats no secret.
+package struct PushError: Error, Sendable, Hashable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    case notificationTooLarge = "notification_too_large"
+    case invalidDevice = "invalid_device"
+    case invalidCredentials = "invalid_credentials"
+    case invalidTemplates = "invalid_templates"
+    case unavailable
+  }
+
+  package let code: Code
+  package let description: String
+
+  package init(_ code: Code, _ description: String) {
+    self.code = code
+    self.description = description
+  }
+}

@@ -1,0 +1,155 @@
+package import FoundationEssentials
+import Model
+
+/// Apple Push Notification service, with a provider token ("Sending notification requests to APNs" and "Establishing a token-based
+/// connection to APNs" of Apple's documentation).
+package struct APNs: Provider {
+  package static let name = "apns"
+  static let maxPayloadBytes = 4096
+  /// Apple refuses a token after an hour, and another one within 20 minutes.
+  private static let tokenSeconds = 40 * 60
+
+  private let origin: Origin
+  private let topic: String
+  private let keyID: String
+  private let teamID: String
+  private let key: PrivateKey
+
+  private struct File: Decodable {
+    let keyId: String
+    let teamId: String
+    let topic: String
+    let keyFile: String
+    let environment: String?
+  }
+
+  /// Reads a file of credentials: `key_id`, `team_id`, `topic` (the bundle ID), `key_file` (the path of the .p8 file that Apple issues)
+  /// and `environment`, `production` or `development`.
+  ///
+  /// - Parameter origin: in place of Apple's servers, for tests.
+  package init(file path: String, origin: Origin? = nil) throws(PushError) {
+    let file = try CredentialsFile.decode(File.self, from: path)
+    for (name, id) in [("key_id", file.keyId), ("team_id", file.teamId)] {
+      guard id.utf8.count == 10, id.utf8.allSatisfy({ $0.isAlphanumeric }) else {
+        throw CredentialsFile.invalid(path, "\(name) is not 10 letters and digits")
+      }
+    }
+    guard !file.topic.isEmpty, file.topic.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+      throw CredentialsFile.invalid(path, "topic is not a bundle ID")
+    }
+    let hosts = ["production": "api.push.apple.com", "development": "api.sandbox.push.apple.com"]
+    guard let host = hosts[file.environment ?? "production"] else {
+      throw CredentialsFile.invalid(path, "environment is neither production nor development")
+    }
+    guard let key = PrivateKey(pem: try CredentialsFile.key(file.keyFile, of: path)), key.isP256 else {
+      throw CredentialsFile.invalid(path, "key_file is not a private key on P-256 in PEM without a password")
+    }
+    self.origin = origin ?? Origin(host: host)
+    topic = file.topic
+    keyID = file.keyId
+    teamID = file.teamId
+    self.key = key
+  }
+
+  package func origin(of device: Device) -> Origin? {
+    if case .apns = device { origin } else { nil }
+  }
+
+  package func request(
+    for notification: Notification, to device: Device, id: UUID, now: Int
+  ) throws(PushError) -> PushRequest {
+    guard case .apns(let token) = device, 2...200 ~= token.utf8.count, token.utf8.allSatisfy({ $0.isHexadecimal })
+    else {
+      throw PushError(.invalidDevice, "a device token of Apple is at most 200 hexadecimal digits")
+    }
+    let body = try notification.encoded(within: Self.maxPayloadBytes) { json(Payload($0)) }
+    return PushRequest(
+      origin, "/3/device/\(token)",
+      [
+        "apns-topic": topic, "apns-push-type": "alert", "apns-id": id.uuidString.lowercased(),
+        "apns-priority": notification.priority == .high ? "10" : "5", "apns-expiration": "\(notification.expiry)",
+        "apns-collapse-id": notification.collapseID.map { CollapseID.text($0, maxBytes: 64) },
+      ], body)
+  }
+
+  package func authorization(for origin: Origin, now: Int) -> AuthorizationStep {
+    let token = JSONWebToken.signed(Claims(iss: teamID, iat: now), with: key, id: keyID)
+    return .ready(Authorization(value: "bearer \(token)", renewal: now + Self.tokenSeconds))
+  }
+
+  package func outcome(of response: PushResponse, now: Int) -> Outcome {
+    let answer = try? JSON.decode(Answer.self, from: response.body)
+    let reason = answer?.reason ?? "status \(response.status)"
+    switch (response.status, reason) {
+    case (200, _): return .delivered(id: response.headers["apns-id"])
+    case (410, _): return .gone(since: answer?.timestamp.map { $0 / 1000 })
+    case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"): return .deviceRefused(reason)
+    case (403, "ExpiredProviderToken"): return .authorizationExpired
+    case (400, "BadTopic"), (400, "MissingTopic"), (400, "TopicDisallowed"), (403, _):
+      return .credentialsRefused(reason)
+    // An idle connection, which the service is about to close.
+    case (400, "IdleTimeout"), (429, _), (500, _), (502...504, _):
+      return .retry(after: response.retryAfter(now: now), reason)
+    case (400, _), (404, _), (405, _), (413, _): return .refused(reason)
+    default: return .unknown(reason)
+    }
+  }
+
+  private struct Claims: Encodable {
+    let iss: String
+    let iat: Int
+  }
+
+  private struct Answer: Decodable {
+    let reason: String?
+    /// In milliseconds.
+    let timestamp: Int?
+  }
+
+  private struct Payload: Encodable {
+    struct Aps: Encodable {
+      struct Alert: Encodable {
+        let title: String
+        let body: String
+      }
+
+      let alert: Alert
+      let badge: Int?
+      let sound = "default"
+      /// A notification service extension of the app fetches the image.
+      let mutableContent: Int?
+
+      enum CodingKeys: String, CodingKey {
+        case alert, badge, sound
+        case mutableContent = "mutable-content"
+      }
+    }
+
+    let aps: Aps
+    let kind: String
+    let mediaUrl: String?
+    let data: [String: String]?
+
+    init(_ notification: Notification) {
+      aps = Aps(
+        alert: Aps.Alert(title: notification.title, body: notification.body), badge: notification.badge,
+        mutableContent: notification.mediaURL == nil ? nil : 1)
+      kind = notification.kind
+      mediaUrl = notification.mediaURL
+      data = notification.data.isEmpty ? nil : notification.data
+    }
+  }
+}
+
+extension UInt8 {
+  var isAlphanumeric: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      true
+    default: false
+    }
+  }
+
+  var isHexadecimal: Bool { isAlphanumeric && self | 0x20 <= UInt8(ascii: "f") }
+}

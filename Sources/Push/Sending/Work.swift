@@ -1,0 +1,124 @@
+package import FoundationEssentials
+import Platform
+
+/// A notification for a device.
+package struct Delivery: Sendable {
+  /// Names it at Apple.
+  package let id: UUID
+  package let notification: Notification
+  package let device: Device
+
+  package init(id: UUID = UUID(), _ notification: Notification, to device: Device) {
+    self.id = id
+    self.notification = notification
+    self.device = device
+  }
+}
+
+/// Deliveries that one caller waits for.
+final class Batch: Sendable {
+  let deliveries: [Delivery]
+  let isComplete = OneShot<Void>()
+  private let report: @Sendable (Int, Outcome) -> Void
+  private let rest: Locked<Int>
+
+  init(_ deliveries: [Delivery], _ report: @escaping @Sendable (Int, Outcome) -> Void) {
+    self.deliveries = deliveries
+    self.report = report
+    rest = Locked(deliveries.count)
+  }
+
+  /// Ends all deliveries of a batch that no loop has taken.
+  func endAll(_ outcome: Outcome) {
+    for index in deliveries.indices { end(index, outcome) }
+  }
+
+  fileprivate func end(_ index: Int, _ outcome: Outcome) {
+    report(index, outcome)
+    let isLast = rest.withLock { rest in
+      rest -= 1
+      return rest == 0
+    }
+    if isLast { isComplete.fulfil(()) }
+  }
+}
+
+/// What is done by one request.
+struct Work {
+  enum Purpose {
+    case delivery(Batch, Int)
+    /// Fetches what authorizes the requests to a host.
+    case authorization(Host, PushRequest)
+  }
+
+  let purpose: Purpose
+  /// How often a server has returned it without processing it.
+  var returns = 0
+  /// Whether its authorization has been renewed.
+  var isRenewed = false
+
+  func end(_ outcome: Outcome) {
+    switch purpose {
+    case .delivery(let batch, let index): batch.end(index, outcome)
+    case .authorization(let host, _): host.endAll(outcome)
+    }
+  }
+}
+
+/// A server, with the requests that wait for it.
+final class Host {
+  /// Two providers may have one origin, as Firebase and the browser of its maker; a server that authorizes is another one, too.
+  struct Key: Hashable {
+    let origin: Origin
+    let provider: String
+    let isForAuthorization: Bool
+  }
+
+  let key: Key
+  let provider: any Provider
+  /// Whether users name it.
+  let isForeign: Bool
+  var connections: [Connection] = []
+  var authorization: Authorization?
+  /// Whether the authorization is being fetched.
+  var isAuthorizing = false
+  /// The last time at which an authorization was renewed before its time.
+  var lastRenewal: ContinuousClock.Instant?
+  /// The addresses that have not been tried for the next connection; nil unless it is being established.
+  var addresses: [SocketAddress]?
+  /// The time until which the server asks for no requests (Retry-After).
+  var pausedUntil: ContinuousClock.Instant?
+  /// The time from which another connection may be added to those that work.
+  var nextConnection = ContinuousClock.now
+  private var waiting = JobList<Work>()
+  private var returned: [Work] = []
+
+  init(_ key: Key, _ provider: any Provider, isForeign: Bool) {
+    self.key = key
+    self.provider = provider
+    self.isForeign = isForeign
+  }
+
+  var isWaitedFor: Bool { !waiting.isEmpty || !returned.isEmpty }
+
+  /// Whether something is waited for, or has ended.
+  var isBusy: Bool {
+    isWaitedFor
+      || connections.contains {
+        !$0.session.events.exchanges.isEmpty || !$0.session.events.ended.isEmpty || $0.problem != nil
+      }
+  }
+
+  func append(_ work: Work) { waiting.append(work) }
+
+  /// Puts work back, before the others.
+  func putBack(_ work: Work) { returned.append(work) }
+
+  func next() -> Work? { returned.popLast() ?? waiting.popFirst() }
+
+  /// Ends all work that waits.
+  func endAll(_ outcome: Outcome) {
+    isAuthorizing = false
+    while let work = next() { work.end(outcome) }
+  }
+}
