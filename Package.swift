@@ -286,7 +286,9 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("TelemetryTests", ["Platform", "Telemetry"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Telemetry"]),
-    tests("PushTests", ["Crypto", "Definitions", "Model", "Platform", "PostgresTesting", "Push", "TokenTesting"]),
+    tests(
+      "PushTests",
+      ["Crypto", "Definitions", "HTTPTesting", "Model", "Platform", "PostgresTesting", "Push", "TokenTesting"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPTesting", "Platform", "PostgresTesting"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "Definitions", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
     tests("ModelTests", ["Definitions", "Model"]),

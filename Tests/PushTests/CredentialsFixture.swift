@@ -32,11 +32,11 @@ struct CredentialsFixture {
     return path
   }
 
-  func apns(_ changes: [String: String] = [:]) throws -> APNs {
+  func apns(_ changes: [String: String] = [:], origin: Origin? = nil) throws -> APNs {
     let members = [
       "key_id": "ABC123DEFG", "team_id": "DEF123GHIJ", "topic": "com.example.take5", "key_file": ec.path,
     ]
-    return try APNs(file: try write("apns.json", members.merging(changes) { $1 }))
+    return try APNs(file: try write("apns.json", members.merging(changes) { $1 }), origin: origin)
   }
 
   func fcm(_ changes: [String: String] = [:]) throws -> FCM {

@@ -91,7 +91,8 @@ final class Connection {
 
   private func receive() {
     withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
-      while problem == nil {
+      // Not all that arrives, so that no server keeps the thread to itself; the socket stays readable.
+      for _ in 0..<16 where problem == nil {
         switch socket.read(into: buffer) {
         case .moved(let count):
           lastReceived = .now

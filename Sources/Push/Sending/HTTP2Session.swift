@@ -167,6 +167,9 @@ private func readBody(
   return part.count
 }
 
+/// The maximum length of the body of a response.
+private let maxBodyBytes = 16 << 10
+
 /// The fields of responses that are read.
 private let known: Set = ["retry-after", "apns-id", "location"]
 
@@ -187,9 +190,12 @@ private func receiveData(
   _: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let exchange = exchange(session, stream) else { return 0 }
-  // What is longer is not what the documents of a provider describe.
-  let room = (16 << 10) - exchange.response.body.count
-  exchange.response.body += UnsafeBufferPointer(start: bytes, count: min(count, room))
+  guard exchange.response.body.count + count <= maxBodyBytes else {
+    // What is longer is not what the documents of a provider describe. The status is enough.
+    nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_NO_ERROR.rawValue)
+    return 0
+  }
+  exchange.response.body += UnsafeBufferPointer(start: bytes, count: count)
   return 0
 }
 

@@ -36,7 +36,9 @@ package final class Sender: Sendable {
     let context = NoncopyableBox(try TLSContext(certificates: configuration.certificates))
     do throws(SystemError) {
       let mailbox = Mailbox(try Event())
-      let poll = NoncopyableBox(try EventPoll())
+      let events = try EventPoll()
+      try events.add(mailbox.event.number, key: 0, for: .readable)
+      let poll = NoncopyableBox(events)
       thread = NoncopyableBox(
         try NamedThread(name: "push") {
           guard let poll = poll.take(), let context = context.take() else { return }

@@ -24,7 +24,7 @@ extension SendingLoop {
   /// Connects to the first of the addresses that a server may have.
   func connect(_ host: Host?, _ addresses: [SocketAddress]) {
     guard let host else { return }
-    let allowed = addresses.filter { found in
+    let allowed = addresses.prefix(Self.maxAddresses).filter { found in
       !host.isForeign || PublicAddresses.contains(found.address)
         || configuration.permitted.contains { $0.contains(found.address) }
     }

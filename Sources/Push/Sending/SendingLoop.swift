@@ -5,6 +5,8 @@ import Platform
 final class SendingLoop {
   /// The maximum number of servers that users name, with open connections, at the same time.
   static let maxForeignHosts = 64
+  /// The maximum number of addresses of a server that are tried for a connection.
+  static let maxAddresses = 8
   /// How often a request is repeated that a server has not processed.
   private static let maxReturns = 5
   /// The time between two renewals of an authorization before its time: Apple accepts one in 20 minutes.
@@ -38,7 +40,6 @@ final class SendingLoop {
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    do { try poll.add(mailbox.event.number, key: 0, for: .readable) } catch { return stop() }
     while true {
       let isBusy = hosts.values.contains(where: \.isBusy)
       let ready = poll.wait(for: isBusy ? Self.tick : hosts.isEmpty ? nil : Self.idleTimeout)
@@ -59,8 +60,13 @@ final class SendingLoop {
 
   private func accept(_ batch: Batch) {
     let providers: [(any Provider)?] = [configuration.apns, configuration.fcm, configuration.webPush]
+    let now = time(nil)
     for (index, delivery) in batch.deliveries.enumerated() {
       let work = Work(purpose: .delivery(batch, index))
+      guard delivery.notification.expiry > now else {
+        work.end(.expired)
+        continue
+      }
       let found = providers.lazy.compactMap { $0 }.compactMap { provider in
         provider.origin(of: delivery.device).map { (provider, $0) }
       }.first
@@ -93,7 +99,7 @@ final class SendingLoop {
       start(host, authorization.value)
     }
     for connection in host.connections { connection.flush(poll) }
-    if !host.isBusy, host.connections.isEmpty, host.addresses == nil, host.isForeign, host.pausedUntil == nil {
+    if !host.isBusy, host.connections.isEmpty, host.addresses == nil, host.isForeign, host.pausedUntil ?? .now <= .now {
       hosts[host.key] = nil
     }
   }
@@ -208,8 +214,10 @@ final class SendingLoop {
     host.authorization = host.provider.authorization(from: response, now: now)
     guard host.authorization == nil else { return pump(host) }
     let reason = "the token server answers with status \(response.status)"
+    let seconds = response.retryAfter(now: now)
+    if let seconds { host.pausedUntil = .now + .seconds(seconds) }
     let isLater = response.status == 429 || response.status >= 500
-    host.endAll(isLater ? .retry(after: response.retryAfter(now: now), reason) : .credentialsRefused(reason))
+    host.endAll(isLater ? .retry(after: seconds, reason) : .credentialsRefused(reason))
   }
 
   private func checkTimes() {

@@ -60,7 +60,9 @@ struct Work {
   func end(_ outcome: Outcome) {
     switch purpose {
     case .delivery(let batch, let index): batch.end(index, outcome)
-    case .authorization(let host, _): host.endAll(outcome)
+    case .authorization(let host, _):
+      host.isAuthorizing = false
+      host.endAll(outcome)
     }
   }
 }
@@ -118,7 +120,6 @@ final class Host {
 
   /// Ends all work that waits.
   func endAll(_ outcome: Outcome) {
-    isAuthorizing = false
     while let work = next() { work.end(outcome) }
   }
 }
