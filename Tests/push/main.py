@@ -31,7 +31,7 @@ class Provider:
         self.process.wait()
 
     def log(self):
-        return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
+        return [json.loads(line) for line in (self.folder / f"{self.port}.log").read_text().splitlines()]
 
 
 class Run:
@@ -251,6 +251,13 @@ def push_services_refuse(setup, provider):
     begins(run.outcomes[1], 'deviceRefused("status 301')
     begins(run.outcomes[2], "retry(after: Optional(")
     check(run.accepted, [])
+
+
+@test
+def a_server_that_closes_all_connections_gets_no_more_of_them(setup, _):
+    with Provider(setup.folder, "--closing") as provider:
+        run = Run(setup, provider, [apns("00", n) for n in range(10)])
+    check(set(run.outcomes), {f'retry(after: nil, "https://localhost:{provider.port}: the server has closed the connection")'})
 
 
 @test

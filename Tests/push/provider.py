@@ -1,7 +1,7 @@
 """provider.py FOLDER: a test APNs, FCM with its token server, and push service of browsers, on one port of localhost, over TLS and HTTP/2.
 
 It refuses what Apple's, Google's and the RFCs' documents refuse, and misbehaves for devices whose names say so (FAULTS). FOLDER has the keys
-(main.py makes them). The port is printed; what is accepted is written to FOLDER/log, a line of JSON each.
+(main.py makes them). The port is printed; what is accepted is written to FOLDER/PORT.log, a line of JSON each.
 """
 import asyncio
 import base64
@@ -25,7 +25,6 @@ from hyperframe.frame import GoAwayFrame
 FOLDER = Path(sys.argv[1])
 SETUP = json.loads((FOLDER / "setup.json").read_text())
 QUIET = "--quiet" in sys.argv
-LOG = open(FOLDER / "log", "w", buffering=1)
 STREAMS = 500
 
 seen = set()
@@ -245,6 +244,8 @@ class Connection(asyncio.Protocol):
         self.h2.local_settings = Settings(client=False, initial_values={SettingCodes.MAX_CONCURRENT_STREAMS: STREAMS})
         self.h2.initiate_connection()
         self.h2.increment_flow_control_window(1 << 24)
+        if "--closing" in sys.argv:
+            self.go_away(2)
         transport.write(self.h2.data_to_send())
 
     def data_received(self, data):
@@ -302,12 +303,13 @@ class Connection(asyncio.Protocol):
 
 
 async def main():
-    global PORT
+    global PORT, LOG
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(FOLDER / "server.pem", FOLDER / "server.key")
     context.set_alpn_protocols(["h2"])
     server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", 0, ssl=context)
     PORT = server.sockets[0].getsockname()[1]
+    LOG = open(FOLDER / f"{PORT}.log", "w", buffering=1)
     print(PORT, flush=True)
     await server.serve_forever()
 

@@ -18,6 +18,8 @@ final class Connection {
   private var written = 0
   private var interest = EventPoll.Condition.writable
   private(set) var lastReceived = ContinuousClock.now
+  /// Whether the server has responded to a request.
+  var hasResponded = false
   /// When the last exchange ended, or the connection started.
   var idleSince = ContinuousClock.now
 

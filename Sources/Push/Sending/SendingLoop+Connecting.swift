@@ -75,7 +75,15 @@ extension SendingLoop {
       guard let problem = connection.problem else { continue }
       host.connections.removeAll { $0 === connection }
       connections[connection.key] = nil
-      if !connection.isReady { connectNext(host, problem) }
+      guard connection.isReady else {
+        connectNext(host, problem)
+        continue
+      }
+      host.uselessConnections = connection.hasResponded ? 0 : host.uselessConnections + 1
+      if host.uselessConnections == Self.maxUselessConnections {
+        host.uselessConnections = 0
+        failed(host, .retry(after: nil, "\(host.key.origin): \(problem)"))
+      }
     }
   }
 

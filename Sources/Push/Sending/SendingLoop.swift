@@ -7,6 +7,8 @@ final class SendingLoop {
   static let maxForeignHosts = 64
   /// The maximum number of addresses of a server that are tried for a connection.
   static let maxAddresses = 8
+  /// The number of connections that a server closes without a response, after which what waits is given back.
+  static let maxUselessConnections = 3
   /// How often a request is repeated that a server has not processed.
   private static let maxReturns = 5
   /// The time between two renewals of an authorization before its time: Apple accepts one in 20 minutes.
@@ -91,6 +93,7 @@ final class SendingLoop {
     for connection in host.connections {
       for (exchange, ending) in connection.session.events.takeEnded() {
         connection.idleSince = .now
+        if case .responded = ending { connection.hasResponded = true }
         end(exchange, ending, host)
       }
     }

@@ -88,6 +88,8 @@ final class Host {
   var lastRenewal: ContinuousClock.Instant?
   /// The addresses that have not been tried for the next connection; nil unless it is being established.
   var addresses: [SocketAddress]?
+  /// How many connections in a row the server has closed without a response.
+  var uselessConnections = 0
   /// The time until which the server asks for no requests (Retry-After).
   var pausedUntil: ContinuousClock.Instant?
   /// The time from which another connection may be added to those that work.
