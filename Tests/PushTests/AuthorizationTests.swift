@@ -59,6 +59,8 @@ struct AuthorizationTests {
     let answer = #"{"access_token":"ya29.a","expires_in":3599,"token_type":"Bearer"}"#
     #expect(authorization(200, answer)?.value == "Bearer ya29.a")
     #expect(authorization(200, answer)?.renewal == 1_003_299)
+    let expired = #"{"access_token":"ya29.a","expires_in":\#(Int.min)}"#
+    #expect(authorization(200, expired)?.renewal == 1_000_060)
     #expect(authorization(400, answer) == nil)
     #expect(authorization(200, #"{"access_token":"a\r\nb","expires_in":1}"#) == nil)
   }

@@ -21,7 +21,8 @@ class Provider:
     def __init__(self, folder, *options):
         self.folder = folder
         self.process = subprocess.Popen([sys.executable, HERE / "provider.py", folder, *options], stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
+        self.ports = [int(port) for port in self.process.stdout.readline().split()]
+        self.port = self.ports[0]
 
     def __enter__(self):
         return self
@@ -261,6 +262,36 @@ def a_server_that_closes_all_connections_gets_no_more_of_them(setup, _):
 
 
 @test
+def a_server_that_takes_no_request_is_not_waited_for(setup, _):
+    for option in ("--trickling", "--no-streams"):
+        with Provider(setup.folder, option) as provider:
+            run = Run(setup, provider, [apns("00", n) for n in range(10)], timeout=2)
+        expected = f'retry(after: nil, "https://localhost:{provider.port}: the server accepts no request within 2.0 seconds")'
+        check(set(run.outcomes), {expected})
+
+
+@test
+def what_was_not_on_the_wire_of_a_lost_connection_is_sent_again(setup, _):
+    with Provider(setup.folder, "--freezing") as provider:
+        device = setup.subscription(provider.port, "x" * 1900).device
+        run = Run(setup, provider, [device | {"endpoint": device["endpoint"] + str(n)} for n in range(500)])
+    check({outcome.split("(")[0] for outcome in run.outcomes}, {"unknown", "delivered"})
+    accepted = [entry["device"] for entry in run.accepted]
+    check(len(accepted), len(set(accepted)))
+    check(len(accepted), sum(outcome.startswith("delivered") for outcome in run.outcomes))
+
+
+@test
+def the_pauses_of_many_servers_are_forgotten(setup, _):
+    with Provider(setup.folder, "--ports") as provider:
+        devices = [setup.subscription(port, "paused").device for port in provider.ports]
+        run = Run(setup, provider, devices[:200], repeats=2)
+        assert all("the server has asked for a pause" in outcome for outcome in run.outcomes), set(run.outcomes)
+        run = Run(setup, provider, devices, repeats=2)
+        check(sum(outcome == 'retry(after: Optional(600), "status 429")' for outcome in run.outcomes), len(devices) - 256)
+
+
+@test
 def a_private_address_is_not_connected_to(setup, provider):
     addresses = ["localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "0x7f.1", "169.254.169.254"]
     devices = []
@@ -277,6 +308,14 @@ def a_private_address_is_not_connected_to(setup, provider):
 def a_certificate_of_others_is_not_trusted(setup, provider):
     run = Run(setup, provider, [apns("00")], certificates=str(setup.folder / "other.pem"))
     begins(run.outcomes[0], f'retry(after: nil, "https://localhost:{provider.port}: its certificate')
+    check(run.accepted, [])
+
+
+@test
+def a_certificate_of_another_host_is_not_trusted(setup, provider):
+    device = setup.subscription(provider.port, "x").device
+    run = Run(setup, provider, [device | {"endpoint": f"https://127.0.0.1:{provider.port}/push/x"}])
+    begins(run.outcomes[0], f'retry(after: nil, "https://127.0.0.1:{provider.port}: its certificate: IP address mismatch')
     check(run.accepted, [])
 
 

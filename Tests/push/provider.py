@@ -1,12 +1,13 @@
 """provider.py FOLDER: a test APNs, FCM with its token server, and push service of browsers, on one port of localhost, over TLS and HTTP/2.
 
 It refuses what Apple's, Google's and the RFCs' documents refuse, and misbehaves for devices whose names say so (FAULTS). FOLDER has the keys
-(main.py makes them). The port is printed; what is accepted is written to FOLDER/PORT.log, a line of JSON each.
+(main.py makes them). The port is printed, or 300 of them with --ports; what is accepted is written to FOLDER/PORT.log, a line of JSON each.
 """
 import asyncio
 import base64
 import json
 import re
+import socket
 import ssl
 import sys
 import time
@@ -25,7 +26,7 @@ from hyperframe.frame import GoAwayFrame
 FOLDER = Path(sys.argv[1])
 SETUP = json.loads((FOLDER / "setup.json").read_text())
 QUIET = "--quiet" in sys.argv
-STREAMS = 500
+STREAMS = 0 if "--no-streams" in sys.argv else 500
 
 seen = set()
 valid_tokens = {}  # provider tokens of Apple that are verified, with their iat
@@ -223,6 +224,8 @@ def web_push(connection, stream, headers, body):
         return 410, {}, b""
     if device == "redirect":
         return 301, {"location": f"https://localhost:{PORT}/push/other"}, b""
+    if device == "paused":
+        return 429, {"retry-after": "600"}, b""
     if device == "busy" and first(device):
         return 429, {"retry-after": time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 1))}, b""
     log("webpush", device, headers, body, headers.get("authorization"))
@@ -246,7 +249,22 @@ class Connection(asyncio.Protocol):
         self.h2.increment_flow_control_window(1 << 24)
         if "--closing" in sys.argv:
             self.go_away(2)
+        if "--trickling" in sys.argv:
+            # The header of a SETTINGS frame of 180 bytes, and then one of them a second.
+            self.frozen = True
+            transport.write(bytes([0, 0, 180, 4, 0, 0, 0, 0, 0]))
+            return self.trickle()
         transport.write(self.h2.data_to_send())
+        if "--freezing" in sys.argv and first("connection"):
+            # Reads nothing: what does not fit into the buffers of the kernel stays with the client.
+            self.freeze()
+            time.sleep(1)
+            transport.abort()
+
+    def trickle(self):
+        if not self.transport.is_closing():
+            self.transport.write(b"\0")
+            asyncio.get_running_loop().call_later(1, self.trickle)
 
     def data_received(self, data):
         if self.frozen:
@@ -307,11 +325,18 @@ async def main():
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(FOLDER / "server.pem", FOLDER / "server.key")
     context.set_alpn_protocols(["h2"])
-    server = await asyncio.get_running_loop().create_server(Connection, "127.0.0.1", 0, ssl=context)
-    PORT = server.sockets[0].getsockname()[1]
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(300 if "--ports" in sys.argv else 1)]
+    ports = [listener.getsockname()[1] for listener in listeners]
+    PORT = ports[0]
     LOG = open(FOLDER / f"{PORT}.log", "w", buffering=1)
-    print(PORT, flush=True)
-    await server.serve_forever()
+    for listener in listeners:
+        if "--freezing" in sys.argv:
+            # The client's kernel makes its buffer for small segments, too.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+        await asyncio.get_running_loop().create_server(Connection, sock=listener, ssl=context)
+    print(*ports, flush=True)
+    await asyncio.Event().wait()
 
 
 asyncio.run(main())

@@ -86,7 +86,7 @@ package struct FCM: Provider {
       token.accessToken.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
     else { return nil }
     // Five minutes early, but not again at once.
-    let seconds = max(60, min(token.expiresIn, 3600) - 300)
+    let seconds = min(max(token.expiresIn, 360), 3600) - 300
     return Authorization(value: "Bearer \(token.accessToken)", renewal: now + seconds)
   }
 

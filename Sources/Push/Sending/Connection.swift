@@ -29,7 +29,7 @@ final class Connection {
     do throws(SystemError) {
       let descriptor = try address.connected()
       try poll.add(descriptor.number, key: key, for: interest)
-      socket = TLSSocket(descriptor, context, host: host)
+      socket = try TLSSocket(descriptor, context, host: host)
     } catch {
       throw PushError(.unavailable, "\(error)")
     }

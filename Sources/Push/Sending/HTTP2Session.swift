@@ -7,6 +7,8 @@ final class Exchange {
   let body: [UInt8]
   let authorization: Authorization?
   let started = ContinuousClock.now
+  /// Whether its header fields have been passed to the socket, so that the server may process it.
+  fileprivate var isOnWire = false
   fileprivate var sent = 0
   fileprivate(set) var response = PushResponse(status: 0)
 
@@ -15,6 +17,9 @@ final class Exchange {
     self.body = body
     self.authorization = authorization
   }
+
+  /// How it ends when its stream or its connection is lost.
+  fileprivate func ending(_ reason: String) -> Ending { isOnWire ? .lost(reason) : .unprocessed }
 }
 
 /// How an exchange ended.
@@ -40,7 +45,7 @@ final class SessionEvents {
 
   /// Ends all exchanges of a connection that is lost.
   func endAll(_ reason: String) {
-    ended += exchanges.values.map { ($0, .lost(reason)) }
+    ended += exchanges.values.map { ($0, $0.ending(reason)) }
     exchanges = [:]
   }
 }
@@ -59,6 +64,7 @@ struct HTTP2Session: ~Copyable {
     var handle: OpaquePointer?
     nghttp2_session_callbacks_new(&callbacks)
     defer { nghttp2_session_callbacks_del(callbacks) }
+    nghttp2_session_callbacks_set_before_frame_send_callback(callbacks, startSending)
     nghttp2_session_callbacks_set_on_header_callback(callbacks, receiveField)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, receiveData)
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, receiveFrame)
@@ -123,7 +129,7 @@ struct HTTP2Session: ~Copyable {
       nghttp2_session_set_stream_user_data(handle, stream, nil)
       nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_CANCEL.rawValue)
       events.exchanges[stream] = nil
-      events.ended.append((exchange, .lost(reason)))
+      events.ended.append((exchange, exchange.ending(reason)))
     }
   }
 
@@ -153,6 +159,14 @@ private func exchange(_ session: OpaquePointer?, _ stream: Int32) -> Exchange? {
 
 private func events(_ context: UnsafeMutableRawPointer?) -> SessionEvents? {
   context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func startSending(
+  _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let frame = frame?.pointee.hd, UInt32(frame.type) == NGHTTP2_HEADERS.rawValue else { return 0 }
+  exchange(session, frame.stream_id)?.isOnWire = true
+  return 0
 }
 
 private func readBody(
@@ -215,7 +229,7 @@ private func closeStream(
   // A server may respond and reset the rest of the request (RFC 9113, section 8.1).
   let isWhole = code == NGHTTP2_NO_ERROR.rawValue && exchange.response.status >= 200
   let isRefused = code == NGHTTP2_REFUSED_STREAM.rawValue
-  events.ended.append(
-    (exchange, isWhole ? .responded : isRefused ? .unprocessed : .lost("the stream was reset with code \(code)")))
+  let problem = exchange.ending("the stream was reset with code \(code)")
+  events.ended.append((exchange, isWhole ? .responded : isRefused ? .unprocessed : problem))
   return 0
 }

@@ -5,6 +5,8 @@ import Platform
 final class SendingLoop {
   /// The maximum number of servers that users name, with open connections, at the same time.
   static let maxForeignHosts = 64
+  /// The number of servers beyond which the pauses of those that users name are forgotten: a user can name many.
+  private static let maxHosts = 256
   /// The maximum number of addresses of a server that are tried for a connection.
   static let maxAddresses = 8
   /// The number of connections that a server closes without a response, after which what waits is given back.
@@ -102,7 +104,8 @@ final class SendingLoop {
       start(host, authorization.value)
     }
     for connection in host.connections { connection.flush(poll) }
-    if !host.isBusy, host.connections.isEmpty, host.addresses == nil, host.isForeign, host.pausedUntil ?? .now <= .now {
+    let hasPause = (host.pausedUntil ?? .now) > .now && hosts.count <= Self.maxHosts
+    if host.isForeign, !host.isBusy, host.connections.isEmpty, host.addresses == nil, !hasPause {
       hosts[host.key] = nil
     }
   }
@@ -195,7 +198,7 @@ final class SendingLoop {
         work.isRenewed = true
         host.putBack(work)
       case .retry(let seconds, let reason):
-        if let seconds { host.pausedUntil = max(host.pausedUntil ?? .now, .now + .seconds(seconds)) }
+        if let seconds { host.pause(seconds) }
         work.end(.retry(after: seconds, reason))
       case let outcome: work.end(outcome)
       }
@@ -218,7 +221,7 @@ final class SendingLoop {
     guard host.authorization == nil else { return pump(host) }
     let reason = "the token server answers with status \(response.status)"
     let seconds = response.retryAfter(now: now)
-    if let seconds { host.pausedUntil = .now + .seconds(seconds) }
+    if let seconds { host.pause(seconds) }
     let isLater = response.status == 429 || response.status >= 500
     host.endAll(isLater ? .retry(after: seconds, reason) : .credentialsRefused(reason))
   }
@@ -227,12 +230,17 @@ final class SendingLoop {
     let limit = ContinuousClock.now - configuration.timeout
     for (_, connection) in connections.values {
       connection.session.cancel(startedBefore: limit, "no response within \(configuration.timeout)")
-      // Nothing at all has arrived since a request was sent, or since the connection started: it is dead, not one stream.
+      // Nothing at all has arrived since a request was sent: the connection is dead, not one stream.
       let events = connection.session.events
-      if connection.lastReceived < limit, !events.ended.isEmpty || !connection.isReady {
+      if connection.lastReceived < limit, !events.ended.isEmpty {
         connection.close("no byte within \(configuration.timeout)")
       }
-      if events.exchanges.isEmpty, connection.idleSince + Self.idleTimeout < .now { connection.close("idle") }
+      guard events.exchanges.isEmpty else { continue }
+      // Whatever arrives, the server has not sent its settings, or permits no stream.
+      if connection.session.capacity == 0, connection.idleSince < limit {
+        connection.close("the server accepts no request within \(configuration.timeout)")
+      }
+      if connection.idleSince + Self.idleTimeout < .now { connection.close("idle") }
     }
   }
 

@@ -42,18 +42,23 @@ struct TLSSocket: ~Copyable {
   let descriptor: Descriptor
   private let handle: OpaquePointer
 
-  init(_ descriptor: consuming Descriptor, _ context: borrowing TLSContext, host: String) {
+  init(
+    _ descriptor: consuming Descriptor, _ context: borrowing TLSContext, host: String
+  ) throws(SystemError) {
     // It fails only without memory.
     guard let handle = SSL_new(context.handle) else { fatalError("SSL_new") }
-    self.handle = handle
-    SSL_set_fd(handle, descriptor.number)
-    self.descriptor = descriptor
-    if IPAddress(host) != nil {
-      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host)
-    } else {
-      SSL_set1_host(handle, host)
-      cpush_set_server_name(handle, host)
+    let isNamed =
+      IPAddress(host) == nil
+      ? SSL_set1_host(handle, host) == 1 && cpush_set_server_name(handle, host) == 1
+      : X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host) == 1
+    // OpenSSL would accept the certificate of any host.
+    guard isNamed, SSL_set_fd(handle, descriptor.number) == 1 else {
+      SSL_free(handle)
+      ERR_clear_error()
+      throw SystemError(call: "SSL_set1_host", code: EINVAL)
     }
+    self.handle = handle
+    self.descriptor = descriptor
   }
 
   deinit { SSL_free(handle) }

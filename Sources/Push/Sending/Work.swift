@@ -118,6 +118,11 @@ final class Host {
   /// Puts work back, before the others.
   func putBack(_ work: Work) { returned.append(work) }
 
+  /// Waits for a number of seconds, unless the server has asked for a longer pause before.
+  func pause(_ seconds: Int) {
+    pausedUntil = max(pausedUntil ?? .now, .now + .seconds(seconds))
+  }
+
   func next() -> Work? { returned.popLast() ?? waiting.popFirst() }
 
   /// Ends all work that waits.

@@ -38,6 +38,8 @@ struct Order: Decodable {
   let timeout: Int
   let notification: Shown
   let devices: [Target]?
+  /// How often they are sent to, one time after the other; the outcomes are those of the last time.
+  let repeats: Int?
   /// Instead of devices: a number of device tokens of Apple.
   let count: Int?
 }
@@ -84,7 +86,9 @@ if let targets = order.devices {
     } catch { outcomes.withLock { $0[index] = "invalid: \(error)" } }
   }
   let places = indices
-  await sender.send(deliveries) { index, outcome in outcomes.withLock { $0[places[index]] = "\(outcome)" } }
+  for _ in 0..<(order.repeats ?? 1) {
+    await sender.send(deliveries) { index, outcome in outcomes.withLock { $0[places[index]] = "\(outcome)" } }
+  }
   print(try JSON.text(outcomes.withLock { $0 }))
 } else {
   // As a queue would: pages of devices, some at a time.
