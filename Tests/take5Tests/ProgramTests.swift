@@ -7,7 +7,9 @@ struct ProgramTests {
   private static let media = [
     "libav", "libswscale", "libswresample", "libheif", "libjpeg", "libpng", "libwebp", "liblcms2",
   ]
-  private static let service = ["libpq", "libcurl", "libmicrohttpd", "libssl", "libcrypto", "libcjose", "libargon2"]
+  private static let service = [
+    "libpq", "libcurl", "libmicrohttpd", "libnghttp2", "libssl", "libcrypto", "libcjose", "libargon2",
+  ]
 
   @Test(
     "a program needs no library of the other one's work",
@@ -31,8 +33,8 @@ struct ProgramTests {
     Program(
       path: Take5Binary.path, arguments: ["--help"], status: 0,
       libraries: [
-        "libpq.so.5", "libcurl.so.4", "libcrypto.so.3", "libcjose.so.0", "libargon2.so.1",
-        "libarchive.so.13",
+        "libpq.so.5", "libcurl.so.4", "libnghttp2.so.14", "libssl.so.3", "libcrypto.so.3", "libcjose.so.0",
+        "libargon2.so.1", "libarchive.so.13",
       ]),
     // Without the socket of a parent it fails.
     Program(
