@@ -69,8 +69,8 @@ CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 # What only 'make test-clients' needs beside Tests/clients/requirements.txt.
 TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 
-# What only 'make test-push' needs beside Tests/push/requirements.txt: the program that it is measured against.
-TEST_PUSH_PACKAGES := python3-venv nghttp2-client
+# What only 'make test-push' needs beside Tests/push/requirements.txt: what delays system calls, and h2load, which it is measured against.
+TEST_PUSH_PACKAGES := python3-venv strace nghttp2-client
 
 # What only 'make test-s3' needs: an object store that verifies signatures.
 TEST_S3_PACKAGES := python3 swift-proxy swift-account swift-container swift-object memcached curl

@@ -28,6 +28,7 @@ SETUP = json.loads((FOLDER / "setup.json").read_text())
 QUIET = "--quiet" in sys.argv
 STREAMS = 0 if "--no-streams" in sys.argv else 500
 
+connections = 0  # all that were made
 seen = set()
 valid_tokens = {}  # provider tokens of Apple that are verified, with their iat
 access_tokens = {}  # of Google, with their expiry
@@ -45,7 +46,7 @@ def first(name):
 def log(provider, device, headers, body, authorization):
     if not QUIET:
         LOG.write(json.dumps({"provider": provider, "device": device, "headers": headers, "authorization": authorization,
-                              "body": base64.b64encode(body).decode()}) + "\n")
+                              "connections": connections, "body": base64.b64encode(body).decode()}) + "\n")
 
 
 # Apple -----------------------------------------------------------------------------------------------------------------------------------
@@ -237,6 +238,8 @@ ROUTES = [("/3/device/", apns), ("/v1/projects/", fcm), ("/token", token), ("/pu
 
 class Connection(asyncio.Protocol):
     def connection_made(self, transport):
+        global connections
+        connections += 1
         self.transport = transport
         self.requests = {}
         self.last = None  # the last stream that is answered after a GOAWAY
@@ -259,6 +262,7 @@ class Connection(asyncio.Protocol):
             # Reads nothing: what does not fit into the buffers of the kernel stays with the client.
             self.freeze()
             time.sleep(1)
+            LISTENERS[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
             transport.abort()
 
     def trickle(self):
@@ -321,17 +325,17 @@ class Connection(asyncio.Protocol):
 
 
 async def main():
-    global PORT, LOG
+    global PORT, LOG, LISTENERS
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(FOLDER / "server.pem", FOLDER / "server.key")
     context.set_alpn_protocols(["h2"])
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(300 if "--ports" in sys.argv else 1)]
-    ports = [listener.getsockname()[1] for listener in listeners]
+    LISTENERS = [socket.create_server(("127.0.0.1", 0)) for _ in range(300 if "--ports" in sys.argv else 1)]
+    ports = [listener.getsockname()[1] for listener in LISTENERS]
     PORT = ports[0]
     LOG = open(FOLDER / f"{PORT}.log", "w", buffering=1)
-    for listener in listeners:
+    for listener in LISTENERS:
         if "--freezing" in sys.argv:
-            # The client's kernel makes its buffer for small segments, too.
+            # The kernel of the client buffers little for small segments and a small window.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
         await asyncio.get_running_loop().create_server(Connection, sock=listener, ssl=context)

@@ -40,6 +40,7 @@ extension SendingLoop {
 
   /// Connects to the next address that has not been tried.
   private func connectNext(_ host: Host, _ problem: String) {
+    host.connecting = nil
     guard var rest = host.addresses, !rest.isEmpty else {
       host.addresses = nil
       return failed(host, .retry(after: nil, "\(host.key.origin): \(problem)"))
@@ -50,6 +51,7 @@ extension SendingLoop {
     do throws(PushError) {
       let connection = try Connection(address, context, host: host.key.origin.host, key: lastKey, poll: poll)
       host.connections.append(connection)
+      host.connecting = connection
       connections[lastKey] = (host, connection)
     } catch {
       connectNext(host, error.description)
@@ -67,10 +69,7 @@ extension SendingLoop {
 
   /// Forgets connections that are closed, and tries the next address if one was never of use.
   func removeClosed(_ host: Host) {
-    for connection in host.connections where connection.isReady && host.addresses != nil {
-      // The newest connection is the one that is being established.
-      if connection === host.connections.last { host.addresses = nil }
-    }
+    if host.connecting?.isReady == true { (host.addresses, host.connecting) = (nil, nil) }
     for connection in host.connections {
       guard let problem = connection.problem else { continue }
       host.connections.removeAll { $0 === connection }

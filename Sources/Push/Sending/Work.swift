@@ -88,6 +88,8 @@ final class Host {
   var lastRenewal: ContinuousClock.Instant?
   /// The addresses that have not been tried for the next connection; nil unless it is being established.
   var addresses: [SocketAddress]?
+  /// The connection that is being established.
+  var connecting: Connection?
   /// How many connections in a row the server has closed without a response.
   var uselessConnections = 0
   /// The time until which the server asks for no requests (Retry-After).
