@@ -65,8 +65,8 @@ package final class PrivateKey: @unchecked Sendable {
   package var publicPoint: [UInt8]? {
     var bytes: UnsafeMutablePointer<UInt8>?
     let count = i2d_PUBKEY(handle, &bytes)
-    guard let bytes, count == PublicPoint.prefix.count + 65 else { return nil }
     defer { CRYPTO_free(bytes, "", 0) }
+    guard let bytes, count == PublicPoint.prefix.count + 65 else { return nil }
     let der = Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     return der.starts(with: PublicPoint.prefix) ? Array(der.suffix(65)) : nil
   }
