@@ -81,7 +81,10 @@ extension SendingLoop {
       host.uselessConnections = connection.hasResponded ? 0 : host.uselessConnections + 1
       if host.uselessConnections == Self.maxUselessConnections {
         host.uselessConnections = 0
-        failed(host, .retry(after: nil, "\(host.key.origin): \(problem)"))
+        host.nextConnection = .now + .seconds(1)
+        // Another connection that is open is of no more use, unless it has been.
+        guard !host.connections.contains(where: \.hasResponded) else { continue }
+        host.endAll(.retry(after: nil, "\(host.key.origin): \(problem)"))
       }
     }
   }
