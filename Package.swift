@@ -174,6 +174,7 @@ let package = Package(
         .embedInCode("People/People_schema.sql"), .embedInCode("Places/Map_schema.sql"),
         .embedInCode("Places/Places.sql"), .embedInCode("Places/Places_schema.sql"), .embedInCode("Posts/Posts.sql"),
         .embedInCode("Window/Window.sql"), .embedInCode("Window/v0149_window_schedule.sql"),
+        .embedInCode("Events/v0150_event_positions.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(

@@ -44,6 +44,17 @@ extension JobQueue {
         .text(result.map { String(decoding: $0, as: UTF8.self) })))
   }
 
+  /// Locks a job that the attempt still holds until the commit; throws `LeaseLost`, which rolls the caller's transaction back, if the token
+  /// is not the job's.
+  package static func confirm(_ job: ClaimedJob, _ session: Session) throws {
+    try fenced(job, session.execute(statements["confirm"], .integer(job.id), .integer(job.token)))
+  }
+
+  /// Deletes a job that has done its turn: the history has nothing of it.
+  package static func drop(_ job: ClaimedJob, _ session: Session) throws {
+    try fenced(job, session.execute(statements["drop_held"], .integer(job.id), .integer(job.token)))
+  }
+
   /// Ends a failed attempt: schedules the next one after a pause, or moves the job to the dead jobs if it has no attempts
   /// left.
   ///

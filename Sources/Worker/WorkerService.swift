@@ -19,11 +19,12 @@ package final class WorkerService: Sendable {
   ///   - pool: for all other statements.
   ///   - metrics: receives the counts of jobs and of damaged blobs.
   ///   - tasks: maintenance in addition to that of the core and its rooms.
+  ///   - couriers: what sends to receivers outside.
   ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store,
-    blobs: any InspectableBlobStore, tasks: [MaintenanceTask] = [],
+    blobs: any InspectableBlobStore, tasks: [MaintenanceTask] = [], couriers: [any Courier] = [],
     log: Logger, metrics: Metrics, tracer: Tracer? = nil, onStart: @escaping @Sendable () -> Void = {}
   ) throws {
     let slots = try (0..<configuration.slots).map { number in
@@ -51,7 +52,11 @@ package final class WorkerService: Sendable {
       consumers: [
         (PostJob.queue, slots.count, foreground), (ReprocessJob.queue, backgroundSlots.count, background),
         (JobKinds.taskQueue, 1, TaskHandler(pool: pool, store: store) as any JobHandler),
-      ].filter { $0.1 > 0 }.map { ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2) },
+      ].filter { $0.1 > 0 }.map { ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2) }
+        + couriers.map {
+          ConsumerConfiguration(
+            queue: $0.queue, slots: $0.slots, handler: CourierHandler(courier: $0, pool: pool, store: store))
+        },
       tasks: [
         // Blobs that a worker released before it ended without collecting them.
         MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in

@@ -78,12 +78,13 @@ extension RunningAPI {
   }
 
   /// Stores a post without media.
-  func insertPost(by author: String) async throws -> PublicID {
+  func insertPost(by author: String, visibility: Visibility = .public) async throws -> PublicID {
     let store = store
     let definition = try Definitions.photo("photo-post")
     return try await pool.transaction { session in
       try store.submitPost(
-        PostDraft(kind: .marker, author: author, title: "Here"), sources: [], definition: .photos(definition!),
+        PostDraft(kind: .marker, author: author, title: "Here", visibility: visibility), sources: [],
+        definition: .photos(definition!),
         request: nil, session)
     }
   }

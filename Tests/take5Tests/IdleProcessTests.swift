@@ -80,10 +80,13 @@ struct IdleProcessTests {
     }
   }
 
+  /// The shortest interval of polls while a listener is connected.
+  private static let pollInterval = Duration.seconds(24)
+
   /// What the loops of a worker send.
   private static func loops(of configuration: QueueWorkerConfiguration) -> [Periodic] {
     let heartbeat = configuration.heartbeatInterval
-    let poll = Duration.seconds(24)
+    let poll = pollInterval
     return [
       Periodic("heartbeat", .eachWorker, every: heartbeat) { pool in
         try await pool.run { _ = try JobQueue.heartbeat(worker: 1, holding: [], $0) }
@@ -121,7 +124,8 @@ struct IdleProcessTests {
     return (maintenance.queueTasks + maintenance.tasks).map { task in
       Periodic(
         task.name, task.performer == .oneWorker ? .oneWorker : .eachWorker,
-        every: max(task.interval, configuration.pollInterval), task.body)
+        every: task.channel == nil ? max(task.interval, configuration.pollInterval) : pollInterval
+      ) { pool in _ = try await task.body(pool) }
     }
   }
 

@@ -33,6 +33,8 @@ package enum Scope: String, Codable, Sendable, CaseIterable {
   case delete
   /// Mint, list and revoke user tokens.
   case tokens
+  /// Read the events of all users.
+  case events
   /// Read and decide cases of moderation.
   case moderate
   /// Read the metrics and jobs of the service.

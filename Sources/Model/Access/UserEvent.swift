@@ -2,60 +2,44 @@ package import FoundationEssentials
 
 /// Something that concerns a user.
 package struct UserEvent: Sendable, Hashable {
-  /// What this version of the service stores. A newer version may have stored other kinds, so that `kind` is a text.
-  package enum Kind: String, Sendable, CaseIterable {
-    /// The media of the user's post are ready, rejected, or could not be processed.
-    case postReady = "post_ready"
-    case postRejected = "post_rejected"
-    case postFailed = "post_failed"
-    /// The user's post waits for the decision of a moderator, or a moderator has hidden it.
-    case postHeld = "post_held"
-    case postHidden = "post_hidden"
-    /// Another user commented on the user's post, reacted to it, or likes it.
-    case comment
-    case reaction
-    case like
-    /// Another user asks for the user's friendship, or has accepted it.
-    case friendRequest = "friend_request"
-    case friendAccepted = "friend_accepted"
-    /// A case waits for a decision. It concerns the moderators.
-    case caseOpened = "case_opened"
-
-    /// What the author of a post learns of its status; nil: nothing.
-    package init?(_ status: PostStatus) {
-      switch status {
-      case .processing: return nil
-      case .ready: self = .postReady
-      case .rejected: self = .postRejected
-      case .failed: self = .postFailed
-      case .held: self = .postHeld
-      case .hidden: self = .postHidden
-      }
-    }
-  }
-
   /// The kind of an event that says nothing any more; no client receives it.
   package static let blank = "forgotten"
 
-  /// The position among the events of the user: 1, 2, and so on.
+  /// The receiver of events that concern no user. It is the id of no user.
+  package static let service = " service"
+
+  /// The reader of the events of all users.
+  package static let everyone = " everyone"
+
+  /// The position among the events of the user: 1, 2, and so on; for the reader of all, that among those of all users.
   package let number: Int64
   package let kind: String
   /// The user who caused it; nil: the service did.
   package let actor: String?
   package let post: PublicID?
-  /// The comment, the image or the case that it is about.
+  /// What it is about, besides a post: see `EventKind.subject`.
   package let subject: PublicID?
+  /// What else the kind has, as a JSON object.
+  package let data: [String: String]?
   package let createdAt: Date
+  /// The user whom it concerns.
+  package let receiver: String
+
+  /// Whether it concerns a user, rather than the moderators or the service.
+  package var isOfUser: Bool { !receiver.isEmpty && receiver != Self.service }
 
   package init(
-    number: Int64, kind: String, actor: String?, post: PublicID?, subject: PublicID?, createdAt: Date
+    number: Int64, kind: String, actor: String?, post: PublicID?, subject: PublicID?, data: [String: String]? = nil,
+    createdAt: Date, receiver: String
   ) {
     self.number = number
     self.kind = kind
     self.actor = actor
     self.post = post
     self.subject = subject
+    self.data = data
     self.createdAt = createdAt
+    self.receiver = receiver
   }
 }
 

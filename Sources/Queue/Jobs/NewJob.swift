@@ -103,6 +103,14 @@ extension JobQueue {
     return try row?.get("id")
   }
 
+  /// Enqueues a job unless a live job has its unique key; such a job cannot end before the commit.
+  package static func ensure(_ job: NewJob, _ session: Session) throws(PostgresError) {
+    while try enqueue(job, session) == nil {
+      if try !session.execute(statements["keep_live"], .bytes(job.uniqueKey)).isEmpty { return }
+    }
+    try notify(queue: job.queue, session)
+  }
+
   /// Enqueues many jobs; returns the public ids of those whose unique key a live job has.
   ///
   /// Jobs without a unique key, a fair share and a limit are sent by COPY, which is several times as fast. Outside of a

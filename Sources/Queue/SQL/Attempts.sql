@@ -33,6 +33,12 @@ INSERT INTO job_done ({done_columns}, lost, last_error, outcome, result)
 SELECT {done_columns}, lost, last_error, $3::"char", $4::jsonb FROM ended
 RETURNING id
 
+-- name: confirm
+SELECT id FROM job WHERE id = $1 AND token = $2 FOR SHARE
+
+-- name: drop_held
+DELETE FROM job WHERE id = $1 AND token = $2 RETURNING id
+
 -- name: fail
 -- The attempt failed with the error $3. The pause before the next attempt is $4 seconds after the first, doubles with
 -- each further one, and is at most $5 seconds.

@@ -28,6 +28,10 @@ FROM time
 ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING
 RETURNING id
 
+-- name: keep_live
+-- The live job with a unique key; it cannot end before the commit.
+SELECT id FROM job WHERE unique_key = $1 FOR KEY SHARE
+
 -- name: now
 -- The time, and what a step of the priority adds to a rank: COPY computes nothing.
 SELECT {microseconds(clock_timestamp())} AS now, {rank(0::bigint, 1)} AS step

@@ -87,7 +87,8 @@ package final class QueueWorker: Sendable {
       isEvicted: isEvicted, held: held, polling: polling, metrics: metrics, log: log, tracer: tracer)
     let consumers = consumers.map { JobConsumer($0, context: context) }
     running.withLock { $0 = consumers }
-    let listener = try Listener(database, channels: [QueueChannel.jobs, QueueChannel.schedule]) { [self] in note($0) }
+    let channels = [QueueChannel.jobs, QueueChannel.schedule] + Set(tasks.compactMap(\.channel)).sorted()
+    let listener = try Listener(database, channels: channels) { [self] in note($0) }
     try listener?.start()
     log.info("worker started")
     onStart()
@@ -122,12 +123,16 @@ package final class QueueWorker: Sendable {
   private func note(_ report: Listener.Report) {
     switch report {
     case .notification(let notification) where notification.channel == QueueChannel.schedule: schedule.raise()
-    case .notification(let notification): wakeConsumers(of: notification.payload)
+    case .notification(let notification) where notification.channel == QueueChannel.jobs:
+      wakeConsumers(of: notification.payload)
+    case .notification(let notification):
+      for task in tasks where task.channel == notification.channel { task.wake.raise() }
     case .connected, .disconnected:
       // What happened before a connection was not reported, and nothing is after it.
       guard polling.setListening(report == .connected) else { return }
       wakeConsumers()
       schedule.raise()
+      for task in tasks where task.channel != nil { task.wake.raise() }
     }
   }
 

@@ -36,6 +36,9 @@ extension Collections {
     let saved = try session.execute(
       Self.statements["save_member"], .integer(locked.number), .text(user), .text(role.rawValue))
     if saved.affected > 0 { try record(.shared, in: locked.number, by: viewer.user, member: user, session) }
+    if locked.role == .author, try saved.first?.get("is_new", as: Bool.self) == true {
+      try Store.notify(user, of: .collectionShared, by: locked.author, subject: id, session)
+    }
     return .changed
   }
 

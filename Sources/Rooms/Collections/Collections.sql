@@ -144,6 +144,7 @@ SELECT FROM app_user WHERE id = $1 AND {unblocked(app_user.id, $2)}
 -- name: save_member
 INSERT INTO collection_member AS member (collection_id, user_id, role) VALUES ($1::bigint, $2, $3)
 ON CONFLICT (collection_id, user_id) DO UPDATE SET role = excluded.role WHERE member.role <> excluded.role
+RETURNING xmax = 0 AS is_new
 
 -- name: drop_member
 DELETE FROM collection_member WHERE collection_id = $1::bigint AND user_id = $2

@@ -41,7 +41,12 @@ package enum Comments: RecordRoom {
         + Self.commented.map { Parameter.text($0 == subject.kind ? subject.id : nil) })
     let comment = try Self.comment(inserted.single())
     if subject.kind == .post, let owner = locked.owner {
+      try Events.announce(.threadComment, by: author, post: subject.publicID, subject: comment.id, session)
       try Store.notify(owner, of: .comment, by: author, post: subject.publicID, subject: comment.id, session)
+    }
+    if subject.kind == .collection {
+      try Events.announce(
+        .collectionComment, by: author, subject: comment.id, data: ["collection": subject.id], session)
     }
     return comment
   }

@@ -1,34 +1,43 @@
 import FoundationEssentials
 internal import Model
 
-/// The JSON of an event; values that do not apply are null.
+/// The JSON of an event; of the usual fields those that do not apply are null.
 struct UserEventResponse: Encodable {
   private let event: UserEvent
+  private let isForAll: Bool
 
-  init(_ event: UserEvent) { self.event = event }
-
-  private enum CodingKeys: String, CodingKey { case kind, user, post, comment, image, createdAt }
-
-  func encode(to encoder: any Encoder) throws {
-    // The events of moderators are about cases alone.
-    if event.kind == UserEvent.Kind.caseOpened.rawValue { return try encodeCase(to: encoder) }
-    let isComment = event.kind == UserEvent.Kind.comment.rawValue
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(event.kind, forKey: .kind)
-    try container.encode(event.actor, forKey: .user)
-    try container.encode(event.post, forKey: .post)
-    try container.encode(isComment ? event.subject : nil, forKey: .comment)
-    try container.encode(isComment ? nil : event.subject, forKey: .image)
-    try container.encode(event.createdAt, forKey: .createdAt)
+  /// - Parameter isForAll: whether it is for a back-end, which receives the events of all users.
+  init(_ event: UserEvent, isForAll: Bool = false) {
+    self.event = event
+    self.isForAll = isForAll
   }
 
-  private enum CaseKeys: String, CodingKey { case kind, `case`, createdAt }
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+  }
 
-  private func encodeCase(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CaseKeys.self)
-    try container.encode(event.kind, forKey: .kind)
-    try container.encode(event.subject, forKey: .case)
-    try container.encode(event.createdAt, forKey: .createdAt)
+  func encode(to encoder: any Encoder) throws {
+    let subject = EventKind(event.kind)?.subject ?? "image"
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(event.kind, forKey: Key("kind"))
+    if isForAll {
+      try container.encode(event.isOfUser ? event.receiver : nil, forKey: Key("receiver"))
+    }
+    // The events of moderators are about cases alone.
+    if subject != "case" {
+      try container.encode(event.actor, forKey: Key("user"))
+      try container.encode(event.post, forKey: Key("post"))
+      for name in ["comment", "image"] where name != subject { try container.encodeNil(forKey: Key(name)) }
+    }
+    try container.encode(event.subject, forKey: Key(subject))
+    for (name, value) in (event.data ?? [:]).sorted(by: { $0.key < $1.key }) {
+      try container.encode(value, forKey: Key(name))
+    }
+    try container.encode(event.createdAt, forKey: Key("created_at"))
   }
 }
 

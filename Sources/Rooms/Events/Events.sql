@@ -1,12 +1,103 @@
 -- name: last_events
 SELECT user_id, last FROM user_event_count WHERE user_id = ANY ($1::text[])
+UNION ALL SELECT $2, last FROM event_position WHERE $2 = ANY ($1::text[])
+
+-- name: first_position
+SELECT min(position) AS first FROM user_event WHERE position IS NOT NULL
 
 -- name: events
 -- What a user whom the reader has blocked since then caused is blank, as what a deleted user caused.
-SELECT number, CASE WHEN {is_blocked(user_event.user_id, user_event.actor)} THEN 'forgotten' ELSE kind END AS kind, actor,
-  post, subject, created_at
+SELECT user_id, number, CASE WHEN {is_blocked(user_event.user_id, user_event.actor)} THEN 'forgotten' ELSE kind END AS kind, actor,
+  post, subject, data, created_at
 FROM user_event
 WHERE user_id = $1 AND number > $2::bigint ORDER BY number LIMIT $3::int
+
+-- name: events_of_all
+SELECT user_id, position AS number, kind, actor, post, subject, data, created_at
+FROM user_event WHERE position > $1::bigint ORDER BY position LIMIT $2::int
+
+-- name: lock_positions
+SELECT last FROM event_position FOR UPDATE
+
+-- name: place_events
+-- The events that have committed since. Of one instant they are in any order, but in the same one for all readers.
+WITH unplaced AS (
+  SELECT user_id, number, $1::bigint + row_number() OVER (ORDER BY created_at, user_id, number) AS position
+  FROM user_event WHERE position IS NULL ORDER BY created_at, user_id, number LIMIT $2::int),
+placed AS (
+  UPDATE user_event SET position = unplaced.position FROM unplaced
+  WHERE user_event.user_id = unplaced.user_id AND user_event.number = unplaced.number
+  RETURNING user_event.position)
+UPDATE event_position SET last = (SELECT max(position) FROM placed) WHERE EXISTS (SELECT FROM placed) RETURNING last
+
+-- name: announce
+INSERT INTO announcement (kind, actor, post, subject, data) VALUES ($1, $2, $3::uuid, $4::uuid, $5::jsonb)
+
+-- name: announce_post
+-- A post of the last days that others may see.
+INSERT INTO announcement (kind, actor, post)
+SELECT 'friend_posted', author, public_id FROM post
+WHERE public_id = $1::uuid AND visibility <> 'private' AND created_at > statement_timestamp() - make_interval(secs => $2::float8)
+  AND EXISTS (SELECT FROM relation WHERE kind = 'friend' AND user_id = post.author)
+ON CONFLICT DO NOTHING
+
+-- name: next_announcement
+SELECT id, kind, actor, post, subject, data, after FROM announcement WHERE after IS NOT NULL
+ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+
+-- fragment: friend_audience
+SELECT relation.target AS user_id FROM relation WHERE relation.kind = 'friend' AND relation.user_id = $1
+
+-- fragment: thread_audience
+SELECT comment.author AS user_id FROM comment JOIN post ON post.id = comment.post_id
+WHERE post.public_id = $2::uuid AND comment.author <> post.author AND NOT comment.is_hidden
+  AND comment.id < (SELECT id FROM comment WHERE public_id = $3::uuid)
+
+-- fragment: collection_audience
+SELECT member.user_id FROM collection JOIN collection_member AS member ON member.collection_id = collection.id
+WHERE collection.public_id = ($4::jsonb ->> 'collection')::uuid
+UNION ALL SELECT author FROM collection WHERE public_id = ($4::jsonb ->> 'collection')::uuid
+
+-- fragment: announced(audience, kind)
+-- Inserts events of the next users of an audience, in the order of their ids by bytes, in which the rows of counts are locked.
+WITH audience AS (
+  SELECT DISTINCT user_id COLLATE "C" AS user_id FROM ({audience}) AS everybody
+  WHERE user_id COLLATE "C" > $5 AND user_id <> $1 ORDER BY 1 LIMIT $6::int),
+counted AS (
+  INSERT INTO user_event_count AS count (user_id, last)
+  SELECT user_id, 1 FROM audience
+  WHERE NOT EXISTS (SELECT FROM forgetting WHERE forgetting.user_id = audience.user_id)
+    AND NOT {is_blocked(audience.user_id, $1)}
+    AND ($2::uuid IS NULL OR EXISTS (
+      SELECT FROM post WHERE post.public_id = $2::uuid
+        AND {visible(post.author, post.visibility, post.moderation, post.status, audience.user_id)}))
+  ORDER BY user_id
+  ON CONFLICT (user_id) DO UPDATE SET last = count.last + 1
+  RETURNING user_id, last),
+inserted AS (
+  INSERT INTO user_event (user_id, number, kind, actor, post, subject, data)
+  SELECT user_id, last, {kind}, $1, $2::uuid, $3::uuid, $4::jsonb FROM counted RETURNING user_id)
+SELECT (SELECT max(user_id) FROM audience) AS after, array_to_json(ARRAY (SELECT user_id FROM inserted)) AS users
+
+-- name: announce_to_friends
+{announced({friend_audience}, 'friend_posted')}
+
+-- name: announce_to_thread
+{announced({thread_audience}, 'thread_comment')}
+
+-- name: announce_to_collection
+{announced({collection_audience}, 'collection_comment')}
+
+-- name: continue_announcement
+-- Of what is announced once the row stays.
+WITH ended AS (DELETE FROM announcement WHERE id = $1::bigint AND $2::text IS NULL AND kind <> 'friend_posted')
+UPDATE announcement SET after = $2 WHERE id = $1::bigint AND ($2::text IS NOT NULL OR kind = 'friend_posted')
+
+-- name: drop_old_announcements
+DELETE FROM announcement WHERE created_at < statement_timestamp() - make_interval(secs => $1::float8)
+
+-- name: drop_announcements_by_user
+DELETE FROM announcement WHERE id IN (SELECT id FROM announcement WHERE actor = $1 LIMIT $2::int)
 
 -- name: drop_old_events
 DELETE FROM user_event WHERE (user_id, number) IN (
@@ -32,7 +123,7 @@ DELETE FROM user_event WHERE user_id = $1 AND number IN (
 
 -- name: blank_events_by_user
 -- The numbers of another user's events stay without gaps.
-UPDATE user_event SET kind = 'forgotten', actor = NULL, post = NULL, subject = NULL
+UPDATE user_event SET kind = 'forgotten', actor = NULL, post = NULL, subject = NULL, data = NULL
 WHERE (user_id, number) IN (SELECT user_id, number FROM user_event WHERE actor = $1 LIMIT $2::int)
 
 -- name: drop_tickets_of_user

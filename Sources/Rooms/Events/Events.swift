@@ -11,11 +11,21 @@ package enum Events: Room {
 
   package static let schema = [PackageResources.Events_schema_sql]
 
-  package static var maintenance: [MaintenanceTask] { [MaintenanceTask("events", deleting: dropOld)] }
+  package static let migrations = [
+    Migration(version: 150, name: "event_positions", PackageResources.v0150_event_positions_sql)
+  ]
+
+  package static var maintenance: [MaintenanceTask] {
+    [
+      MaintenanceTask("events", deleting: dropOld),
+      MaintenanceTask("dispatch", on: Store.eventChannel) { try await dispatch($0) },
+    ]
+  }
 
   package static var forgetting: [ForgettingStep] {
     [
-      ForgettingStep(statements["drop_events_of_user"], statements["blank_events_by_user"]),
+      ForgettingStep(
+        statements["drop_events_of_user"], statements["blank_events_by_user"], statements["drop_announcements_by_user"]),
       ForgettingStep(atEnd: statements["drop_tickets_of_user"], statements["drop_event_count"]),
     ]
   }
@@ -26,26 +36,40 @@ package enum Events: Room {
   /// Returns the numbers of the last events of users; users who never had one are not in the result.
   package static func last(of users: [UserKey], _ session: Session) throws(PostgresError) -> [UserKey: Int64] {
     var last: [UserKey: Int64] = [:]
-    for row in try session.execute(Self.statements["last_events"], .texts(users.map(\.text))) {
+    let parameters: [Parameter] = [.texts(users.map(\.text)), .text(UserEvent.everyone)]
+    for row in try session.execute(Self.statements["last_events"], parameters) {
       last[UserKey(try row.get("user_id"))] = try row.get("last")
     }
     return last
   }
 
-  /// Reads the events of a user that follow a number, the oldest first.
+  /// Reads the events of a user, or of all, that follow a number, the oldest first.
   package static func list(of user: String, after number: Int64, limit: Int, _ session: Session) throws -> [UserEvent] {
-    try session.execute(Self.statements["events"], .text(user), .integer(number), .integer(limit)).map { row in
-      UserEvent(
-        number: try row.get("number"), kind: try row.get("kind"), actor: try row.get("actor"),
-        post: try row.get("post", as: String?.self).flatMap { PublicID($0) },
-        subject: try row.get("subject", as: String?.self).flatMap { PublicID($0) },
-        createdAt: Date(microseconds: try row.get("created_at")))
-    }
+    let rows =
+      user == UserEvent.everyone
+      ? try session.execute(Self.statements["events_of_all"], .integer(number), .integer(limit))
+      : try session.execute(Self.statements["events"], .text(user), .integer(number), .integer(limit))
+    return try rows.map(event)
+  }
+
+  package static func event(_ row: Row) throws -> UserEvent {
+    UserEvent(
+      number: try row.get("number"), kind: try row.get("kind"), actor: try row.get("actor"),
+      post: try row.get("post", as: String?.self).flatMap { PublicID($0) },
+      subject: try row.get("subject", as: String?.self).flatMap { PublicID($0) },
+      data: try row.get("data", as: String?.self).map { try JSON.decode([String: String].self, from: Array($0.utf8)) },
+      createdAt: Date(microseconds: try row.get("created_at")), receiver: try row.get("user_id"))
+  }
+
+  /// The position of the oldest event of all that is still stored; nil: there is none.
+  package static func firstPosition(_ session: Session) throws(PostgresError) -> Int64? {
+    try session.execute(Self.statements["first_position"]).single().get("first")
   }
 
   /// Deletes up to 1000 old events and all expired tickets; returns the number of the events.
   package static func dropOld(_ session: Session) throws(PostgresError) -> Int {
     try session.execute(Self.statements["drop_expired_tickets"])
+    try session.execute(Self.statements["drop_old_announcements"], .double(Self.retention))
     return try session.execute(Self.statements["drop_old_events"], .double(Self.retention)).affected
   }
 }

@@ -79,8 +79,13 @@ final class UserEventNotifier: Sendable {
   private func send(_ stream: UserEventStream, after number: Int64, last: Int64) async throws {
     guard last != number else { return }
     let user = stream.user.text
-    let events = try await database.run { try Events.list(of: user, after: number, limit: Self.maxEvents, $0) }
-    stream.send(events, last: last)
+    let (events, first) = try await database.run { session in
+      (
+        try Events.list(of: user, after: number, limit: Self.maxEvents, session),
+        user == UserEvent.everyone ? try Events.firstPosition(session) : nil
+      )
+    }
+    stream.send(events, first: first, last: last)
     if events.count == Self.maxEvents { receive(user) }
   }
 }
@@ -125,20 +130,26 @@ final class UserEventStream: Sendable {
 
   /// Sends the events that follow the position of the stream.
   ///
-  /// - Parameter last: the number of the user's last event, which was read before.
-  func send(_ events: [UserEvent], last: Int64) {
+  /// - Parameters:
+  ///   - first: the number of the oldest event that is stored, for the reader of all events, whose numbers have gaps.
+  ///   - last: the number of the last event, which was read before.
+  func send(_ events: [UserEvent], first: Int64? = nil, last: Int64) {
     var bytes: [UInt8] = []
+    let isForAll = user.text == UserEvent.everyone
     sent.withLock { sent in
-      let next = events.first?.number ?? last + 1
-      if next != sent.number + 1 {
+      let next = (isForAll ? first : events.first?.number) ?? last + 1
+      if isForAll ? next > sent.number + 1 || last < sent.number : next != sent.number + 1 {
         // Events that the client lacks were deleted, because they were too old or with their user.
-        sent.number = next - 1
+        sent.number = min(next - 1, last)
         bytes += ServerSentEvent(id: sent, name: "reset", data: "{}").bytes
       }
-      for event in events {
+      for event in events where event.number > sent.number {
         sent.number = event.number
-        guard event.kind != UserEvent.blank else { continue }
-        bytes += ServerSentEvent(id: sent, name: event.kind, of: UserEventResponse(event)).bytes
+        guard event.kind != UserEvent.blank, EventKind(event.kind)?.isStreamed ?? !isForAll,
+          !(isForAll && event.kind == UserEvent.Kind.windowOpened.rawValue)
+        else { continue }
+        bytes +=
+          ServerSentEvent(id: sent, name: event.kind, of: UserEventResponse(event, isForAll: isForAll)).bytes
       }
     }
     if !bytes.isEmpty { body.write(bytes) }

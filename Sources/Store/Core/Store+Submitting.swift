@@ -25,7 +25,12 @@ extension Store {
     let post = PublicID.now()
     guard !sources.isEmpty else {
       try Self.insert(post, draft, status: .ready, job: nil, set: nil, punctuality, isHeld: isHeld, session)
-      if isHeld { try announce(.held, of: post, by: draft.author, session) }
+      // Its author knows that a post without media is ready.
+      if isHeld {
+        try announce(.held, of: post, by: draft.author, session)
+      } else {
+        for room in rooms { try room.note(.ready, of: post, session) }
+      }
       return post
     }
     try Quarantine.refuse(sources, session)

@@ -61,14 +61,15 @@ package struct Store: Sendable {
   ///
   /// - Parameters:
   ///   - actor: the user who caused it; nil: the service did.
-  ///   - subject: the comment or the image that it is about.
+  ///   - subject: what it is about besides a post, such as a comment.
+  ///   - data: a JSON object with what else the kind has; values are texts.
   package static func notify(
     _ user: String, of kind: UserEvent.Kind, by actor: String?, post: PublicID? = nil, subject: PublicID? = nil,
-    _ session: Session
+    data: [UInt8]? = nil, _ session: Session
   ) throws(PostgresError) {
     let inserted = try session.execute(
       Self.statements["insert_event"], .text(user), .text(kind.rawValue), .text(actor), .text(post?.description),
-      .text(subject?.description))
+      .text(subject?.description), .text(data.map { String(decoding: $0, as: UTF8.self) }))
     guard !inserted.isEmpty else { return }
     try session.executeAfterCommit(Self.statements["notify_user"], .text(Self.eventChannel), .text(user))
   }

@@ -306,12 +306,15 @@ WITH counted AS (
     AND NOT {is_blocked($1, $3::text)}
   ON CONFLICT (user_id) DO UPDATE SET last = count.last + 1
   RETURNING user_id, last)
-INSERT INTO user_event (user_id, number, kind, actor, post, subject)
-SELECT user_id, last, $2, $3, $4::uuid, $5::uuid FROM counted
+INSERT INTO user_event (user_id, number, kind, actor, post, subject, data)
+SELECT user_id, last, $2, $3, $4::uuid, $5::uuid, $6::jsonb FROM counted
 RETURNING number
 
 -- name: notify_user
 SELECT pg_notify($1, $2)
+
+-- name: notify_users
+SELECT pg_notify($1, about) FROM unnest($2::text[]) AS about
 
 -- name: lock_user_shared
 -- Everything that is stored for a user is stored under this lock. The deletion of the user begins after all of it.

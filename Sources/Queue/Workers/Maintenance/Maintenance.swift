@@ -16,7 +16,11 @@ package struct MaintenanceTask: Sendable {
   let name: String
   let interval: Duration
   let performer: Performer
-  let body: @Sendable (Pool) async throws -> Void
+  /// A notification on it starts the next run; nil: none does.
+  let channel: String?
+  let wake = WakeUp()
+  /// Returns the time after which there is more to do; nil: after the interval.
+  let body: @Sendable (Pool) async throws -> Duration?
 
   /// - Parameters:
   ///   - interval: the pause between two runs, also after a failure. A slow task does not delay the others.
@@ -28,6 +32,21 @@ package struct MaintenanceTask: Sendable {
     self.name = name
     self.interval = interval
     self.performer = performer
+    channel = nil
+    self.body = { pool in
+      try await body(pool)
+      return nil
+    }
+  }
+
+  /// A task of one worker that notifications start. While they cannot be received it runs at the interval of polling.
+  ///
+  /// - Parameter body: returns the time until there is more to do; nil: nothing is known to become due.
+  package init(_ name: String, on channel: String, _ body: @escaping @Sendable (Pool) async throws -> Duration?) {
+    self.name = name
+    interval = .zero
+    performer = .oneWorker
+    self.channel = channel
     self.body = body
   }
 }
@@ -137,14 +156,23 @@ struct Maintenance: Sendable {
 
   private func `repeat`(_ task: MaintenanceTask) async {
     while !Task.isCancelled {
+      var pause = task.channel == nil ? task.interval : polling.interval
       do {
-        try await task.body(pool)
+        if let due = try await task.body(pool) { pause = min(due, pause) }
       } catch is CancellationError {
         return
       } catch {
         log.warning("a maintenance task failed", ["task": task.name, "error": "\(error)"])
       }
-      try? await configuration.clock.sleep(for: max(task.interval, configuration.pollInterval))
+      if task.channel == nil {
+        try? await configuration.clock.sleep(for: max(pause, configuration.pollInterval))
+      } else {
+        await withTaskCancellationHandler {
+          await task.wake.wait(atMost: pause, by: configuration.clock)
+        } onCancel: {
+          task.wake.raise()
+        }
+      }
     }
   }
 

@@ -118,8 +118,9 @@ extension AccessControl {
     case .userToken:
       guard caller.token != nil else { throw ProblemKind.forbidden.problem("The request needs a user token.") }
       needed = []
-    case .key(let scopes), .upload(let scopes), .media(let scopes), .keyOrTicket(let scopes), .keyOrLink(let scopes):
-      needed = scopes
+    case .key(let scopes), .upload(let scopes), .media(let scopes), .keyOrLink(let scopes): needed = scopes
+    // A client that acts as no user reads what concerns all of them.
+    case .keyOrTicket(let scopes): needed = caller.user == nil ? scopes.union([.events]) : scopes
     }
     func list(_ scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " and ") }
     if caller.user != nil, !needed.isSubset(of: Scope.ofUsers) {

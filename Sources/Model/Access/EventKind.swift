@@ -1,0 +1,106 @@
+extension UserEvent {
+  /// What this version of the service stores. A newer version may have stored other kinds, so that `UserEvent.kind` is a text.
+  package enum Kind: String, Sendable, CaseIterable {
+    /// The media of the user's post are ready, rejected, or could not be processed.
+    case postReady = "post_ready"
+    case postRejected = "post_rejected"
+    case postFailed = "post_failed"
+    /// The user's post waits for the decision of a moderator, or a moderator has hidden it.
+    case postHeld = "post_held"
+    case postHidden = "post_hidden"
+    /// Another user commented on the user's post, reacted to it, or likes it.
+    case comment
+    case reaction
+    case like
+    /// Another user asks for the user's friendship, or has accepted it.
+    case friendRequest = "friend_request"
+    case friendAccepted = "friend_accepted"
+    /// A post of a friend is ready.
+    case friendPosted = "friend_posted"
+    /// Another user commented on a post on which the user has commented.
+    case threadComment = "thread_comment"
+    /// Another user shared a collection with the user, or commented on a collection of the user's or one that is shared with the user.
+    case collectionShared = "collection_shared"
+    case collectionComment = "collection_comment"
+    /// A case waits for a decision. It concerns the moderators.
+    case caseOpened = "case_opened"
+    /// The daily window has opened, and a webhook was disabled. They concern no user.
+    case windowOpened = "window_opened"
+    case webhookDisabled = "webhook_disabled"
+    /// The app's back-end is to send the user a code by mail.
+    case verificationRequested = "account_verification_requested"
+    case passwordResetRequested = "password_reset_requested"
+  }
+}
+
+/// By what the service reports a kind of event: the one table of all kinds. Their texts are in `jobs/notifications.json`.
+package struct EventKind: Sendable, Hashable {
+  /// The name of the field that has the `subject` of an event; nil: it has none.
+  package let subject: String?
+  /// Whether streams have it: that of its receiver, and that of all users.
+  package let isStreamed: Bool
+  /// What a device shows; nil: nothing.
+  package let push: Push?
+
+  package struct Push: Sendable, Hashable {
+    /// The kind of the texts, by which users choose what they want.
+    package let template: String
+    /// The time after which it is not sent, in seconds.
+    package let lifetime: Int
+    /// Whether it wakes a device that sleeps.
+    package let isUrgent: Bool
+  }
+
+  private init(_ subject: String? = nil, isStreamed: Bool = true, push: Push? = nil) {
+    self.subject = subject
+    self.isStreamed = isStreamed
+    self.push = push
+  }
+
+  private static func push(_ template: String, hours: Int = 24, isUrgent: Bool = false) -> Push {
+    Push(template: template, lifetime: hours * 3600, isUrgent: isUrgent)
+  }
+
+  package init(_ kind: UserEvent.Kind) {
+    self =
+      switch kind {
+      case .postReady: EventKind(push: Self.push("ready", isUrgent: true))
+      case .postRejected: EventKind(push: Self.push("rejected", isUrgent: true))
+      case .postFailed, .postHeld, .postHidden: EventKind()
+      case .comment: EventKind("comment", push: Self.push("comment", isUrgent: true))
+      case .threadComment: EventKind("comment", push: Self.push("thread_comment"))
+      case .collectionComment: EventKind("comment", push: Self.push("collection_comment"))
+      case .reaction: EventKind("image", push: Self.push("reaction"))
+      case .like: EventKind(push: Self.push("like"))
+      case .friendRequest: EventKind(push: Self.push("friend_request", hours: 72))
+      case .friendAccepted: EventKind(push: Self.push("friend_accepted"))
+      case .friendPosted: EventKind(push: Self.push("friend_posted", isUrgent: true))
+      case .collectionShared: EventKind("collection", push: Self.push("collection_shared"))
+      case .caseOpened: EventKind("case")
+      // It expires with the window.
+      case .windowOpened: EventKind(push: Self.push("window", isUrgent: true))
+      case .webhookDisabled: EventKind("webhook")
+      case .verificationRequested, .passwordResetRequested: EventKind(isStreamed: false)
+      }
+  }
+
+  /// The kind with a name; nil if this version does not know it.
+  package init?(_ name: String) {
+    guard let kind = UserEvent.Kind(rawValue: name) else { return nil }
+    self.init(kind)
+  }
+}
+
+extension UserEvent.Kind {
+  /// What the author of a post learns of its status; nil: nothing.
+  package init?(_ status: PostStatus) {
+    switch status {
+    case .processing: return nil
+    case .ready: self = .postReady
+    case .rejected: self = .postRejected
+    case .failed: self = .postFailed
+    case .held: self = .postHeld
+    case .hidden: self = .postHidden
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+package import Store
+
+/// A room that has events delivered.
+package protocol EventConsumer: Room {
+  /// Stores what is to be delivered of the events with these positions, in the transaction that gives them their positions. A repetition
+  /// of the statement finds none of them.
+  static func receive(from first: Int64, through last: Int64, _ session: Session) throws
+
+  /// Enqueues a job, by `JobQueue.ensure`, for each receiver for whom something is due.
+  ///
+  /// - Returns: the seconds until something else is due; nil: nothing is known to become due.
+  static func enqueueDue(_ session: Session) throws -> Double?
+}
+
+/// From an event to its receivers: one worker gives the events that have committed their positions among all events.
+extension Events {
+  /// The number of events in one transaction.
+  static let dispatchLimit = 1000
+  /// The number of users who get an event in one transaction.
+  static let audienceLimit = 500
+
+  static let consumers: [any EventConsumer.Type] = [any Room.Type].all.compactMap { $0 as? any EventConsumer.Type }
+
+  /// Passes on all events, and enqueues what is due.
+  ///
+  /// - Returns: the time until something else is due; nil: nothing is known to become due.
+  package static func dispatch(_ pool: Pool) async throws -> Duration? {
+    while try await pool.transaction(announceNext) { try Task.checkCancellation() }
+    while try await pool.transaction(placeNext) { try Task.checkCancellation() }
+    let due = try await pool.transaction { session in
+      try consumers.compactMap { try $0.enqueueDue(session) }.min()
+    }
+    return due.map { .seconds(max($0, 0.05)) }
+  }
+
+  /// Gives the next events their positions, and has them delivered; false if there were none.
+  package static func placeNext(_ session: Session) throws -> Bool {
+    let last = try session.execute(statements["lock_positions"]).single().get("last", as: Int64.self)
+    guard let row = try session.execute(statements["place_events"], .integer(last), .integer(dispatchLimit)).first
+    else { return false }
+    let through = try row.get("last", as: Int64.self)
+    for consumer in consumers { try consumer.receive(from: last + 1, through: through, session) }
+    try session.executeAfterCommit(
+      Store.statements["notify_user"], .text(Store.eventChannel), .text(UserEvent.everyone))
+    return true
+  }
+
+  package static func note(_ status: PostStatus, of post: PublicID, _ session: Session) throws {
+    guard status == .ready else { return }
+    try session.execute(statements["announce_post"], .text(post.description), .double(retention))
+  }
+
+  /// Has many users notified of an event that a user causes: each of them in a later transaction.
+  static func announce(
+    _ kind: UserEvent.Kind, by actor: String, post: PublicID? = nil, subject: PublicID? = nil,
+    data: [String: String]? = nil, _ session: Session
+  ) throws {
+    try session.execute(
+      statements["announce"], .text(kind.rawValue), .text(actor), .text(post?.description),
+      .text(subject?.description), .text(try data.map { try JSON.text($0) }))
+    try session.executeAfterCommit(Store.statements["notify_user"], .text(Store.eventChannel), .text(""))
+  }
+
+  /// Notifies the next users of the oldest announcement; false if there is none.
+  package static func announceNext(_ session: Session) throws -> Bool {
+    guard let row = try session.execute(statements["next_announcement"]).first else { return false }
+    func text(_ column: String) throws -> Parameter { .text(try row.get(column, as: String?.self)) }
+    let parameters =
+      try ["actor", "post", "subject", "data", "after"].map(text) + [.integer(Int64(audienceLimit))]
+    let kind: UserEvent.Kind = try row.enumValue("kind")
+    let notified = try kind.audience.map { try session.execute($0, parameters).single() }
+    try session.execute(
+      statements["continue_announcement"], .integer(try row.get("id", as: Int64.self)),
+      .text(try notified?.get("after", as: String?.self)))
+    if let users: [String] = try notified?.json("users"), !users.isEmpty {
+      try session.executeAfterCommit(Store.statements["notify_users"], .text(Store.eventChannel), .texts(users))
+    }
+    return true
+  }
+}
+
+extension UserEvent.Kind {
+  /// The statement that notifies the next users of an announcement; nil: the kind is not announced.
+  fileprivate var audience: Statement? {
+    switch self {
+    case .friendPosted: Events.statements["announce_to_friends"]
+    case .threadComment: Events.statements["announce_to_thread"]
+    case .collectionComment: Events.statements["announce_to_collection"]
+    default: nil
+    }
+  }
+}
