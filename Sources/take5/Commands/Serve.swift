@@ -129,9 +129,9 @@ extension Subcommand {
       configuration.server, api: api, log: log, metrics: metrics, refusals: refusals, tracer: opened.tracer)
     let worker =
       isWorker
-      ? RestartingWorker(
+      ? try RestartingWorker(
         configuration: configuration.worker, pool: pool, store: store, blobs: opened.blobs,
-        tasks: opened.tasks(configuration, log), log: log,
+        tasks: opened.tasks(configuration, log), couriers: opened.couriers(configuration, log, metrics), log: log,
         metrics: metrics, tracer: opened.tracer)
       : nil
     // The first line of standard output, for a process that started the service with port 0.

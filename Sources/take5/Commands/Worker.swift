@@ -27,9 +27,10 @@ extension Subcommand {
     let opened = try await OpenedStore.open(arguments, configuration, process, connections: 3)
     sandbox.report(to: process.log, process.metrics)
     let server = try metricsServer(arguments, process.metrics, opened.database.pool, process.log)
-    let worker = RestartingWorker(
+    let worker = try RestartingWorker(
       configuration: configuration.worker, pool: opened.database.pool, store: opened.store, blobs: opened.blobs,
       tasks: opened.tasks(configuration, process.log),
+      couriers: opened.couriers(configuration, process.log, process.metrics),
       log: process.log, metrics: process.metrics, tracer: opened.tracer,
       onStart: { ServiceManager.notify(.ready, process.log) })
     await process.run(server, worker, stopWithin: .zero)

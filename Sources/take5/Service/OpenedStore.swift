@@ -62,6 +62,9 @@ struct OpenedStore: Sendable {
     [Window.opening(by: configuration.api.windowSchedule, pause: configuration.worker.queue.pollInterval, log)]
   }
 
+  /// What sends to receivers outside, by options.
+  func couriers(_ configuration: ServiceConfiguration, _ log: Logger, _ metrics: Metrics) throws -> [any Courier] { [] }
+
   func close() async {
     await database.close()
     await tracer?.stop()

@@ -18,15 +18,14 @@ final class RestartingWorker: Sendable {
   /// - Parameter onStart: called each time that the worker is registered and begins to claim.
   init(
     configuration: WorkerConfiguration, pool: Pool, store: Store, blobs: any InspectableBlobStore,
-    tasks: [MaintenanceTask] = [], log: Logger, metrics: Metrics, tracer: Tracer?,
+    tasks: [MaintenanceTask] = [], couriers: [any Courier] = [], log: Logger, metrics: Metrics, tracer: Tracer?,
     onStart: @escaping @Sendable () -> Void = {}
   ) {
     self.log = log
     make = {
       try WorkerService(
         configuration: configuration, database: pool.url, pool: pool, store: store, blobs: blobs, tasks: tasks,
-        log: log,
-        metrics: metrics, tracer: tracer, onStart: onStart)
+        couriers: couriers, log: log, metrics: metrics, tracer: tracer, onStart: onStart)
     }
   }
 
