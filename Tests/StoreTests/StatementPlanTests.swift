@@ -58,6 +58,8 @@ struct StatementPlanTests {
       Probe(Window.statements["open_window"], "'{64800}', '{300}', 'UTC', '18:00-18:05 UTC'"),
       Probe(Events.statements["drop_expired_tickets"]), Probe(Forgetting.statements["forgotten_users"], "'{}'"),
       Probe(Forgetting.statements["drop_old_forgotten"]), Probe(Events.statements["drop_old_events"], "86400"),
+      Probe(Events.statements["place_events"], "0, 1000"), Probe(Events.statements["next_announcement"]),
+      Probe(Events.statements["drop_old_announcements"], "86400"),
       Probe(Places.statements["drop_old_activity"], "86400"), Probe(Forgetting.statements["user_of_forgetting"], uuid),
     ]
   }
@@ -68,8 +70,9 @@ struct StatementPlanTests {
     let uuid = "'00000000-0000-0000-0000-000000000001'"
     return [
       Probe(AwaitedUploads.statements["awaits_any"]), Probe(AwaitedUploads.statements["awaiting_posts"], "9000000"),
-      Probe(Window.statements["last_window"]), Probe(Events.statements["last_events"], "'{eve}'"),
-      Probe(Events.statements["events"], "'eve', 0, 500"),
+      Probe(Window.statements["last_window"]), Probe(Events.statements["last_events"], "'{eve}', ' all'"),
+      Probe(Events.statements["events"], "'eve', 0, 500"), Probe(Events.statements["first_position"]),
+      Probe(Events.statements["events_of_all"], "\(rows), 500"),
       Probe(Tokens.statements["valid_user_tokens"], "'{\(uuid.dropFirst().dropLast())}'"),
       Probe(JobQueue.observing["depths"], counting: "job"),
     ]
@@ -83,6 +86,7 @@ struct StatementPlanTests {
       Probe(Forgetting.statements["blank_finished_jobs"], "'eve', 1000"),
       Probe(Forgetting.statements["blank_dead_jobs"], "'eve', 1000"),
       Probe(Events.statements["blank_events_by_user"], "'eve', 1000"),
+      Probe(Events.statements["drop_announcements_by_user"], "'eve', 1000"),
     ]
   }
 
@@ -119,7 +123,9 @@ struct StatementPlanTests {
     SELECT gen_random_uuid(), n, 'photo', 0 FROM generate_series(1, \(rows)) AS n;
     INSERT INTO blob_damage (hash, kind, next_at) SELECT sha256(n::text::bytea), 'missing', clock_timestamp() + interval '1 hour'
     FROM generate_series(1, \(rows)) AS n;
-    INSERT INTO user_event (user_id, number, kind, actor) SELECT 'user ' || n % 1000, n, 'comment', 'user ' || n % 999
+    INSERT INTO user_event (user_id, number, kind, actor, position)
+    SELECT 'user ' || n % 1000, n, 'comment', 'user ' || n % 999, n FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO announcement (kind, actor, post, after) SELECT 'friend_posted', 'user ' || n % 1000, gen_random_uuid(), NULL
     FROM generate_series(1, \(rows)) AS n;
     INSERT INTO event_ticket (hash, user_id, minter, expires_at)
     SELECT sha256(n::text::bytea), 'user', 'operator', clock_timestamp() + interval '1 hour' FROM generate_series(1, \(rows)) AS n;
