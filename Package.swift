@@ -175,6 +175,7 @@ let package = Package(
         .embedInCode("Places/Places.sql"), .embedInCode("Places/Places_schema.sql"), .embedInCode("Posts/Posts.sql"),
         .embedInCode("Window/Window.sql"), .embedInCode("Window/v0149_window_schedule.sql"),
         .embedInCode("Events/v0150_event_positions.sql"),
+        .embedInCode("Accounts/v0154_one_time_codes.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(

@@ -269,6 +269,7 @@ struct AccessFixture: Sendable {
     case "POST /v1/accounts", "POST /v1/sessions":
       let name = "u\(UInt64.random(in: 0 ..< .max))"
       return .init(path, json: #"{"user_name":"\#(name)","password":"correct horse"}"#)
+    case "POST /v1/password-resets": return .init(path, json: #"{"user_name":"unknown"}"#)
     case "PUT /v1/accounts/current/password":
       return .init(path, json: #"{"former_password":"correct horse","password":"battery staple"}"#)
     case "PUT /v1/users/{id}/password": return .init(path, json: #"{"password":"battery staple"}"#)

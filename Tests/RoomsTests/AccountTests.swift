@@ -222,6 +222,7 @@ struct AccountTests {
       for (method, path, credential) in [
         ("POST", "/v1/accounts", []), ("POST", "/v1/sessions", []),
         ("PUT", "/v1/accounts/current/password", valid), ("PUT", "/v1/users/\(user)/password", UserClient.backend),
+        ("POST", "/v1/accounts/current/verification", valid), ("POST", "/v1/password-resets", []),
       ] {
         let response = try await UserClient.send(method, path, credential, Self.ada, api)
         #expect(response.status == 404 && UserClient.kind(response) == "accounts_off", "\(method) \(path)")

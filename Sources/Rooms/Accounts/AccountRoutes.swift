@@ -24,9 +24,11 @@ struct AccountRoutes: RouteRoom {
   private static let maxSessionBytes: Int64 = 4 << 10
 
   private func enabledPasswords() throws(Problem) -> PasswordWork {
-    guard let passwords else { throw ProblemKind.accountsOff.problem("The service was started without accounts.") }
+    guard let passwords else { throw Self.off }
     return passwords
   }
+
+  static var off: Problem { ProblemKind.accountsOff.problem("The service was started without accounts.") }
 
   private func register(_ request: Request) async throws -> Response {
     let passwords = try enabledPasswords()
@@ -124,7 +126,7 @@ struct AccountRoutes: RouteRoom {
 
   private static var wrongPassword: Problem { ProblemKind.wrongPassword.problem("The former password is wrong.") }
 
-  private static func accountNotFound(_ user: String) -> Problem {
+  static func accountNotFound(_ user: String) -> Problem {
     ProblemKind.accountNotFound.problem("The user '\(user)' has no account.")
   }
 

@@ -2,12 +2,20 @@ package import Crypto
 import FoundationEssentials
 package import Model
 package import Postgres
-import Queue
-import Store
+package import Queue
+package import Store
 
 /// Accounts: users who sign in with a password.
 package enum Accounts: Room {
   package static let statements = Statements(topic: "accounts", PackageResources.Accounts_sql)
+
+  package static let migrations = [
+    Migration(version: 154, name: "one_time_codes", PackageResources.v0154_one_time_codes_sql)
+  ]
+
+  package static var maintenance: [MaintenanceTask] {
+    [MaintenanceTask("codes", every: .seconds(300)) { pool in _ = try await pool.run(OneTimeCode.dropExpired) }]
+  }
 
   /// Creates a user with an account, and returns the user's id, which is new, so that no author's things come with it.
   ///

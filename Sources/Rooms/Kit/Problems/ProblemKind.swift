@@ -71,6 +71,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case wrongPassword = "wrong_password"
   case accountDisabled = "account_disabled"
   case accountNotFound = "account_not_found"
+  case emailMissing = "email_missing"
   case keySetUnavailable = "key_set_unavailable"
   case overloaded
   case databaseUnavailable = "database_unavailable"
@@ -283,6 +284,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.forbidden, "The former password is wrong", "Send the current password as former_password.")
     case .accountDisabled:
       (.forbidden, "The account is disabled", "Ask the operator to enable the account.")
+    case .emailMissing:
+      (.conflict, "The user has no e-mail address", "Give the profile an email, and request the code again.")
     case .accountNotFound:
       (.notFound, "Account not found", "Use the id of a user who has registered.")
     case .keySetUnavailable:
