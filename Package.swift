@@ -176,6 +176,7 @@ let package = Package(
         .embedInCode("Window/Window.sql"), .embedInCode("Window/v0149_window_schedule.sql"),
         .embedInCode("Events/v0150_event_positions.sql"),
         .embedInCode("Accounts/v0154_one_time_codes.sql"),
+        .embedInCode("Window/v0153_window.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(

@@ -62,7 +62,7 @@ package struct ControlAPI: KitHolder {
         CollectionRoutes(kit: kit, images: images),
         ModerationRoutes(kit: kit, events: events),
         ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
-        WindowRoutes(kit: kit, schedule: configuration.windowSchedule),
+        WindowRoutes(kit: kit, option: configuration.windowSchedule),
       ] + Self.routes(kit)
     rooms = described + [DocumentRoutes(kit: kit, others: described.flatMap(\.routes))]
     metrics.measure {
@@ -100,7 +100,7 @@ extension ControlAPI {
     package var quotas = Quotas()
     /// How long clients wait for blobs.
     package var reads = BlobReads.Limits()
-    /// When the daily window opens; nil: this process has no schedule.
+    /// When the daily window opens while no operator has set a schedule; nil: this process has none.
     package var windowSchedule: WindowSchedule?
     /// Whether clients read media from the blob store itself, if that has URLs.
     package var redirectsMedia = false

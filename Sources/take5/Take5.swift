@@ -27,6 +27,7 @@ struct Take5 {
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
+    .window, .windowSet, .windowClear, .windowPreview,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow, .definitionCheck, .backup,
     .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,

@@ -6,16 +6,18 @@ import Testing
 struct PunctualityTests {
   /// Two windows of 300 seconds, a day apart; times are in seconds after the opening of the second.
   private static func judge(
-    recorded: Double?, arrived: Double, _ rule: Definition.Window = Definition.Window()
+    recorded: Double?, began: Double? = nil, arrived: Double, _ rule: Definition.Window = Definition.Window()
   ) -> Punctuality {
     let start = Date(timeIntervalSince1970: 1_795_600_000)
     func window(at time: Double) -> Punctuality.Window? {
       [-86_400.0, 0].last { $0 <= time }.map { .init(opened: start + $0, closes: start + $0 + 300) }
     }
-    let time = Punctuality.recorded(recorded.map { start + $0 }, arrived: start + arrived)
+    let began = began ?? arrived
+    let time = Punctuality.recorded(recorded.map { start + $0 }, began: start + began, arrived: start + arrived)
     return Punctuality(
-      recorded: time, arrived: start + arrived,
-      ofRecording: time.flatMap { window(at: $0.timeIntervalSince(start)) }, ofArrival: window(at: arrived), rule)
+      recorded: time, began: start + began, arrived: start + arrived,
+      ofRecording: time.flatMap { window(at: min($0.timeIntervalSince(start) + rule.earlySeconds, arrived)) },
+      ofArrival: window(at: arrived), rule)
   }
 
   @Test(
@@ -26,7 +28,10 @@ struct PunctualityTests {
       // Offline: it is recorded on time and arrives within a day, or later.
       (10, 300 + 86_400, .onTime, nil), (10, 300 + 86_401, .late, 86_401),
       // Recorded before the notification; or in the window of the day before.
-      (-10, 20, .outside, nil), (-86_390, 20, .onTime, nil), (-86_390, 301, .outside, nil),
+      (-10, 20, .outside, nil), (-6, 20, .outside, nil),
+      // A clock that is a little slow, and a time of whole seconds, right after the opening.
+      (-2.5, 1, .onTime, nil), (-5, 20, .onTime, nil),
+      (-86_390, 20, .onTime, nil), (-86_390, 301, .outside, nil),
       // Before any window.
       (nil, -100_000, .outside, nil), (-100_000, 20, .outside, nil),
       // A clock that is a little fast, and times that are not believable.
@@ -34,6 +39,23 @@ struct PunctualityTests {
     ] as [(Double?, Double, Punctuality.State, Int?)])
   func judged(recorded: Double?, arrived: Double, state: Punctuality.State, late: Int?) {
     #expect(Self.judge(recorded: recorded, arrived: arrived) == Punctuality(state: state, lateSeconds: late))
+  }
+
+  @Test(
+    "no recording is later than the beginning of its upload, which is believed as long as the definition says",
+    arguments: [
+      // It arrives and begins to arrive in the window, but claims to be of the next minutes.
+      (1000, 10, 20, .onTime, nil),
+      // What began before the window opened was not recorded in it, whatever is claimed.
+      (10, -60, 20, .outside, nil), (10, -4, 20, .onTime, nil),
+      // It claims to be of the window, and its upload began 600 seconds after the close, or later.
+      (10, 900, 1000, .onTime, nil), (10, 901, 1000, .late, 700), (400, 901, 1000, .late, 700),
+      (400, 900, 1000, .late, 100),
+    ] as [(Double, Double, Double, Punctuality.State, Int?)])
+  func upload(recorded: Double, began: Double, arrived: Double, state: Punctuality.State, late: Int?) {
+    let rule = Definition.Window(uploadSeconds: 600)
+    let judged = Self.judge(recorded: recorded, began: began, arrived: arrived, rule)
+    #expect(judged == Punctuality(state: state, lateSeconds: late))
   }
 
   @Test("the grace and the time of arrival are those of the definition, and so is what is accepted")

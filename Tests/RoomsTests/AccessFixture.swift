@@ -263,6 +263,7 @@ struct AccessFixture: Sendable {
         path: path, type: "application/json", body: Array(#"{"name":"Tour"}"#.utf8), headers: [("If-Match", "*")])
     case "PUT /v1/collections/{id}/members/{user}": return .init(path, json: #"{"role":"editor"}"#)
     case "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
+    case "PUT /v1/window/schedule": return .init(path, json: #"{"schedule":"18:00-18:05 UTC"}"#)
     case "PUT /v1/users/{id}/notes/{place}": return .init(path, json: #"{"text":"Nice"}"#)
     case "POST /v1/posts/{id}/comments", "POST /v1/places/{id}/comments", "POST /v1/collections/{id}/comments":
       return .init(path, json: #"{\#(named)"text":"Nice"}"#)

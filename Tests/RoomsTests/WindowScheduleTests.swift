@@ -45,12 +45,14 @@ struct WindowScheduleTests {
         }
         #expect(opened == 1)
         #expect(try await Self.count(pool) == round + 1)
-        let (window, next) = try await pool.run {
-          (try #require(try Window.latest($0)), try Window.nextOpening(by: WindowSchedule(Self.schedule), $0))
-        }
+        let window = try #require(try await pool.run { try Window.latest($0) })
         #expect(window.isOpen && window.closesAt.timeIntervalSince(window.openedAt) == 300)
-        let stored: Int64 = try await pool.run { try $0.execute("SELECT next_at FROM window_schedule").single().get(0) }
-        #expect(next == Date(microseconds: stored))
+        let next: String = try await pool.run { session in
+          try session.execute(
+            "SELECT to_char(next_at AT TIME ZONE 'Europe/Berlin', 'HH24:MI:SS') FROM window_schedule WHERE next_at > clock_timestamp()"
+          ).single().get(0)
+        }
+        #expect(next == "18:00:00")
       }
     }
   }
@@ -107,19 +109,95 @@ struct WindowScheduleTests {
     }
   }
 
+  private static func scheduled(_ pool: Pool) async throws -> Window.Scheduled? {
+    try await pool.run { try Window.scheduled($0) }
+  }
+
   @Test("a process without a schedule opens nothing, and knows the one that was in use within a week")
   func noSchedule() async throws {
     try await StoreFixture.with { fixture in
       let pool = fixture.pool
       #expect(try await Window.open(by: nil, pool) == nil)
-      #expect(try await pool.run { try Window.lastSchedule($0) } == nil)
+      #expect(try await Self.scheduled(pool) == nil)
       #expect(try await Self.open(by: pool) == 0)
       try await Self.makeDue(pool, "6 days")
       #expect(try await Window.open(by: nil, pool) == nil)
-      #expect(try await pool.run { try Window.nextOpening(by: nil, $0) } == nil)
-      #expect(try await pool.run { try Window.lastSchedule($0) } == Self.schedule)
+      #expect(try await Self.scheduled(pool)?.schedule == Self.schedule)
+      #expect(try await Self.scheduled(pool)?.isInUse == true)
       try await Self.makeDue(pool, "8 days")
-      #expect(try await pool.run { try Window.lastSchedule($0) } == nil)
+      #expect(try await Self.scheduled(pool)?.isInUse == false)
+    }
+  }
+
+  @Test("the schedule of an operator counts for all processes while they run, until it is cleared")
+  func operators() async throws {
+    try await StoreFixture.with { fixture in
+      let pool = fixture.pool
+      #expect(try await Self.open(by: pool) == 0)
+      let text = "mon-fri 90s in 09:00-21:00 Asia/Tokyo"
+      func set(_ text: String) async throws {
+        try await pool.transaction { try Window.set(try Window.schedule(text, $0), $0) }
+      }
+      try await set(text)
+      #expect(try await Self.scheduled(pool)?.isOperators == true)
+      // A process with another option, one without an option, and one of the version before, which knows the row only.
+      for option in [WindowSchedule(Self.schedule), nil] {
+        let (isOpened, next) = try #require(try await Window.open(by: option, pool))
+        #expect(!isOpened && next > .zero)
+      }
+      let changed = try await pool.run { session in
+        try session.execute(
+          "UPDATE window_schedule SET schedule = '19:00-19:05 UTC', next_at = clock_timestamp() WHERE schedule <> '19:00-19:05 UTC'"
+        ).affected
+      }
+      #expect(changed == 0)
+      // What is set again keeps its time, also if it is due.
+      try await Self.makeDue(pool)
+      try await set(text)
+      #expect(try await Window.open(by: nil, pool)?.isOpened == true)
+      let window = try #require(try await pool.run { try Window.latest($0) })
+      #expect(window.closesAt.timeIntervalSince(window.openedAt) == 90)
+      try await set("19:00-19:05 UTC")
+      #expect(try await Self.scheduled(pool)?.schedule == "19:00-19:05 UTC")
+      try await pool.transaction { try Window.clear($0) }
+      #expect(try await Window.open(by: nil, pool) == nil)
+      #expect(try await Self.open(by: pool) == 0)
+      #expect(try await Self.scheduled(pool)?.source == .option)
+      // Nothing to clear.
+      try await pool.transaction { try Window.clear($0) }
+      #expect(try await Self.scheduled(pool)?.schedule == Self.schedule)
+    }
+  }
+
+  @Test("a schedule of a later version is left to its processes")
+  func laterVersion() async throws {
+    try await StoreFixture.with { fixture in
+      let pool = fixture.pool
+      try await pool.transaction { try Window.set(try Window.schedule(Self.schedule, $0), $0) }
+      try await pool.run { session in
+        _ = try session.execute(
+          "UPDATE window_schedule SET schedule = 'at dawn', set_at = clock_timestamp(), next_at = clock_timestamp()")
+      }
+      #expect(try await Window.open(by: WindowSchedule(Self.schedule), pool) == nil)
+      #expect(try await Self.count(pool) == 0)
+    }
+  }
+
+  @Test("no schedule opens a second window in hours in which one has opened")
+  func sameHours() async throws {
+    try await StoreFixture.with { fixture in
+      let pool = fixture.pool
+      for (index, text) in ["5m in 00:00-00:00 UTC", "6m in 00:00-00:00 UTC"].enumerated() {
+        try await pool.transaction { try Window.set(try Window.schedule(text, $0), $0) }
+        let isToday: Bool = try await pool.run { session in
+          try session.execute(
+            "SELECT (next_at AT TIME ZONE 'UTC')::date = (clock_timestamp() AT TIME ZONE 'UTC')::date FROM window_schedule"
+          ).single().get(0)
+        }
+        if index > 0 { #expect(!isToday) }
+        try await Self.makeDue(pool)
+        if index == 0 { #expect(try await Window.open(by: nil, pool)?.isOpened == true) }
+      }
     }
   }
 
@@ -188,10 +266,14 @@ struct WindowScheduleTests {
       try await fixture.pool.run { session in
         var now = try #require(JSON.date(from: expected.after.replacing("Z", with: ":00Z")))
         for next in expected.next {
-          let text = Window.statements["next_opening"].text
+          let text = Window.statements["schedule_window"].text
             .replacing("clock_timestamp()", with: "'\(JSON.text(of: now))'::timestamptz")
-          let row = try session.execute(Statement(name: "next", text: text), Window.parameters(of: schedule)).single()
-          now = Date(microseconds: try row.get("at"))
+          try session.execute("DELETE FROM window_schedule")
+          try session.execute(
+            Statement(name: "next", text: text),
+            Window.parameters(of: schedule) + [.text(schedule.description)])
+          now = Date(
+            microseconds: try session.execute("SELECT next_at FROM window_schedule").single().get("next_at"))
           #expect(now == JSON.date(from: next.replacing("Z", with: ":00Z")))
         }
       }
@@ -215,7 +297,8 @@ struct WindowScheduleTests {
     try await StoreFixture.with { fixture in
       try await fixture.pool.transaction { session in
         try session.executeScript(
-          "DROP TABLE window_schedule; ALTER TABLE daily_window ALTER COLUMN job SET NOT NULL", name: "before")
+          "DROP TABLE window_schedule; DROP FUNCTION keep_row; ALTER TABLE daily_window ALTER COLUMN job SET NOT NULL",
+          name: "before")
         for entry in entries {
           try session.executeScript(
             """
@@ -223,9 +306,10 @@ struct WindowScheduleTests {
             VALUES (gen_random_uuid(), 'tasks', 'window', 60, clock_timestamp(), \(entry))
             """, name: "entry")
         }
-        let migration = try #require([Migration].all.first { $0.name == "window_schedule" })
-        try session.executeScript(migration.script, name: migration.name)
-        #expect(try Window.lastSchedule(session) == schedule)
+        for migration in Window.migrations {
+          try session.executeScript(migration.script, name: migration.name)
+        }
+        #expect(try Window.scheduled(session)?.schedule == schedule)
         let kept = schedule.flatMap { WindowSchedule($0) }
         #expect((kept != nil) == (schedule?.contains { $0 == "'" || $0 == ";" } == false))
       }

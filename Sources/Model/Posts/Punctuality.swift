@@ -35,27 +35,29 @@ extension Punctuality {
   /// clock a little fast. As in the column `taken_at`.
   private static let believable = -30.0 * 86_400...300
 
-  /// Returns the time of recording if it is believable, and not after the arrival; nil otherwise.
-  package static func recorded(_ captured: Date?, arrived: Date) -> Date? {
+  /// Returns the time of recording if it is believable, and not after the beginning of the upload; nil otherwise.
+  package static func recorded(_ captured: Date?, began: Date, arrived: Date) -> Date? {
     guard let captured, believable.contains(captured.timeIntervalSince(arrived)) else { return nil }
-    return min(captured, arrived)
+    return min(captured, began)
   }
 
   /// Judges a moment.
   ///
-  /// By the time of recording a moment is on time if it was recorded in a window or the grace after it, and did not arrive
-  /// much later. Otherwise the window counts that was the last to open before it arrived.
+  /// By the time of recording a moment is on time if it was recorded in a window or the grace before and after it, and was not
+  /// uploaded and did not arrive much later. Otherwise the window counts that was the last to open before it arrived.
   ///
   /// - Parameters:
   ///   - recorded: the believable time of recording; nil: it is judged by its arrival.
-  ///   - ofRecording: the last window that had opened at the time of recording.
+  ///   - began: when its upload began.
+  ///   - ofRecording: the last window that had opened at the time of recording, or in the grace after it.
   ///   - ofArrival: the last window that had opened at the arrival.
   package init(
-    recorded: Date?, arrived: Date, ofRecording: Window?, ofArrival: Window?, _ rule: Definition.Window
+    recorded: Date?, began: Date, arrived: Date, ofRecording: Window?, ofArrival: Window?, _ rule: Definition.Window
   ) {
-    if let recorded, let window = ofRecording, recorded <= window.closes + rule.graceSeconds,
-      arrived <= window.closes + rule.arrivalSeconds
-    {
+    func isBelieved(_ window: Window) -> Bool {
+      arrived <= window.closes + rule.arrivalSeconds && began <= window.closes + rule.uploadSeconds
+    }
+    if let recorded, let window = ofRecording, recorded <= window.closes + rule.graceSeconds, isBelieved(window) {
       self.init(state: .onTime)
       return
     }
@@ -63,12 +65,12 @@ extension Punctuality {
       self.init(state: .outside)
       return
     }
-    if let recorded, recorded < window.opened {
+    if let recorded, recorded < window.opened - rule.earlySeconds {
       self.init(state: .outside)
       return
     }
-    // What arrives too late to be believed is judged by its arrival.
-    let time = recorded.flatMap { arrived <= window.closes + rule.arrivalSeconds ? $0 : nil } ?? arrived
+    // What comes too late to be believed is judged by its arrival.
+    let time = recorded.flatMap { isBelieved(window) ? $0 : nil } ?? arrived
     let late = time.timeIntervalSince(window.closes)
     if late <= rule.graceSeconds {
       self.init(state: .onTime)
@@ -89,17 +91,23 @@ extension Definition {
 
     /// The time after the close in which a moment is still on time.
     package var graceSeconds: Double
+    /// The time before the opening in which a moment is on time: clocks are a little slow, and times may have whole seconds.
+    package var earlySeconds: Double
     /// The time after the close in which a moment may arrive and still counts by its time of recording.
     package var arrivalSeconds: Double
+    /// The same for the beginning of its upload, which bounds what a client may claim.
+    package var uploadSeconds: Double
     package var late: Treatment
     package var outside: Treatment
 
     package init(
-      graceSeconds: Double = 60, arrivalSeconds: Double = 86_400, late: Treatment = .accept,
-      outside: Treatment = .accept
+      graceSeconds: Double = 60, earlySeconds: Double = 5, arrivalSeconds: Double = 86_400,
+      uploadSeconds: Double = 86_400, late: Treatment = .accept, outside: Treatment = .accept
     ) {
       self.graceSeconds = graceSeconds
+      self.earlySeconds = earlySeconds
       self.arrivalSeconds = arrivalSeconds
+      self.uploadSeconds = uploadSeconds
       self.late = late
       self.outside = outside
     }
@@ -107,17 +115,20 @@ extension Definition {
     package init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       let standard = Window()
-      graceSeconds = try container.decodeIfPresent(Double.self, forKey: .graceSeconds) ?? standard.graceSeconds
-      arrivalSeconds =
-        try container.decodeIfPresent(Double.self, forKey: .arrivalSeconds) ?? standard.arrivalSeconds
-      late = try container.decodeIfPresent(Treatment.self, forKey: .late) ?? standard.late
-      outside = try container.decodeIfPresent(Treatment.self, forKey: .outside) ?? standard.outside
-      for (key, seconds) in [(CodingKeys.graceSeconds, graceSeconds), (.arrivalSeconds, arrivalSeconds)] {
+      func seconds(_ key: CodingKeys, _ standard: Double) throws -> Double {
+        let seconds = try container.decodeIfPresent(Double.self, forKey: key) ?? standard
         guard 0...30 * 86_400 ~= seconds else {
           throw DecodingError.dataCorruptedError(
             forKey: key, in: container, debugDescription: "expected 0 to \(30 * 86_400)")
         }
+        return seconds
       }
+      graceSeconds = try seconds(.graceSeconds, standard.graceSeconds)
+      earlySeconds = try seconds(.earlySeconds, standard.earlySeconds)
+      arrivalSeconds = try seconds(.arrivalSeconds, standard.arrivalSeconds)
+      uploadSeconds = try seconds(.uploadSeconds, standard.uploadSeconds)
+      late = try container.decodeIfPresent(Treatment.self, forKey: .late) ?? standard.late
+      outside = try container.decodeIfPresent(Treatment.self, forKey: .outside) ?? standard.outside
     }
 
     /// Whether a post may be submitted that is judged so.

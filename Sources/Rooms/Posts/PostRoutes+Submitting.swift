@@ -1,5 +1,6 @@
 internal import Blobs
 internal import Crypto
+import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Store
@@ -23,18 +24,20 @@ extension PostRoutes {
     let senders = configuration.quotas.senders(request.caller, author: form.draft.author)
     let isHeld = definitions.holds(form.draft.kind)
     let bytes = form.references == nil ? sources.map(\.content.bytes).reduce(0, +) : 0
+    let began = try began(form, request)
     let stored = try await storeOnce(request, kind, payload: payload, publishing: sources) { session in
       let id: PublicID
       switch form.content {
       case .missing(let problem): throw problem
       case .awaited(let uploads):
         id = try AwaitedUploads.submit(
-          form.draft, awaiting: uploads, punctuality: Window.judge(form.draft, definition.window, session),
+          form.draft, awaiting: uploads,
+          punctuality: Window.judge(form.draft, began: began, definition.window, session),
           isHeld: isHeld, request: request.jobRequest, session)
       case .files:
         id = try store.submitPost(
           form.draft, sources: sources, definition: definition,
-          punctuality: Window.judge(form.draft, definition.window, session), isHeld: isHeld,
+          punctuality: Window.judge(form.draft, began: began, definition.window, session), isHeld: isHeld,
           request: request.jobRequest, session)
       }
       guard let submission = try StoredSubmission(.post(id), viewer, urls, session) else {
@@ -53,6 +56,12 @@ extension PostRoutes {
     }
     if !stored.isReplay, case .files = form.content { kit.metrics.count(form.draft.kind.rawValue, sources) }
     return stored
+  }
+
+  /// When the client began to send the media: it created the first upload, or sent the request.
+  private func began(_ form: SubmissionForm, _ request: Request) throws -> ContinuousClock.Instant {
+    guard let created = try uploads.creation(of: form.references) else { return request.body.arrival }
+    return .now - .seconds(max(0, UploadClock.now.timeIntervalSince(created)))
   }
 
   private func form(of request: Request) async throws -> SubmissionForm {

@@ -87,6 +87,11 @@ struct LocalUploads: KitHolder {
     return unready.isEmpty ? .whole(content) : .awaited(references.all, unready: unready)
   }
 
+  /// When the first of the uploads that a submission names was created; nil: it names none that exists.
+  func creation(of references: UploadReferences?) throws -> Date? {
+    try (references?.all ?? []).compactMap { try folder().record($0.upload)?.createdAt }.min()
+  }
+
   /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job.
   func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) throws {
     for awaited in uploads {

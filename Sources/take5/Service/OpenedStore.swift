@@ -42,14 +42,18 @@ struct OpenedStore: Sendable {
     return opened
   }
 
-  /// Refuses a time zone that the database does not know, and reports that this process does not open a window that the store has a
-  /// schedule of.
+  /// Refuses a time zone that the database does not know, and reports that the store has another schedule of the window.
   private func checkWindow(_ arguments: Arguments, _ schedule: WindowSchedule?, _ log: Logger) async throws {
     let (isKnown, last) = try await database.pool.run { session in
-      (try schedule.map { try KnownTimeZones().contain($0.zone, session) }, try Window.lastSchedule(session))
+      (try schedule.map { try KnownTimeZones().contain($0.zone, session) }, try Window.scheduled(session))
     }
-    if isKnown == nil, let last {
-      log.warning("without --window, this process does not open the daily window", ["schedule": last])
+    if let last, last.isOperators {
+      let isOther = schedule.map { $0.description != last.schedule } ?? false
+      log.info(
+        "the daily window opens by the schedule of operators" + (isOther ? ", not by --window" : ""),
+        ["schedule": last.schedule])
+    } else if isKnown == nil, let last, last.isInUse {
+      log.warning("without --window, this process does not open the daily window", ["schedule": last.schedule])
     }
     guard isKnown == false, let schedule, let setting = arguments.setting("--window") else { return }
     throw CommandFailure(

@@ -15,7 +15,9 @@ extension Option {
       help: "time for which the sources of rejected media are kept, to be judged again; 0 keeps none"),
     Option(
       \.api.windowSchedule, "--window", "SCHEDULE", .windowSchedule,
-      help: "when the daily window opens and closes, and by which time zone, such as '18:00-18:05 Europe/Berlin'"),
+      help:
+        "when the daily window opens, such as '18:00-18:05 Europe/Berlin' or '5m in 09:00-21:00 Europe/Berlin', unless 'take5 window set' has set it"
+    ),
     Option(
       \.worker.queue.lease, "--lease", "SECONDS", .seconds(1...86_400),
       help: "age of the last heartbeat after which other workers take a worker's jobs"),
