@@ -39,7 +39,7 @@ struct DocumentationTests {
   /// Each example has a service without content, a shell and a folder of its own: it needs nothing that another has made.
   @Test("each example in the documents of the API runs on its own, and together they request every operation")
   func examples() async throws {
-    let names = ["api", "places", "collections", "moderation", "uploads", "api-events", "api-operating"]
+    let names = ["api", "places", "collections", "moderation", "uploads", "api-events", "api-operating", "window"]
     var requests: [Request] = []
     try await withThrowingTaskGroup(of: [Request].self) { group in
       for name in names { group.addTask { try await self.requests(ofExamplesIn: "docs/\(name).md") } }

@@ -4,6 +4,7 @@ import HTTPClient
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Take5Testing
 import Testing
 
@@ -69,6 +70,52 @@ struct WindowTests {
     await worker.send(signal: SIGTERM)
     #expect(await worker.wait() == 0)
     #expect(try await service.count("SELECT count(*) FROM daily_window") == 0)
+    try await service.stop()
+  }
+
+  @Test("operators show, set, preview and clear the schedule while services run, and no command prints the next time")
+  func commands() async throws {
+    let service = try await Service(workers: 0, ["--window", Self.schedule])
+    func take5(_ arguments: String...) async throws -> Take5Command {
+      try await Take5Command.run(["window"] + arguments + ["--data", service.data])
+    }
+    #expect(try await take5().output.contains("has no schedule"))
+    let text = "mon-fri,sat,sun 5m in 00:00-00:00 Europe/Berlin"
+    let set = try await take5("set", text)
+    #expect(set.status == 0 && set.output.contains("'\(text)', which was set"), "\(set)")
+    let times = try await service.texts(
+      "SELECT to_char(next_at AT TIME ZONE z, 'HH24:MI:SS') FROM window_schedule, unnest('{UTC,Europe/Berlin}'::text[]) AS z"
+    )
+    let preview = try await take5("preview")
+    #expect(
+      preview.status == 0 && preview.output.contains("T00:00:00, ") && preview.output.contains("0.07 %"), "\(preview)")
+    let fixed = try await take5("preview", "mon 18:00-18:05 UTC", "--json")
+    #expect(fixed.status == 0 && fixed.output.contains(#""per_minute":null"#), "\(fixed)")
+    for invalid in ["18:00", "18:00-18:05 Mars/Olympus"] {
+      for command in ["set", "preview"] {
+        let refused = try await take5(command, invalid)
+        #expect(refused.status == 64 && refused.errors.contains(invalid), "\(refused)")
+      }
+    }
+    // Another worker has another option: what was set counts.
+    let worker = try await service.worker(["--window", "19:00-19:05 UTC"])
+    #expect(await worker.waitForLog("worker started"))
+    #expect(worker.log.contains("not by --window"), "\(worker.log)")
+    try await service.execute("UPDATE window_schedule SET next_at = clock_timestamp()")
+    try await until { try await service.count("SELECT count(*) FROM daily_window") == 1 }
+    let shown = try await take5()
+    #expect(shown.output.contains("Z, open") && shown.output.contains(text), "\(shown)")
+    let json = try await take5("--json")
+    #expect(json.output.contains(#""source":"operator","windows":[{"closes_at""#), "\(json)")
+    let later = try await service.texts(
+      "SELECT to_char(next_at AT TIME ZONE z, 'HH24:MI:SS') FROM window_schedule, unnest('{UTC,Europe/Berlin}'::text[]) AS z"
+    )
+    let outputs = [set, preview, shown, json].map { $0.output + $0.errors }.joined() + worker.log + service.process.log
+    for time in times + later { #expect(!outputs.contains(time), "\(time)") }
+    let cleared = try await take5("clear")
+    #expect(cleared.status == 0 && cleared.output.contains("has no schedule"), "\(cleared)")
+    await worker.send(signal: SIGTERM)
+    #expect(await worker.wait() == 0)
     try await service.stop()
   }
 

@@ -54,6 +54,17 @@ struct WindowScheduleTests {
         }
         #expect(next == "18:00:00")
       }
+      // The event has the times of the window.
+      let reported: Int = try await pool.run { session in
+        try session.execute(
+          """
+          SELECT count(*) FROM user_event JOIN daily_window ON opened_at = (data ->> 'opened_at')::timestamptz
+            AND closes_at = (data ->> 'closes_at')::timestamptz
+          WHERE kind = 'window_opened' AND user_id = ' service' AND actor IS NULL
+          """
+        ).single().get(0)
+      }
+      #expect(reported == 3)
     }
   }
 
@@ -159,12 +170,12 @@ struct WindowScheduleTests {
       #expect(window.closesAt.timeIntervalSince(window.openedAt) == 90)
       try await set("19:00-19:05 UTC")
       #expect(try await Self.scheduled(pool)?.schedule == "19:00-19:05 UTC")
-      try await pool.transaction { try Window.clear($0) }
+      try await pool.transaction { try Window.set(nil, $0) }
       #expect(try await Window.open(by: nil, pool) == nil)
       #expect(try await Self.open(by: pool) == 0)
       #expect(try await Self.scheduled(pool)?.source == .option)
       // Nothing to clear.
-      try await pool.transaction { try Window.clear($0) }
+      try await pool.transaction { try Window.set(nil, $0) }
       #expect(try await Self.scheduled(pool)?.schedule == Self.schedule)
     }
   }

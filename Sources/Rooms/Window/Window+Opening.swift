@@ -56,8 +56,13 @@ extension Window {
     }
     guard stored.seconds <= 0 else { return (false, .seconds(stored.seconds)) }
     return try await pool.transaction { session -> (isOpened: Bool, next: Duration) in
-      guard let row = try session.execute(Self.statements["open_window"], parameters).first else { return (false, .zero) }
-      let times = ["opened_at": Date(microseconds: try row.get("opened_at")), "closes_at": Date(microseconds: try row.get("closes_at"))]
+      guard let row = try session.execute(Self.statements["open_window"], parameters).first else {
+        return (false, .zero)
+      }
+      let times = [
+        "opened_at": Date(microseconds: try row.get("opened_at")),
+        "closes_at": Date(microseconds: try row.get("closes_at")),
+      ]
       try Store.notify(UserEvent.service, of: .windowOpened, by: nil, data: try JSON.encode(times), session)
       try session.executeAfterCommit(
         Self.statements["notify_window"], .text(channel), .integer(row.get("id", as: Int64.self)))
@@ -84,14 +89,21 @@ extension Window {
     return schedule
   }
 
-  /// Replaces the schedule, in place of the options of processes. One that is set again keeps its times.
-  package static func set(_ schedule: WindowSchedule, _ session: Session) throws(PostgresError) {
+  /// Sets the schedule in place of the options of processes, or removes what was set. One that is set again keeps its times.
+  ///
+  /// - Parameters:
+  ///   - schedule: nil: none.
+  ///   - check: called with the stored schedule, which no one else changes until the end of the transaction.
+  package static func set(
+    _ schedule: WindowSchedule?, _ session: Session, check: (Scheduled?) throws -> Void = { _ in }
+  ) throws {
+    try session.execute(Self.statements["lock_window_schedule"])
+    try check(try scheduled(session))
+    guard let schedule else {
+      try session.execute(Self.statements["clear_window"])
+      return
+    }
     try session.execute(Self.statements["set_window"], parameters(of: schedule) + [.text(schedule.description)])
-  }
-
-  /// Removes the schedule of operators: the options of processes count again.
-  package static func clear(_ session: Session) throws(PostgresError) {
-    try session.execute(Self.statements["clear_window"])
   }
 
   /// What a schedule does in the next days: the hours in which the window opens once each.

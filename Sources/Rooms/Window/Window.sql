@@ -43,6 +43,9 @@ ON CONFLICT (is_only) DO UPDATE
 SET schedule = excluded.schedule, next_at = excluded.next_at, seconds = excluded.seconds, secret = excluded.secret
 WHERE window_schedule.schedule <> excluded.schedule AND NOT window_schedule.is_operators
 
+-- name: lock_window_schedule
+LOCK TABLE window_schedule IN SHARE ROW EXCLUSIVE MODE
+
 -- name: set_window
 -- By an operator. A window that is due still opens, if the schedule is the same.
 WITH chosen AS MATERIALIZED ({secret})

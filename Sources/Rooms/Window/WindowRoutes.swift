@@ -25,28 +25,32 @@ struct WindowRoutes: RouteRoom {
   }
 
   private func readSchedule(_ request: Request) async throws -> Response {
-    try .uncached(try await database.read { [option] in try WindowScheduleResponse($0, option) })
+    let schedule = try await database.read { [option] in WindowScheduleResponse(try Window.scheduled($0), option) }
+    return try .versioned(schedule, schedule)
   }
 
   private func setSchedule(_ request: Request) async throws -> Response {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let text = reader.required("schedule", limit: MaxLength.name)
     try reader.check()
-    let response = try await database.transaction { [option] session in
-      try request.checkVersion(of: nil)
-      try Window.set(try Self.schedule(text, session), session)
-      return try WindowScheduleResponse(session, option)
-    }
-    return try .uncached(response)
+    let schedule = try await change(request) { try Self.schedule(text, $0) }
+    return try .versioned(schedule, schedule)
   }
 
   private func clearSchedule(_ request: Request) async throws -> Response {
-    try await database.transaction { session in
-      // A schedule has no version.
-      try request.checkVersion(of: nil)
-      try Window.clear(session)
-    }
+    _ = try await change(request) { _ in nil }
     return Response(.noContent)
+  }
+
+  private func change(
+    _ request: Request, to schedule: @escaping @Sendable (Session) throws -> WindowSchedule?
+  ) async throws -> WindowScheduleResponse {
+    try await database.transaction { [option] session in
+      try Window.set(try schedule(session), session) { stored in
+        try request.checkVersion(of: WindowScheduleResponse(stored, option))
+      }
+      return WindowScheduleResponse(try Window.scheduled(session), option)
+    }
   }
 
   private func preview(_ request: Request) async throws -> Response {
@@ -54,7 +58,7 @@ struct WindowRoutes: RouteRoom {
     let text = reader.text("schedule")
     try reader.finish()
     let hours = try await database.read { [option] session -> [WindowHours] in
-      guard let text = try text ?? WindowScheduleResponse(session, option).schedule else { return [] }
+      guard let text = try text ?? WindowScheduleResponse(Window.scheduled(session), option).schedule else { return [] }
       return try Window.preview(try Self.schedule(text, session), session)
     }
     return try .uncached(["items": hours])
@@ -84,17 +88,17 @@ struct WindowResponse: NilEncodable {
 }
 
 /// The JSON of the schedule in use; null: there is none.
-struct WindowScheduleResponse: NilEncodable {
+struct WindowScheduleResponse: NilEncodable, Versioned {
   let schedule: String?
   let source: WindowScheduleSource?
 
   /// - Parameter option: that of this process.
-  init(_ session: Session, _ option: WindowSchedule?) throws(PostgresError) {
-    let stored = try Window.scheduled(session)
+  init(_ stored: Window.Scheduled?, _ option: WindowSchedule?) {
     if let stored, stored.isOperators || (option == nil && stored.isInUse) {
       (schedule, source) = (stored.schedule, stored.source)
     } else {
       (schedule, source) = (option?.description, option.map { _ in .option })
     }
   }
+  var version: some Encodable { ["schedule": schedule, "source": source?.rawValue] }
 }

@@ -37,7 +37,7 @@ extension Subcommand {
   ) { arguments in
     let report = try await DatabaseAccess.use(arguments) { pool in
       try await pool.transaction { session in
-        try Window.clear(session)
+        try Window.set(nil, session)
         return try WindowReport(session)
       }
     }
