@@ -85,7 +85,7 @@ struct EarlierSchemaTests {
         #expect(applied.map(\.version) == [Migration].all.map(\.version).filter { $0 > version })
         #expect(try Self.schema(session).symmetricDifference(new) == [])
         #expect(try Self.counts(session).filter { before.keys.contains($0.key) } == before)
-        #expect(try Window.lastSchedule(session) == "18:00-18:05 UTC")
+        #expect(try Window.scheduled(session)?.schedule == "18:00-18:05 UTC")
         return try session.execute("SELECT public_id FROM post ORDER BY id LIMIT 1").single().publicID("public_id")
       }
 
