@@ -33,9 +33,8 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
     curl_easy_reset(handle)
     message[0] = 0
     check(ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, message), CURLOPT_ERRORBUFFER)
-    // In a process with threads, libcurl must not use signals, and a socket must not be inherited by a child.
+    // In a process with threads, libcurl must not use signals.
     set(CURLOPT_NOSIGNAL, 1)
-    check(ccurl_set_open_socket(handle, openSocket), CURLOPT_OPENSOCKETFUNCTION)
   }
 
   borrowing func set(_ option: CURLoption, _ number: Int) { check(ccurl_set_number(handle, option, number), option) }
@@ -61,12 +60,13 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
   /// Sets the transfer that receives the response and the progress.
   borrowing func set(_ transfer: Transfer) {
     let listener = Unmanaged.passUnretained(transfer).toOpaque()
-    for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA] {
+    for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA, CURLOPT_OPENSOCKETDATA] {
       check(ccurl_set_pointer(handle, option, listener), option)
     }
     check(ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION, receiveHeader), CURLOPT_HEADERFUNCTION)
     check(ccurl_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody), CURLOPT_WRITEFUNCTION)
     check(ccurl_set_progress(handle, reportProgress), CURLOPT_XFERINFOFUNCTION)
+    check(ccurl_set_open_socket(handle, openSocket), CURLOPT_OPENSOCKETFUNCTION)
     set(CURLOPT_NOPROGRESS, 0)
   }
 
@@ -97,18 +97,6 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
   private borrowing func check(_ code: CURLcode, _ option: CURLoption) {
     guard code == CURLE_OK else { fatalError("libcurl's option \(option.rawValue): \(code.rawValue)") }
   }
-}
-
-private func openSocket(
-  _: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-  guard let address = address?.pointee else { return -1 }
-  let number = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.`protocol`)
-  // Without a limit, megabytes wait in the kernel on a slow link: they count as sent, so that the progress is wrong and a
-  // transfer that still moves looks stalled (tcp(7), TCP_NOTSENT_LOWAT).
-  var unsent: Int32 = 128 << 10
-  setsockopt(number, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, socklen_t(MemoryLayout<Int32>.size))
-  return number
 }
 
 /// Header fields in addition to those of libcurl (curl_slist_append(3)).

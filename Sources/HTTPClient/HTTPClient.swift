@@ -46,6 +46,17 @@ package struct HTTPClient: Sendable {
     try perform(HTTPRequest("GET", path), Transfer(maxBytes: maxBytes), seconds: seconds)
   }
 
+  /// Sends a request to a server that a client of the service has named: only to an address that `admits` accepts, which is the one that
+  /// is connected to, and reads no more of the body of the response than `maxBytes`.
+  ///
+  /// - Parameter seconds: the time for the whole request, after which it fails.
+  package func send(
+    _ request: HTTPRequest, cutAt maxBytes: Int, within seconds: Int,
+    admitting admits: @escaping @Sendable (IPAddress) -> Bool
+  ) throws(HTTPClientError) -> HTTPResponse {
+    try perform(request, Transfer(maxBytes: maxBytes, cuts: true, admits: admits), seconds: seconds)
+  }
+
   /// Sends a request.
   ///
   /// - Parameter continues: called with the number of bytes of the body that have been sent, at least once a second; false
@@ -100,7 +111,7 @@ package struct HTTPClient: Sendable {
     let body = BodyReader(request.body, transfer)
     handle.set(body)
     let code = withExtendedLifetime(body) { handle.perform() }
-    guard code == CURLE_OK else {
+    guard code == CURLE_OK || transfer.isCut else {
       throw transfer.failure ?? HTTPClientError(code, of: handle, at: server, timeout: seconds ?? timeout)
     }
     idle.put(handle)
@@ -124,7 +135,7 @@ private struct IdleHandles: Sendable {
     }
   }
 
-  private let places = (0..<8).map { _ in Place() }
+  private let places = (0..<16).map { _ in Place() }
 
   func take() throws(HTTPClientError) -> EasyHandle {
     for place in places { if let idle = place.take() { return idle } }

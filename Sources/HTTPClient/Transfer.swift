@@ -1,4 +1,6 @@
+internal import CCurl
 import Glibc
+import Platform
 
 /// One request: the response as received by the callbacks of libcurl, and the progress of the body.
 final class Transfer {
@@ -10,15 +12,23 @@ final class Transfer {
   private let file: Int32?
   /// The maximum length of a body in memory.
   private let maxBytes: Int
+  /// Whether the rest of a longer body is not read; otherwise the request fails.
+  private let cuts: Bool
+  private(set) var isCut = false
+  /// Whether the request may connect to an address of the server's.
+  private let admits: (@Sendable (IPAddress) -> Bool)?
   private let continues: (Int64) -> Bool
   /// The reason why this client aborted the request.
   var failure: HTTPClientError?
 
   init(
-    file: Int32? = nil, maxBytes: Int = .max, continues: @escaping (Int64) -> Bool = { _ in true }
+    file: Int32? = nil, maxBytes: Int = .max, cuts: Bool = false, admits: (@Sendable (IPAddress) -> Bool)? = nil,
+    continues: @escaping (Int64) -> Bool = { _ in true }
   ) {
     self.file = file
     self.maxBytes = maxBytes
+    self.cuts = cuts
+    self.admits = admits
     self.continues = continues
   }
 
@@ -39,6 +49,11 @@ final class Transfer {
   fileprivate func receive(body piece: UnsafeRawBufferPointer) -> Bool {
     guard let file, status == 200 else {
       guard piece.count <= maxBytes - body.count else {
+        if cuts {
+          body += piece.prefix(maxBytes - body.count)
+          isCut = true
+          return false
+        }
         failure = HTTPClientError("the response is longer than \(maxBytes) bytes")
         return false
       }
@@ -56,6 +71,26 @@ final class Transfer {
       }
     }
     return true
+  }
+
+  /// Opens a socket for an address, to which libcurl then connects without resolving a name again; -1 if it must not.
+  fileprivate func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    if let admits {
+      // libcurl's `addr` is the beginning of one that is as long as its family needs.
+      let start = UnsafeRawPointer(address) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+      let found = IPAddress(socketAddress: UnsafeRawBufferPointer(start: start, count: Int(address.pointee.addrlen)))
+      guard let found, admits(found) else {
+        failure = HTTPClientError("the address \(found.map { "\($0)" } ?? "of the server") is not public")
+        return -1
+      }
+    }
+    let address = address.pointee
+    let number = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.`protocol`)
+    // Without a limit, megabytes wait in the kernel on a slow link: they count as sent, so that the progress is wrong and a
+    // transfer that still moves looks stalled (tcp(7), TCP_NOTSENT_LOWAT).
+    var unsent: Int32 = 128 << 10
+    setsockopt(number, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, socklen_t(MemoryLayout<Int32>.size))
+    return number
   }
 
   /// Reports the number of bytes of the body that have been sent; false if the request must be aborted.
@@ -84,4 +119,11 @@ func reportProgress(
 ) -> Int32 {
   guard let transfer else { return 0 }
   return Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().report(sent: Int64(sent)) ? 0 : 1
+}
+
+func openSocket(
+  _ transfer: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+  guard let transfer, let address else { return -1 }
+  return Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().open(address)
 }

@@ -86,6 +86,60 @@ struct TransferTests {
     silent.stop()
   }
 
+  @Test(
+    "the address that is connected to is the one that is judged, whatever name has it",
+    arguments: ["127.0.0.1", "localhost"])
+  func admission(host: String) async throws {
+    let server = try ScriptedServer(response: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    let client = HTTPClient(server: ServerAddress(host: host, port: server.port), usesProxies: false)
+    let request = HTTPRequest("POST", "/", body: .bytes([1]))
+    let judged = Locked<[IPAddress]>([])
+    for isAdmitted in [false, true] {
+      let response = try? await onThread("client") {
+        try client.send(request, cutAt: 100, within: 10) { address in
+          judged.withLock { $0.append(address) }
+          return isAdmitted && address.isVersion4
+        }
+      }
+      #expect(response?.status == (isAdmitted ? 200 : nil))
+      #expect(server.received.connections == (isAdmitted ? 1 : 0))
+    }
+    #expect(judged.withLock { $0.contains { "\($0)" == "127.0.0.1" } && $0.allSatisfy(\.isLoopback) })
+    let error = await #expect(throws: HTTPClientError.self) {
+      try await onThread("client") {
+        // On a connection of its own.
+        try HTTPClient(server: ServerAddress(host: host, port: server.port))
+          .send(request, cutAt: 100, within: 10) { _ in false }
+      }
+    }
+    #expect(error?.cause.contains("is not public") == true)
+    server.stop()
+  }
+
+  @Test("of a long body no more than the limit is read, and the response is none the less one")
+  func cutBody() async throws {
+    let server = try ScriptedServer(
+      response: "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 1000000\r\n\r\nhello")
+    let client = Self.client(server)
+    let response = try await onThread("client") {
+      try client.send(HTTPRequest("POST", "/"), cutAt: 4, within: 60) { _ in true }
+    }
+    #expect(response.status == 503 && response.body == Array("hell".utf8))
+    #expect(response.retryAfter(now: 0) == 7)
+    server.stop()
+  }
+
+  @Test(
+    "Retry-After is seconds or a date, never negative and at most a day",
+    arguments: [
+      ("120", 120), ("999999999999", 86_400), ("99999999999999999999", nil), ("-1", nil), ("soon", nil),
+      ("Sun, 06 Nov 1994 08:49:37 GMT", 37), ("Sun, 06 Nov 1994 08:48:37 GMT", 0),
+    ] as [(String, Int?)])
+  func retryAfter(text: String, seconds: Int?) {
+    let response = HTTPResponse(status: 503, headers: ["retry-after": text], body: [])
+    #expect(response.retryAfter(now: 784_111_740) == seconds)
+  }
+
   @Test("consecutive requests share a connection; the client reconnects after the server closes it")
   func connections() async throws {
     let open = try ScriptedServer(response: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

@@ -24,6 +24,20 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.low = low
   }
 
+  /// Reads the address of a `sockaddr`; nil for another family than that of IPv4 and IPv6 (ip(7), ipv6(7)).
+  package init?(socketAddress bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= 8 else { return nil }
+    var address = Bytes(repeating: 0)
+    switch (Int32(bytes.loadUnaligned(as: sa_family_t.self)), bytes.count) {
+    case (AF_INET, _):
+      (address[10], address[11]) = (0xFF, 0xFF)
+      for index in 0..<4 { address[12 + index] = bytes[4 + index] }
+    case (AF_INET6, 24...): for index in 0..<16 { address[index] = bytes[8 + index] }
+    default: return nil
+    }
+    self.init(bytes: address)
+  }
+
   /// Parses an address such as `192.0.2.1` or `2001:db8::1`; nil for an address with a zone.
   package init?(_ text: some StringProtocol) {
     let text = String(text)

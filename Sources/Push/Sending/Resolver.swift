@@ -10,18 +10,10 @@ struct SocketAddress: Sendable {
 
   private init?(_ information: addrinfo) {
     guard let pointer = information.ai_addr else { return nil }
-    let bytes = Array(UnsafeRawBufferPointer(start: pointer, count: Int(information.ai_addrlen)))
-    var address = IPAddress.Bytes(repeating: 0)
-    // The offsets of sin_addr and sin6_addr (ip(7), ipv6(7)).
-    switch (information.ai_family, bytes.count) {
-    case (AF_INET, 8...):
-      (address[10], address[11]) = (0xFF, 0xFF)
-      for index in 0..<4 { address[12 + index] = bytes[4 + index] }
-    case (AF_INET6, 24...): for index in 0..<16 { address[index] = bytes[8 + index] }
-    default: return nil
-    }
-    self.address = IPAddress(bytes: address)
-    self.bytes = bytes
+    let bytes = UnsafeRawBufferPointer(start: pointer, count: Int(information.ai_addrlen))
+    guard let address = IPAddress(socketAddress: bytes) else { return nil }
+    self.address = address
+    self.bytes = Array(bytes)
     family = information.ai_family
   }
 

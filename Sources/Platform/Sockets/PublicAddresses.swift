@@ -1,8 +1,6 @@
-import Platform
-
-/// The addresses that a subscription of a browser may have: those that are global unicast and of no special purpose (IANA, IPv4 and IPv6
-/// Special-Purpose Address Registries). A subscription is a URL that a user names, and this service connects to it from the inside.
-enum PublicAddresses {
+/// The addresses that a URL which a client names may have: those that are global unicast and of no special purpose (IANA, IPv4 and IPv6
+/// Special-Purpose Address Registries). This service connects to it from the inside.
+package enum PublicAddresses {
   private static let special = [
     // This network, private networks, shared address space, loopback, link-local.
     "0.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
@@ -16,7 +14,7 @@ enum PublicAddresses {
   // All that is not in it is loopback, link-local, unique local, multicast, IPv4-compatible, translated or not assigned.
   private static let globalUnicast = AddressRange("2000::/3")
 
-  static func contains(_ address: IPAddress) -> Bool {
+  package static func contains(_ address: IPAddress) -> Bool {
     (address.isVersion4 || globalUnicast?.contains(address) == true) && !special.contains { $0.contains(address) }
   }
 }
