@@ -159,8 +159,8 @@ let package = Package(
     target(
       "Rooms",
       [
-        "Blobs", "CArchive", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres",
-        "Queue", "Store", "Telemetry",
+        "Blobs", "CArchive", "COpenAPI", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia", "Model", "Platform",
+        "Postgres", "Queue", "Store", "Telemetry",
       ],
       resources: [
         .embedInCode("Accounts/Accounts.sql"), .embedInCode("Collections/Collections.sql"),
@@ -173,6 +173,7 @@ let package = Package(
         .embedInCode("Moderation/Moderation_schema.sql"), .embedInCode("People/People.sql"),
         .embedInCode("People/People_schema.sql"), .embedInCode("Places/Map_schema.sql"),
         .embedInCode("Places/Places.sql"), .embedInCode("Places/Places_schema.sql"), .embedInCode("Posts/Posts.sql"),
+        .embedInCode("Webhooks/Webhooks.sql"), .embedInCode("Webhooks/v0152_webhooks.sql"),
         .embedInCode("Window/Window.sql"), .embedInCode("Window/v0149_window_schedule.sql"),
         .embedInCode("Events/v0150_event_positions.sql"),
         .embedInCode("Accounts/v0154_one_time_codes.sql"),

@@ -102,6 +102,8 @@ extension ControlAPI {
     package var reads = BlobReads.Limits()
     /// When the daily window opens while no operator has set a schedule; nil: this process has none.
     package var windowSchedule: WindowSchedule?
+    /// What webhooks may be besides public addresses.
+    package var webhookPermits = WebhookPermits()
     /// Whether clients read media from the blob store itself, if that has URLs.
     package var redirectsMedia = false
 

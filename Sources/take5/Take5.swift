@@ -28,6 +28,8 @@ struct Take5 {
     .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .window, .windowSet, .windowClear, .windowPreview,
+    .webhooksList, .webhooksCreate, .webhooksShow, .webhooksEnable, .webhooksRotate, .webhooksDelete,
+    .webhooksDeliveries, .webhooksReplay,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow, .definitionCheck, .backup,
     .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,

@@ -28,6 +28,9 @@ struct AccessFixture: Sendable {
   let placePhoto: PublicID
   let job: PublicID
   let token: PublicID
+  /// With a delivery.
+  let webhook: PublicID
+  let delivery: String
   /// An upload of Ada's without bytes.
   let upload: PublicID
   /// An itinerary and a place of this fixture alone.
@@ -104,6 +107,14 @@ struct AccessFixture: Sendable {
       let report = try #require(reported).report.id
       let cases = try Moderation.list(.open, PageRequest(limit: 1), session)
       let moderationCase = try #require(cases.items.first).id
+      // Those of other requests get nothing of this one.
+      try session.execute("UPDATE webhook SET disabled_at = clock_timestamp(), disabled_cause = 'operator'")
+      let webhook = try Webhooks.create(url: "https://app.example.org/", kinds: [.webhookDisabled], session).webhook.id
+      try Store.notify(UserEvent.service, of: .webhookDisabled, by: nil, subject: post, session)
+      while try Events.placeNext(session) {}
+      try session.execute("UPDATE webhook_delivery SET state = 'delivered', next_at = NULL")
+      let deliveries = try Webhooks.deliveries(to: webhook, nil, PageRequest(limit: 1), session)
+      let delivery = try #require(deliveries?.items.first).id
       let month = try session.execute(
         "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",
         .text("\(post)")
@@ -113,7 +124,8 @@ struct AccessFixture: Sendable {
         placeComments: placeComments, collection: collection, collectionComment: collectionComment,
         report: report, moderationCase: moderationCase,
         reactionAsset: reactionAsset,
-        placePhoto: placePhoto, job: job, token: token.id, upload: upload.id, place: place, month: month)
+        placePhoto: placePhoto, job: job, token: token.id, webhook: webhook, delivery: delivery,
+        upload: upload.id, place: place, month: month)
     }
   }
 
@@ -121,7 +133,7 @@ struct AccessFixture: Sendable {
     post: PublicID, postAsset: PublicID, comments: [String: PublicID], reactions: [String: PublicID],
     placeComments: [String: PublicID], collection: PublicID, collectionComment: PublicID, report: PublicID,
     moderationCase: PublicID, reactionAsset: PublicID,
-    placePhoto: PublicID, job: PublicID, token: PublicID,
+    placePhoto: PublicID, job: PublicID, token: PublicID, webhook: PublicID, delivery: String,
     upload: PublicID, place: String,
     month: String
   ) {
@@ -138,6 +150,8 @@ struct AccessFixture: Sendable {
     self.placePhoto = placePhoto
     self.job = job
     self.token = token
+    self.webhook = webhook
+    self.delivery = delivery
     self.upload = upload
     self.place = place
     self.month = month
@@ -217,6 +231,7 @@ struct AccessFixture: Sendable {
       case "uploads": "\(upload)"
       case "reports": "\(report)"
       case "moderation": "\(moderationCase)"
+      case "webhooks": "\(webhook)"
       default: "\(post)"
       }
     let comment =
@@ -227,7 +242,7 @@ struct AccessFixture: Sendable {
       .replacing("{comment}", with: "\(comment)").replacing("{user}", with: "\(RelationKind.friend.name)-\(post)")
       .replacing("{place}", with: place).replacing("{image}", with: "\(image ?? post)")
       .replacing("{asset}", with: "\(row.note == "of the post" ? postAsset : reactionAsset)")
-      .replacing("{token}", with: "\(token)")
+      .replacing("{token}", with: "\(token)").replacing("{delivery}", with: delivery)
     for (kind, target) in Self.relations(post: post, place: place) where path.contains("/\(kind.path)/") {
       path = path.replacing("{other}", with: target)
     }
@@ -254,6 +269,9 @@ struct AccessFixture: Sendable {
     case "POST /v1/reports": return .init(path, json: #"{\#(named)"post":"\#(post)","reason":"spam"}"#)
     case "POST /v1/moderation/cases": return .init(path, json: #"{"post":"\#(post)"}"#)
     case "POST /v1/moderation/cases/{id}/decision": return .init(path, json: #"{"decision":"approve"}"#)
+    case "POST /v1/webhooks": return .init(path, json: #"{"url":"https://app.example.org/","kinds":["like"]}"#)
+    case "PATCH /v1/webhooks/{id}": return .init(path, json: #"{"state":"disabled"}"#)
+    case "POST /v1/webhooks/{id}/replay": return .init(path, json: "{}")
     case "PATCH /v1/posts/{id}": return .init(path, json: #"{"caption":"calm"}"#)
     case "POST /v1/collections": return .init(path, json: #"{\#(named)"kind":"itinerary","name":"Trip"}"#)
     case "GET /v1/collections": path += "?user=ada"

@@ -35,6 +35,8 @@ package enum Scope: String, Codable, Sendable, CaseIterable {
   case tokens
   /// Read the events of all users.
   case events
+  /// Create, read, change and delete webhooks.
+  case webhooks
   /// Read and decide cases of moderation.
   case moderate
   /// Read the metrics and jobs of the service.

@@ -2,6 +2,7 @@ import HTTPClient
 import Model
 import Platform
 import Postgres
+import Rooms
 
 /// The values that an option takes. The check of a value, the help and the completions of the shells follow from it.
 enum OptionValues: Sendable, Hashable {
@@ -19,6 +20,8 @@ enum OptionValues: Sendable, Hashable {
   case address
   /// A comma-separated list of addresses and ranges of addresses.
   case addresses
+  /// A comma-separated list of hosts and ranges of addresses.
+  case permits
   /// The URL of a service.
   case service
   /// The URL of a database, which may contain a password.
@@ -89,6 +92,10 @@ enum OptionValues: Sendable, Hashable {
     case .addresses:
       for part in text.split(separator: ",") where AddressRange(String(part)) == nil {
         return "must be addresses such as 192.0.2.1 or 10.0.0.0/8, separated by commas, not '\(part)'"
+      }
+    case .permits:
+      if WebhookPermits(text) == nil {
+        return "must be hosts and ranges such as 10.0.0.0/8, separated by commas, not '\(text)'"
       }
     case .service:
       if ServerAddress(url: text) == nil {

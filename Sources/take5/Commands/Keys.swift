@@ -11,7 +11,7 @@ extension Subcommand {
     options: [
       Option(
         "--scopes", "SCOPES", .list(of: Scope.self), default: "submit,read",
-        help: "comma-separated list of submit, read, change, delete, tokens, admin")
+        help: "comma-separated list of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))")
     ] + Option.storeAccess,
     example: "take5 keys create app-backend --scopes submit,read"
   ) { arguments in

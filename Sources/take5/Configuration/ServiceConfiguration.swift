@@ -61,6 +61,8 @@ extension ServiceConfiguration {
     case let path as WritableKeyPath<Self, Int64?>: self[keyPath: path] = Int64(text).map { $0 << 20 }
     case let path as WritableKeyPath<Self, UInt64>: self[keyPath: path] = (UInt64(text) ?? 0) << 20
     case let path as WritableKeyPath<Self, WindowSchedule?>: self[keyPath: path] = WindowSchedule(text)
+    case let path as WritableKeyPath<Self, WebhookPermits>:
+      self[keyPath: path] = WebhookPermits(text) ?? self[keyPath: path]
     case let path as WritableKeyPath<Self, Duration>: self[keyPath: path] = .seconds(Double(text) ?? 0)
     case let path as WritableKeyPath<Self, Double>: self[keyPath: path] = Double(text) ?? 0
     case let path as WritableKeyPath<Self, Bool>: self[keyPath: path] = text == values.choices.last

@@ -67,7 +67,9 @@ struct OpenedStore: Sendable {
   }
 
   /// What sends to receivers outside, by options.
-  func couriers(_ configuration: ServiceConfiguration, _ log: Logger, _ metrics: Metrics) throws -> [any Courier] { [] }
+  func couriers(_ configuration: ServiceConfiguration, _ log: Logger, _ metrics: Metrics) throws -> [any Courier] {
+    [WebhookCourier(permits: configuration.api.webhookPermits, log)]
+  }
 
   func close() async {
     await database.close()

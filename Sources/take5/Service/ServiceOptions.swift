@@ -18,6 +18,7 @@ extension Option {
       help:
         "when the daily window opens, such as '18:00-18:05 Europe/Berlin' or '5m in 09:00-21:00 Europe/Berlin', unless 'take5 window set' has set it"
     ),
+    .webhookPermit,
     Option(
       \.worker.queue.lease, "--lease", "SECONDS", .seconds(1...86_400),
       help: "age of the last heartbeat after which other workers take a worker's jobs"),
@@ -32,6 +33,10 @@ extension Option {
 }
 
 extension Option {
+  static let webhookPermit = Option(
+    \.api.webhookPermits, "--webhook-permit", "HOSTS", .permits,
+    help: "hosts and ranges that webhooks may have without a public address or TLS, such as mailer.internal,10.0.0.0/8")
+
   /// The options that `Logger.init(_:)` reads.
   static let logging: [Option] = [
     Option(

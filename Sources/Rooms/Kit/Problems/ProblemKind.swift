@@ -55,6 +55,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case reportNotFound = "report_not_found"
   case caseNotFound = "case_not_found"
   case caseDecided = "case_decided"
+  case webhookNotFound = "webhook_not_found"
+  case deliveryNotFound = "delivery_not_found"
   case collectionNotFound = "collection_not_found"
   case versionRequired = "version_required"
   case placeNotFound = "place_not_found"
@@ -238,6 +240,13 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (
         .conflict, "The case has another decision",
         "Read the case. To decide otherwise, open a new case about the same subject."
+      )
+    case .webhookNotFound:
+      (.notFound, "Webhook not found", "List the webhooks: it may have been deleted.")
+    case .deliveryNotFound:
+      (
+        .notFound, "Delivery not found",
+        "List the deliveries: each is there for seven days, and one with a code is not sent again once it has ended."
       )
     case .collectionNotFound:
       (.notFound, "Collection not found", "Ask its author to share it, or list the collections of the user.")

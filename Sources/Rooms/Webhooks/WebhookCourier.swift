@@ -1,0 +1,132 @@
+import FoundationEssentials
+internal import HTTPClient
+package import Model
+internal import Platform
+package import Postgres
+package import Queue
+package import Store
+package import Telemetry
+
+/// Sends the messages of one endpoint after another, while something is due.
+package struct WebhookCourier: Courier {
+  static let queueName = "webhooks"
+  /// The time after which the next page is that of another call, on other connections.
+  private static let turn = Duration.seconds(10)
+  /// The time for a request, in seconds.
+  private static let timeout = 15
+  /// What is read of a response, in bytes.
+  private static let maxReply = 4096
+
+  package let queue = WebhookCourier.queueName
+  package let slots = 4
+  private let permits: WebhookPermits
+  private let log: Logger
+
+  package init(permits: WebhookPermits, _ log: Logger) {
+    self.permits = permits
+    self.log = log
+  }
+
+  package func deliver(_ job: ClaimedJob, isStopped: @escaping @Sendable () -> Bool, _ pool: Pool) async throws -> Bool
+  {
+    let id = try endpoint(of: job)
+    let end = ContinuousClock.now + Self.turn
+    var client: (url: String, HTTPClient)?
+    while !isStopped(), ContinuousClock.now < end {
+      guard let sender = try await pool.run({ try Webhooks.sender(id, $0) }) else { return false }
+      let outcomes = try await send(sender, by: &client)
+      let turn = try await pool.transaction { session in
+        try JobQueue.confirm(job, session)
+        return try Webhooks.record(outcomes, of: sender, session)
+      }
+      note(turn, outcomes.map(\.outcome), id, sender)
+    }
+    return true
+  }
+
+  package func hasDue(_ job: ClaimedJob, _ session: Session) throws -> Bool {
+    try Webhooks.sender(endpoint(of: job), session) != nil
+  }
+
+  private func endpoint(of job: ClaimedJob) throws -> PublicID {
+    let arguments = try JSON.decode([String: String].self, from: job.arguments)
+    guard let id = arguments["endpoint"].flatMap({ PublicID($0) }) else {
+      throw StoreError.unreadableJob(job.publicID, "it names no endpoint")
+    }
+    return id
+  }
+
+  /// - Parameter client: the client of the page before, whose connections are open.
+  private func send(
+    _ sender: Webhooks.Sender, by client: inout (url: String, HTTPClient)?
+  ) async throws -> [(message: Webhooks.Message, outcome: WebhookOutcome)] {
+    let target = WebhookTarget(sender.url)
+    if client?.url != sender.url {
+      client = target.map {
+        (sender.url, HTTPClient(server: $0.server, usesProxies: false))
+      }
+    }
+    let connected = client?.1
+    var outcomes: [(message: Webhooks.Message, outcome: WebhookOutcome)] = []
+    try await sender.messages.forEach(concurrently: Webhooks.pageSize) { message in
+      guard let event = message.event else { return WebhookOutcome.withdrawn }
+      guard let target, let client = connected, permits.problem(with: sender.url) == nil else {
+        return .failed(status: nil, error: "the URL is not permitted any more", retryAfter: nil)
+      }
+      let request = try Self.request(event, message.position, to: target, sender.secrets)
+      return try await onThread("webhook") {
+        do throws(HTTPClientError) {
+          let response = try client.send(request, cutAt: Self.maxReply, within: Self.timeout) { address in
+            permits.admits(address, of: target.server.host)
+          }
+          return WebhookOutcome(response, now: Self.now, showing: !Webhooks.codeKinds.contains(event.kind))
+        } catch {
+          return .failed(status: nil, error: error.cause, retryAfter: nil)
+        }
+      }
+    } receive: { message, outcome in
+      outcomes.append((message, outcome))
+    }
+    return outcomes
+  }
+
+  private static func request(
+    _ event: UserEvent, _ position: Int64, to target: WebhookTarget, _ secrets: [WebhookSecret]
+  ) throws -> HTTPRequest {
+    let body = try JSON.encode(WebhookBody(event: event))
+    let id = PageCursor(time: event.createdAt.microseconds, id: position).text
+    let timestamp = now
+    return HTTPRequest(
+      "POST", target.path,
+      headers: [
+        ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", "\(timestamp)"),
+        ("webhook-signature", secrets.map { $0.signature(of: id, timestamp, body) }.joined(separator: " ")),
+      ], body: .bytes(body))
+  }
+
+  private static var now: Int { Int(Date.now.timeIntervalSince1970) }
+
+  private func note(_ turn: WebhookTurn?, _ outcomes: [WebhookOutcome], _ id: PublicID, _ sender: Webhooks.Sender) {
+    guard let turn, turn.cause != nil || turn.failures == 1 else { return }
+    var error: String?
+    for case .failed(let status, let text, _) in outcomes { error = status.map { "status \($0)" } ?? text }
+    let origin = WebhookTarget(sender.url).map { "\($0.server)" }
+    log.warning(
+      turn.cause == nil ? "a webhook fails" : "a webhook is disabled",
+      ["webhook": "\(id)", "origin": origin, "cause": turn.cause?.rawValue, "error": error])
+  }
+}
+
+/// The body of a message.
+private struct WebhookBody: Encodable {
+  let event: UserEvent
+
+  private enum CodingKeys: String, CodingKey { case type, timestamp, data }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(event.kind, forKey: .type)
+    try container.encode(event.createdAt, forKey: .timestamp)
+    try container.encode(UserEventResponse(event, isForAll: true), forKey: .data)
+  }
+}

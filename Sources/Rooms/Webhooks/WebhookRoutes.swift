@@ -1,0 +1,162 @@
+import FoundationEssentials
+internal import HTTPServer
+package import Model
+internal import Postgres
+internal import Store
+
+/// The routes of webhooks, for the back-end of an app.
+struct WebhookRoutes: RouteRoom {
+  let kit: Kit
+
+  var routes: [Route] {
+    let (limit, access, single) = (JSONBody.limit, RouteAccess.key([.webhooks]), "/v1/webhooks/{id}")
+    return [
+      route("POST", "/v1/webhooks", access: access, bodyLimit: limit, handler: create),
+      route("GET", "/v1/webhooks", access: access, readsQuery: true) { request in
+        try await list(request, WebhookResponse.init, else: Self.notFound(request)) { try Webhooks.list($1, $2) }
+      },
+      route("GET", single, access: access) { request in
+        let id = try webhook(request)
+        return try await show(request, WebhookResponse.init, else: Self.notFound(request)) { try Webhooks.find(id, $1) }
+      },
+      route("PATCH", single, access: access, bodyLimit: limit, handler: change),
+      route("DELETE", single, access: access) { request in
+        let id = try webhook(request)
+        return try await delete(request, else: Self.notFound(request)) {
+          try Webhooks.delete(id, $1, check: request.checkVersion)
+        }
+      },
+      route("POST", single + "/secret", access: access) { request in
+        let id = try webhook(request)
+        let secret = try await find(request, changing: true, else: Self.notFound(request)) {
+          try Webhooks.rotate(id, $1)
+        }
+        return try .uncached(["secret": secret])
+      },
+      route("GET", single + "/deliveries", access: access, readsQuery: true, handler: listDeliveries),
+      route("POST", single + "/deliveries/{delivery}/replay", access: access, handler: replay),
+      route("POST", single + "/replay", access: access, bodyLimit: limit, handler: replayFailed),
+    ]
+  }
+
+  private func create(_ request: Request) async throws -> Response {
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let url = url(&reader, isRequired: true)
+    let kinds = Self.kinds(&reader, isRequired: true)
+    try reader.check()
+    let (created, secret) = try await database.transaction {
+      try Webhooks.create(url: url ?? "", kinds: kinds ?? [], $0)
+    }
+    return try .uncached(WebhookResponse(created, secret: secret), .created, at: "/v1/webhooks/\(created.id)")
+  }
+
+  private func change(_ request: Request) async throws -> Response {
+    let id = try webhook(request)
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let url = url(&reader)
+    let kinds = Self.kinds(&reader)
+    let state = reader.choice("state", of: Webhook.State.self)
+    try reader.check()
+    return try await show(request, WebhookResponse.init, changing: true, else: Self.notFound(request)) {
+      try Webhooks.change(id, $1) { webhook in
+        try request.checkVersion(of: webhook)
+        webhook.url = url ?? webhook.url
+        webhook.kinds = kinds?.map(\.rawValue) ?? webhook.kinds
+        if let state { webhook.cause = state == .enabled ? nil : webhook.cause ?? .operator }
+      }
+    }
+  }
+
+  private func listDeliveries(_ request: Request) async throws -> Response {
+    let id = try webhook(request)
+    var reader = QueryReader(request.target)
+    let state = reader.choice("state", of: WebhookDelivery.State.self)
+    let page = reader.page()
+    try reader.finish()
+    let found = try await queryList { try Webhooks.deliveries(to: id, state, page, $0) }
+    guard let found else { throw Self.notFound(request) }
+    return try .uncached(PageResponse(found) { $0 })
+  }
+
+  private func replay(_ request: Request) async throws -> Response {
+    let (id, delivery) = (try webhook(request), request.parameter("delivery"))
+    let problem = ProblemKind.deliveryNotFound.problem("There is no delivery \(delivery) that can be sent again.")
+    _ = try await find(request, changing: true, else: problem) {
+      try Webhooks.replay(delivery, to: id, $1) ? true : nil
+    }
+    return try .uncached(["replayed": 1], .accepted)
+  }
+
+  private func replayFailed(_ request: Request) async throws -> Response {
+    let id = try webhook(request)
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let since = reader.time("since") ?? .distantPast
+    try reader.check()
+    let count = try await find(request, changing: true, else: Self.notFound(request)) {
+      try Webhooks.replayFailed(since: since, to: id, $1)
+    }
+    return try .uncached(["replayed": count], .accepted)
+  }
+
+  private func url(_ reader: inout FieldReader, isRequired: Bool = false) -> String? {
+    guard let url = reader.text("url", limit: 2000, isRequired: isRequired) else { return nil }
+    if let problem = configuration.webhookPermits.problem(with: url) { reader.refuse("url", problem) }
+    return url
+  }
+
+  private static func kinds(_ reader: inout FieldReader, isRequired: Bool = false) -> [UserEvent.Kind]? {
+    let expected = "expected a list of " + UserEvent.Kind.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+    return reader.value("kinds", expected, isRequired: isRequired) { value in
+      guard case .array(let values) = value, !values.isEmpty else { return nil }
+      let kinds = values.compactMap { value in
+        if case .string(let name) = value { UserEvent.Kind(rawValue: name) } else { nil }
+      }
+      return kinds.count == values.count && Set(kinds).count == kinds.count ? kinds : nil
+    }
+  }
+
+  private func webhook(_ request: Request) throws(Problem) -> PublicID {
+    guard let id = PublicID(request.parameter("id")) else { throw Self.notFound(request) }
+    return id
+  }
+
+  private static func notFound(_ request: Request) -> Problem {
+    ProblemKind.webhookNotFound.problem("There is no webhook with the id \(request.parameter("id")).")
+  }
+}
+
+/// The JSON of an endpoint; `secret` is there only when it is new.
+package struct WebhookResponse: Encodable {
+  private let webhook: Webhook
+  private let secret: String?
+
+  init(_ webhook: Webhook) { self.init(webhook, secret: nil) }
+
+  package init(_ webhook: Webhook, secret: String?) {
+    self.webhook = webhook
+    self.secret = secret
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, url, kinds, state, cause, disabledAt, failingSince, createdAt, secret
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(webhook.id, forKey: .id)
+    try container.encode(webhook.url, forKey: .url)
+    try container.encode(webhook.kinds, forKey: .kinds)
+    try container.encode(webhook.state.rawValue, forKey: .state)
+    try container.encode(webhook.cause, forKey: .cause)
+    try container.encode(webhook.disabledAt, forKey: .disabledAt)
+    try container.encode(webhook.failingSince, forKey: .failingSince)
+    try container.encode(webhook.createdAt, forKey: .createdAt)
+    try container.encodeIfPresent(secret, forKey: .secret)
+  }
+}
+
+extension Webhook: Versioned {
+  var version: some Encodable {
+    ["id": "\(id)", "url": url, "kinds": kinds.joined(separator: " "), "state": state.rawValue]
+  }
+}

@@ -1,0 +1,97 @@
+package import Model
+package import Postgres
+package import Queue
+package import Store
+
+/// The way of an event to the endpoints.
+extension Webhooks: EventConsumer {
+  package static func receive(from first: Int64, through last: Int64, _ session: Session) throws {
+    // Locked as outcomes are recorded: no message waits for one that has just ended.
+    guard try !session.execute(statements["lock_webhooks"]).isEmpty else { return }
+    try session.execute(statements["receive"], .integer(first), .integer(last))
+  }
+
+  package static func enqueueDue(_ session: Session) throws -> Double? {
+    var next: Double?
+    for row in try session.execute(statements["due_webhooks"]) {
+      let seconds: Double = try row.get("seconds")
+      if seconds > 0 {
+        next = min(next ?? seconds, seconds)
+      } else {
+        try JobQueue.ensure(job(try row.publicID("public_id")), session)
+      }
+    }
+    return next
+  }
+
+  private static func job(_ id: PublicID) throws -> NewJob {
+    NewJob(
+      publicID: .now(), queue: WebhookCourier.queueName, kind: "webhook", maxAttempts: 1000, deadlineSeconds: 600,
+      uniqueKey: Array("webhook:\(id)".utf8), arguments: try JSON.encode(["endpoint": "\(id)"]))
+  }
+
+  /// An endpoint to which something may be sent, and the messages that are due.
+  struct Sender: Sendable {
+    let number: Int64
+    let url: String
+    /// The former one as well, while it is valid.
+    let secrets: [WebhookSecret]
+    var messages: [Message] = []
+  }
+
+  struct Message: Sendable {
+    let position: Int64
+    let attempts: Int
+    /// Nil: the event is gone.
+    let event: UserEvent?
+  }
+
+  /// The most messages that are sent at a time. To an endpoint that fails it is one, whatever waits for it.
+  static let pageSize = 16
+
+  /// Reads the messages that are due, the oldest of each subject; nil if none is.
+  static func sender(_ id: PublicID, _ session: Session) throws -> Sender? {
+    guard let row = try session.execute(statements["sender"], .text("\(id)")).first else { return nil }
+    let secrets = [try row.get("secret"), try row.get("former_secret", as: [UInt8]?.self)].compactMap(\.self)
+    var sender = Sender(
+      number: try row.get("id"), url: try row.get("url"), secrets: secrets.map(WebhookSecret.init(bytes:)))
+    let limit = try row.get("failures", as: Int.self) > 0 ? 1 : pageSize
+    let rows = try session.execute(statements["messages"], .integer(sender.number), .integer(limit))
+    sender.messages = try rows.map { row in
+      Message(
+        position: try row.get("position"), attempts: try row.get("attempts"),
+        event: try row.get("kind", as: String?.self) == nil ? nil : Events.event(row))
+    }
+    return sender.messages.isEmpty ? nil : sender
+  }
+
+  /// Records what became of messages, in the transaction of `JobQueue.confirm`.
+  ///
+  /// - Returns: why the endpoint was disabled, or the number of its failures in a row; nil if it was deleted or disabled meanwhile.
+  static func record(
+    _ outcomes: [(message: Message, outcome: WebhookOutcome)], of sender: Sender, _ session: Session
+  ) throws -> WebhookTurn? {
+    guard let row = try session.execute(statements["lock_sender"], .integer(sender.number)).first else { return nil }
+    let positions = Parameter.integers(outcomes.map(\.message.position))
+    let rows = outcomes.map { $0.outcome.record(attempts: $0.message.attempts) }
+    try session.execute(
+      statements["record_outcomes"], .integer(sender.number), positions, .texts(rows.map(\.state.rawValue)),
+      .texts(rows.map { $0.pause.map { "\($0)" } }), .integers(rows.map { $0.status.map(Int64.init) }),
+      .texts(rows.map(\.error)))
+    try session.execute(statements["start_next"], .integer(sender.number), positions)
+    try session.execute(statements["drop_codes"], positions, .texts(codeKinds))
+    guard try !row.get("is_disabled", as: Bool.self) else { return nil }
+    let turn = WebhookTurn(
+      outcomes.map(\.outcome), failures: try row.get("failures"),
+      failingSeconds: try row.get("failing_seconds", as: Double?.self) ?? 0)
+    let id = try session.execute(
+      statements["record_turn"], .integer(sender.number), .integer(turn.failures), .double(turn.pause),
+      .text(turn.cause?.rawValue)
+    ).single().publicID("public_id")
+    if outcomes.contains(where: { $0.outcome.isFailure }) { try wake(session) }
+    if turn.cause != nil {
+      try Store.notify(UserEvent.service, of: .webhookDisabled, by: nil, subject: id, session)
+    }
+    return turn
+  }
+}
