@@ -260,6 +260,7 @@ struct WebhookTests {
       let id = try await hook.create([.comment, .postReady])
       let post = PublicID.now()
       try await hook.notify(post)
+      try await hook.notify(post, of: "eve", by: "ada")
       let second = try await hook.notify(post, .postReady, of: "eve")
       hook.reply(.badRequest, [:], "bob is unknown")
       try await hook.turn()

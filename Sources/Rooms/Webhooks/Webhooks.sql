@@ -80,9 +80,10 @@ SELECT id, url, secret, CASE WHEN former_until > clock_timestamp() THEN former_s
 FROM webhook WHERE public_id = $1::uuid AND disabled_at IS NULL AND next_at <= clock_timestamp()
 
 -- name: messages
--- The event is NULL where it is gone.
+-- The event is NULL where it is gone, or says nothing any more.
 SELECT delivery.position, delivery.attempts, user_event.position AS number, kind, actor, post, subject, data, user_event.created_at, user_id
-FROM webhook_delivery AS delivery LEFT JOIN user_event ON user_event.position = delivery.position
+FROM webhook_delivery AS delivery
+LEFT JOIN user_event ON user_event.position = delivery.position AND kind <> 'forgotten'
 WHERE delivery.webhook_id = $1::bigint AND delivery.next_at <= clock_timestamp()
 ORDER BY delivery.next_at, delivery.position LIMIT $2::int
 
