@@ -160,12 +160,13 @@ let package = Package(
       "Rooms",
       [
         "Blobs", "CArchive", "COpenAPI", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia", "Model", "Platform",
-        "Postgres", "Queue", "Store", "Telemetry",
+        "Postgres", "Push", "Queue", "Store", "Telemetry",
       ],
       resources: [
         .embedInCode("Accounts/Accounts.sql"), .embedInCode("Collections/Collections.sql"),
         .embedInCode("Collections/Collections_schema.sql"), .embedInCode("Comments/Comments.sql"),
-        .embedInCode("Comments/Comments_schema.sql"), .embedInCode("Events/Events.sql"),
+        .embedInCode("Comments/Comments_schema.sql"), .embedInCode("Devices/Devices.sql"),
+        .embedInCode("Devices/v0151_devices.sql"), .embedInCode("Events/Events.sql"),
         .embedInCode("Events/Events_schema.sql"), .embedInCode("Exporting/Export.sql"),
         .embedInCode("Images/Images.sql"), .embedInCode("Kit/Access/Access_schema.sql"),
         .embedInCode("Kit/Access/Keys.sql"), .embedInCode("Kit/Access/Tokens.sql"),
@@ -184,7 +185,7 @@ let package = Package(
       "take5",
       [
         "Blobs", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
-        "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Telemetry", "Worker",
+        "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry", "Worker",
       ], unoptimised),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.

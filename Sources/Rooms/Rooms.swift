@@ -7,7 +7,7 @@ package import Store
 extension [any Room.Type] {
   package static let all: Self = [
     People.self, Posts.self, Places.self, Collections.self, Images.self, Comments.self, Keys.self, Tokens.self,
-    Accounts.self, Events.self, Webhooks.self, Moderation.self, Usage.self, Window.self, Exporting.self,
+    Accounts.self, Events.self, Webhooks.self, Devices.self, Moderation.self, Usage.self, Window.self, Exporting.self,
   ]
 
   /// A failpoint before and after each statement.
@@ -20,7 +20,7 @@ extension ControlAPI {
     [
       CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
       TokenRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), CollectionMemberRoutes(kit: kit),
-      ReportRoutes(kit: kit), WebhookRoutes(kit: kit),
+      ReportRoutes(kit: kit), WebhookRoutes(kit: kit), DeviceRoutes(kit: kit),
     ]
   }
 }

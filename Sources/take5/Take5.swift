@@ -26,6 +26,7 @@ struct Take5 {
     .keysCreate, .keysList, .keysRevoke, .keysRotateSigning,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
+    .devices,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .window, .windowSet, .windowClear, .windowPreview,
     .webhooksList, .webhooksCreate, .webhooksShow, .webhooksEnable, .webhooksRotate, .webhooksDelete,

@@ -65,17 +65,4 @@ struct TemplatesTests {
     #expect(error?.description.contains("other") == true)
     #expect(throws: PushError.self) { try Templates(json: Definitions.notifications, places: [:]) }
   }
-
-  @Test("the file that is part of the program is valid")
-  func shipped() throws {
-    let name: Set = ["name"]
-    let templates = try Templates(
-      json: Definitions.notifications,
-      places: [
-        "window": ["minutes"], "friend_posted": name, "comment": ["name", "text"], "reaction": name, "like": name,
-        "friend_request": name, "collection_shared": ["name", "collection"], "ready": [], "rejected": ["reason"],
-      ])
-    let text = templates.text("window", locale: "de-AT", ["minutes": "5"])
-    #expect(text?.body == "Du hast 5 Minuten für deinen Moment.")
-  }
 }

@@ -33,7 +33,7 @@ extension UserEvent {
   }
 }
 
-/// By what the service reports a kind of event: the one table of all kinds. Their texts are in `jobs/notifications.json`.
+/// By what the service reports a kind of event: the one table of all kinds. The texts of notifications are in `jobs/notifications.json`.
 package struct EventKind: Sendable, Hashable {
   /// The name of the field that has the `subject` of an event; nil: it has none.
   package let subject: String?
@@ -43,8 +43,6 @@ package struct EventKind: Sendable, Hashable {
   package let push: Push?
 
   package struct Push: Sendable, Hashable {
-    /// The kind of the texts, by which users choose what they want.
-    package let template: String
     /// The time after which it is not sent, in seconds.
     package let lifetime: Int
     /// Whether it wakes a device that sleeps.
@@ -57,28 +55,28 @@ package struct EventKind: Sendable, Hashable {
     self.push = push
   }
 
-  private static func push(_ template: String, hours: Int = 24, isUrgent: Bool = false) -> Push {
-    Push(template: template, lifetime: hours * 3600, isUrgent: isUrgent)
+  private static func push(hours: Int = 24, isUrgent: Bool = false) -> Push {
+    Push(lifetime: hours * 3600, isUrgent: isUrgent)
   }
 
   package init(_ kind: UserEvent.Kind) {
     self =
       switch kind {
-      case .postReady: EventKind(push: Self.push("ready", isUrgent: true))
-      case .postRejected: EventKind(push: Self.push("rejected", isUrgent: true))
+      case .postReady: EventKind(push: Self.push(isUrgent: true))
+      case .postRejected: EventKind(push: Self.push(isUrgent: true))
       case .postFailed, .postHeld, .postHidden: EventKind()
-      case .comment: EventKind("comment", push: Self.push("comment", isUrgent: true))
-      case .threadComment: EventKind("comment", push: Self.push("thread_comment"))
-      case .collectionComment: EventKind("comment", push: Self.push("collection_comment"))
-      case .reaction: EventKind("image", push: Self.push("reaction"))
-      case .like: EventKind(push: Self.push("like"))
-      case .friendRequest: EventKind(push: Self.push("friend_request", hours: 72))
-      case .friendAccepted: EventKind(push: Self.push("friend_accepted"))
-      case .friendPosted: EventKind(push: Self.push("friend_posted", isUrgent: true))
-      case .collectionShared: EventKind("collection", push: Self.push("collection_shared"))
+      case .comment: EventKind("comment", push: Self.push(isUrgent: true))
+      case .threadComment: EventKind("comment", push: Self.push())
+      case .collectionComment: EventKind("comment", push: Self.push())
+      case .reaction: EventKind("image", push: Self.push())
+      case .like: EventKind(push: Self.push())
+      case .friendRequest: EventKind(push: Self.push(hours: 72))
+      case .friendAccepted: EventKind(push: Self.push())
+      case .friendPosted: EventKind(push: Self.push(isUrgent: true))
+      case .collectionShared: EventKind("collection", push: Self.push())
       case .caseOpened: EventKind("case")
       // It expires with the window.
-      case .windowOpened: EventKind(push: Self.push("window", isUrgent: true))
+      case .windowOpened: EventKind(push: Self.push(isUrgent: true))
       case .webhookDisabled: EventKind("webhook")
       case .verificationRequested, .passwordResetRequested: EventKind(isStreamed: false)
       }

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// Web Push (RFC 8030) with encrypted messages (RFC 8291), authorized by VAPID (RFC 8292).
 package struct WebPush: Provider {
-  package static let name = "webpush"
+  package static let name = "web_push"
   /// Push services accept a token for at most a day (RFC 8292, section 2).
   private static let tokenSeconds = 12 * 3600
   private static let maxTTL = 28 * 86_400

@@ -13,6 +13,7 @@ struct DoctorCheck: Sendable {
     DoctorCheck(name: "clock", run: clock), DoctorCheck(name: "store", run: store),
     DoctorCheck(name: "disk", run: disk), DoctorCheck(name: "address", run: addresses),
     DoctorCheck(name: "access", run: access), DoctorCheck(name: "jobs", run: jobs),
+    DoctorCheck(name: "push", run: push),
   ]
 }
 

@@ -14,6 +14,8 @@ struct OpenedStore: Sendable {
   let tracer: Tracer?
   let blobs: any InspectableBlobStore
   let store: Store
+  /// What sends notifications; nil: this process has no credentials for that.
+  let push: PushCourier?
 
   /// - Parameter connections: those to the database in addition to one for each job.
   static func open(
@@ -21,8 +23,10 @@ struct OpenedStore: Sendable {
     isCreating: Bool = false
   ) async throws -> OpenedStore {
     let (worker, log, metrics) = (configuration.worker, process.log, process.metrics)
+    let push = try worker.slots > 0 ? PushOptions.courier(arguments, metrics, log) : nil
     let database = try await DatabaseAccess.open(
-      arguments, connections: worker.slots + worker.backgroundSlots + connections, schema: .migrating,
+      arguments, connections: worker.slots + worker.backgroundSlots + connections + (push == nil ? 0 : 2),
+      schema: .migrating,
       isCreating: isCreating, lease: worker.queue.lease, log: log)
     process.signals.beforeEndingAtOnce { database.stopServer() }
     try await database.logListening(log)
@@ -34,7 +38,7 @@ struct OpenedStore: Sendable {
     let store = Store(
       blobs: blobs, rooms: .all, authorConcurrency: configuration.authorConcurrency,
       keepRejected: configuration.keepRejected)
-    let opened = OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store)
+    let opened = OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store, push: push)
     do { try await opened.checkWindow(arguments, configuration.api.windowSchedule, log) } catch {
       await opened.close()
       throw error
@@ -64,14 +68,17 @@ struct OpenedStore: Sendable {
   /// What the worker of this process does for the app's rooms by options.
   func tasks(_ configuration: ServiceConfiguration, _ log: Logger) -> [MaintenanceTask] {
     [Window.opening(by: configuration.api.windowSchedule, pause: configuration.worker.queue.pollInterval, log)]
+      + (push.map { [$0.announcing] } ?? [])
   }
 
   /// What sends to receivers outside, by options.
   func couriers(_ configuration: ServiceConfiguration, _ log: Logger, _ metrics: Metrics) throws -> [any Courier] {
-    [WebhookCourier(permits: configuration.api.webhookPermits, log)]
+    let webhooks: any Courier = WebhookCourier(permits: configuration.api.webhookPermits, log)
+    return [webhooks] + (push.map { [$0] } ?? [])
   }
 
   func close() async {
+    push?.stop()
     await database.close()
     await tracer?.stop()
   }

@@ -50,11 +50,15 @@ package struct MediaURLs: Sendable {
   }
 
   /// The path of an asset: its URL as long as everybody may see it.
-  static func path(of asset: Asset) -> String { "/v1/media/\(asset.id)" }
+  static func path(of asset: Asset) -> String { path(ofAsset: asset.id) }
+
+  static func path(ofAsset id: PublicID) -> String { "/v1/media/\(id)" }
 
   /// Returns the path of an asset with a signature.
-  func url(of asset: Asset) -> String {
-    let path = Self.path(of: asset)
+  func url(of asset: Asset) -> String { url(ofAsset: asset.id) }
+
+  func url(ofAsset id: PublicID) -> String {
+    let path = Self.path(ofAsset: id)
     guard let key = keys.first else { return path }
     let expires = min((now / Self.step + 1) * Self.step + Self.minLifetime, reader.expires ?? .max)
     let signature = signature(path, expires, key)

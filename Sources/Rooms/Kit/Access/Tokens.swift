@@ -55,7 +55,7 @@ package enum Tokens: Room {
     return try Page(rows, page) { try $0.map(UserToken.init) }
   }
 
-  /// Revokes a token of a user; false if the user has no such token.
+  /// Revokes a token of a user, whose devices go with it; false if the user has no such token.
   ///
   /// - Parameter check: receives the locked token; the caller must roll back if it throws.
   package static func revoke(
@@ -64,16 +64,19 @@ package enum Tokens: Room {
     let revoked = try session.execute(
       Self.statements["revoke_user_token"], .text(id.description), .text(user))
     try revoked.first.map { try check(UserToken($0)) }
+    if !revoked.isEmpty { try Devices.drop(registeredBy: [id], session) }
     return !revoked.isEmpty
   }
 
-  /// Revokes the tokens of a user, all or all but one, and returns their ids.
+  /// Revokes the tokens of a user, all or all but one, with their devices, and returns their ids.
   package static func revokeAll(
     of user: String, except kept: PublicID? = nil, _ session: Session
   ) throws -> [PublicID] {
-    try session.execute(
+    let revoked = try session.execute(
       Self.statements["revoke_user_tokens"], .text(user), .text(kept?.description)
     ).map { try $0.publicID("public_id") }
+    try Devices.drop(registeredBy: revoked, session)
+    return revoked
   }
 
   /// Uses the grant of a token in the transaction of its submission; false if another submission has used it, or if the

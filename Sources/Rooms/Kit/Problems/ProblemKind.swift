@@ -51,6 +51,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case userNameTaken = "user_name_taken"
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
+  case deviceNotFound = "device_not_found"
+  case webPushOff = "web_push_off"
   case commentNotFound = "comment_not_found"
   case reportNotFound = "report_not_found"
   case caseNotFound = "case_not_found"
@@ -224,6 +226,10 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "Relation not found", "List the relations of the user: it may have been removed.")
     case .tokenNotFound:
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
+    case .deviceNotFound:
+      (.notFound, "Device not found", "List the devices of the user: the device may be that of another user now.")
+    case .webPushOff:
+      (.notFound, "Web Push is off", "Start a worker with --web-push.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
     case .reportNotFound:

@@ -1,0 +1,73 @@
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of the devices that receive a user's notifications.
+struct DeviceRoutes: RouteRoom {
+  let kit: Kit
+  let zones = KnownTimeZones()
+
+  private static let maxToken = 1024
+
+  var routes: [Route] {
+    let list = "/v1/users/{id}/devices"
+    return [
+      route("GET", list, access: .key([.read]), handler: listDevices),
+      route("PUT", "\(list)/{token}", access: .key([.submit]), bodyLimit: JSONBody.limit, handler: saveDevice),
+      route("DELETE", "\(list)/{token}", access: .key([.delete]), handler: deleteDevice),
+      route("GET", "/v1/push/vapid-key", access: .anyone, handler: readKey),
+    ]
+  }
+
+  private func listDevices(_ request: Request) async throws -> Response {
+    let user = try owner(of: Self.owned, request)
+    let devices = try await database.read { try Devices.list(of: user, $0) }
+    // What addresses a phone is for its user alone, not for each client that may read.
+    let isWhole = request.caller.user != nil
+    return try .uncached(
+      PageResponse(items: devices.map { DeviceResponse($0, isWhole: isWhole) }, next: nil))
+  }
+
+  private func saveDevice(_ request: Request) async throws -> Response {
+    let (user, token) = try named(request)
+    let draft = try DeviceDraft(token: token, fields: try await JSONBody.fields(of: request))
+    try access.countSubmission(of: user, request)
+    let caller = request.caller
+    let saved = try await database.transaction { session in
+      try Devices.save(draft, named: token, of: user, by: caller, zones: zones, session) {
+        try request.checkVersion(of: $0, named: "device")
+      }
+    }
+    guard let (device, isNew) = saved else {
+      throw ProblemKind.invalid([FieldError("zone", "expected the name of a time zone, such as \"Europe/Berlin\"")])
+    }
+    return try .versioned(DeviceResponse(device, isWhole: true), device, isNew ? .created : .ok)
+  }
+
+  private func deleteDevice(_ request: Request) async throws -> Response {
+    let (user, token) = try named(request)
+    let missing = ProblemKind.deviceNotFound.problem("The user has no such device.")
+    return try await delete(request, else: missing) { _, session in
+      try Devices.delete(token, of: user, session, check: request.checkVersion)
+    }
+  }
+
+  /// Returns what a browser subscribes with.
+  private func readKey(_ request: Request) async throws -> Response {
+    guard let key = try await database.read({ try Devices.webPushKey($0) }) else {
+      throw ProblemKind.webPushOff.problem("No worker has credentials for Web Push.")
+    }
+    return try .uncached(["key": key])
+  }
+
+  private static let owned = "The devices are those"
+
+  private func named(_ request: Request) throws(Problem) -> (user: String, token: String) {
+    let (user, token) = (try owner(of: Self.owned, request), request.parameter("token"))
+    guard 1...Self.maxToken ~= token.utf8.count, !token.utf8.contains(0) else {
+      throw ProblemKind.invalid([FieldError("token", "expected 1 to \(Self.maxToken) bytes")])
+    }
+    return (user, token)
+  }
+}

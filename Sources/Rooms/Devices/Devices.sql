@@ -1,0 +1,174 @@
+-- fragment: device_columns
+device.id, device.user_id, device.token, device.provider, device.address, device.p256dh, device.auth, device.locale, device.zone,
+  array_to_string(device.kinds, ' ') AS kinds, device.quiet_from, device.quiet_until, device.registered_at, device.last_outcome,
+  device.last_outcome_at
+
+-- name: devices
+SELECT {device_columns} FROM device WHERE user_id = $1 ORDER BY id
+
+-- name: devices_by_user
+SELECT {device_columns} FROM device WHERE user_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
+
+-- name: lock_device
+SELECT {device_columns} FROM device WHERE user_id = $1 AND token = $2 FOR UPDATE
+
+-- name: drop_device
+DELETE FROM device WHERE user_id = $1 AND token = $2
+
+-- name: drop_other_device
+-- The device has another user now, or another name.
+DELETE FROM device WHERE provider = $3 AND address = $4 AND NOT (user_id = $1 AND token = $2)
+
+-- name: save_device
+INSERT INTO device AS device (user_id, token, provider, address, p256dh, auth, shard, locale, zone, kinds, quiet_from, quiet_until,
+  credential, api_key_id, seen)
+VALUES ($1, $2, $3, $4, $5, $6, $7::smallint, $8, $9, $10::text[], $11::smallint, $12::smallint, $13::uuid, $14::bigint,
+  coalesce((SELECT last FROM user_event_count WHERE user_id = $1), 0))
+ON CONFLICT (user_id, token) DO UPDATE SET provider = excluded.provider, address = excluded.address, p256dh = excluded.p256dh,
+  auth = excluded.auth, shard = excluded.shard, locale = excluded.locale, zone = excluded.zone, kinds = excluded.kinds,
+  quiet_from = excluded.quiet_from, quiet_until = excluded.quiet_until, credential = excluded.credential,
+  api_key_id = excluded.api_key_id, registered_at = excluded.registered_at, seen = excluded.seen, refusals = 0
+RETURNING {device_columns}
+
+-- name: drop_surplus_devices
+-- Those beyond the limits that were registered first.
+DELETE FROM device WHERE id IN (
+  SELECT id FROM (
+    SELECT id, row_number() OVER (ORDER BY registered_at DESC, id DESC) AS place,
+      row_number() OVER (PARTITION BY provider ORDER BY registered_at DESC, id DESC) AS place_at_provider, provider
+    FROM device WHERE user_id = $1) AS ranked
+  WHERE place > $2::int OR provider = 'web_push' AND place_at_provider > $3::int)
+
+-- name: drop_devices_of_user
+DELETE FROM device WHERE user_id = $1
+
+-- name: drop_devices_of_credentials
+DELETE FROM device WHERE credential = ANY ($1::uuid[])
+
+-- name: device_counts
+SELECT provider, coalesce(last_outcome, 'none') AS outcome, count(*) AS devices FROM device GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: save_provider
+INSERT INTO push_provider (provider, public_key, seen_at) VALUES ($1, $2, clock_timestamp())
+ON CONFLICT (provider) DO UPDATE SET public_key = excluded.public_key, seen_at = excluded.seen_at
+
+-- fragment: wanted
+-- The kinds of events that are sent, with their lifetimes in seconds, and the devices that want one.
+unnest($3::text[], $4::bigint[]) AS sent (kind, lifetime)
+JOIN user_event AS event ON event.kind = sent.kind AND event.position BETWEEN $1::bigint AND $2::bigint
+
+-- fragment: wants(device)
+({device}.kinds IS NULL OR event.kind = ANY ({device}.kinds))
+  AND {device}.provider IN (SELECT provider FROM push_provider WHERE seen_at > clock_timestamp() - interval '1 hour')
+
+-- fragment: delivery
+device.id, event.position, device.shard,
+  least(event.created_at + make_interval(secs => sent.lifetime), (event.data ->> 'closes_at')::timestamptz)
+
+-- name: insert_deliveries
+INSERT INTO push_delivery (device_id, position, shard, expires_at)
+SELECT {delivery} FROM {wanted} JOIN device ON device.user_id = event.user_id AND {wants(device)}
+ON CONFLICT DO NOTHING
+
+-- name: insert_deliveries_to_all
+-- What the service says to everybody.
+INSERT INTO push_delivery (device_id, position, shard, expires_at)
+SELECT {delivery} FROM {wanted} JOIN device ON {wants(device)}
+WHERE event.user_id = $5
+ON CONFLICT DO NOTHING
+
+-- name: shards
+-- Whether something is due in each shard, and the seconds until something else is.
+SELECT shard, EXISTS (SELECT FROM push_delivery WHERE push_delivery.shard = shards.shard AND next_at <= now()) AS is_due, (
+    SELECT extract(epoch FROM next_at - now())::float8 FROM push_delivery
+    WHERE push_delivery.shard = shards.shard AND next_at > now() ORDER BY next_at LIMIT 1) AS seconds
+FROM generate_series(0, $1::int) AS shards (shard)
+
+-- name: has_due_delivery
+SELECT EXISTS (SELECT FROM push_delivery WHERE shard = $1::smallint AND next_at <= clock_timestamp()) AS is_due
+
+-- fragment: quiet_end(device)
+-- The end of the quiet hours that a device has now. NULL: it has none now.
+CASE WHEN {device}.quiet_from IS NOT NULL THEN (
+  SELECT ((local::date + CASE WHEN minute >= {device}.quiet_until THEN 1 ELSE 0 END
+    + make_interval(mins => {device}.quiet_until)) AT TIME ZONE {device}.zone)
+  FROM (SELECT clock_timestamp() AT TIME ZONE {device}.zone AS local) AS time,
+    LATERAL (SELECT extract(hour FROM local) * 60 + extract(minute FROM local) AS minute) AS day
+  WHERE CASE WHEN {device}.quiet_from < {device}.quiet_until
+    THEN minute >= {device}.quiet_from AND minute < {device}.quiet_until
+    ELSE minute >= {device}.quiet_from OR minute < {device}.quiet_until END) END
+
+-- name: due_deliveries
+-- A page of what is due in a shard, with what it says. Visibility and blocks are judged here. The planner knows the number of rows.
+SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch FROM delivery.expires_at)::bigint AS expires_at,
+  extract(epoch FROM {quiet_end(device)})::bigint AS quiet_end,
+  device.user_id, device.provider, device.address, device.p256dh, device.auth, device.locale,
+  event.kind, event.actor, event.post, event.subject, CASE WHEN event.user_id = device.user_id THEN greatest(event.number - device.seen, 0) END AS badge,
+  extract(epoch FROM delivery.expires_at - event.created_at)::float8 AS seconds,
+  coalesce(actor.name, actor.user_name, event.actor) AS name, 
+  CASE WHEN length(comment.text) > 200 THEN left(comment.text, 199) || '…' ELSE comment.text END AS text, collection.name AS collection,
+  collection.public_id AS collection_id, comment.public_id AS comment_id, image.public_id AS image_id,
+  post.reasons -> 0 ->> 'detail' AS reason,
+  picture.public_id AS picture, coalesce({is_public(post)}, false) AS is_public,
+  device.credential, token.hash AS token_hash, device.api_key_id, api_key.hash AS key_hash, api_key.revoked_at IS NULL AS has_key,
+  device.credential IS NULL OR token.revoked_at IS NULL AND token.expires_at > clock_timestamp() AND api_key.revoked_at IS NULL
+    AS is_signed_in,
+  event.position IS NOT NULL AND event.kind <> 'forgotten'
+    AND (event.actor IS NULL OR {unblocked(event.actor, device.user_id)})
+    AND (event.post IS NULL
+      OR post.id IS NOT NULL AND {visible(post.author, post.visibility, post.moderation, post.status, device.user_id)})
+    AND (event.subject IS NULL OR num_nonnulls(comment.id, image.id, collection.id) > 0)
+    AND (comment.id IS NULL OR {shown(comment, device.user_id)})
+    AND (image.id IS NULL OR {shown_image(image, device.user_id)})
+    AND (collection.id IS NULL OR collection.author = device.user_id
+      OR NOT collection.is_hidden AND {unblocked(collection.author, device.user_id)} AND EXISTS (
+        SELECT FROM collection_member AS member
+        WHERE member.collection_id = collection.id AND member.user_id = device.user_id)) AS is_shown
+FROM (
+  SELECT device_id, position, attempts, expires_at, next_at FROM push_delivery
+  WHERE shard = $1::smallint AND next_at <= clock_timestamp() ORDER BY next_at LIMIT 500) AS delivery
+JOIN device ON device.id = delivery.device_id
+LEFT JOIN user_token AS token ON token.public_id = device.credential
+LEFT JOIN api_key ON api_key.id = coalesce(device.api_key_id, token.api_key_id)
+LEFT JOIN user_event AS event ON event.position = delivery.position
+LEFT JOIN app_user AS actor ON actor.id = event.actor
+LEFT JOIN post ON post.public_id = event.post
+LEFT JOIN comment ON comment.public_id = event.subject
+LEFT JOIN image ON image.public_id = event.subject
+LEFT JOIN collection
+  ON collection.id = coalesce(comment.collection_id, (SELECT id FROM collection AS shared WHERE shared.public_id = event.subject))
+LEFT JOIN LATERAL (
+  SELECT public_id FROM asset
+  WHERE asset_set_id = coalesce(image.asset_set_id, post.asset_set_id) AND place = 0 AND role = ANY ($2::text[])
+  ORDER BY array_position($2::text[], role) LIMIT 1) AS picture ON true
+
+-- name: drop_deliveries
+DELETE FROM push_delivery USING unnest($1::bigint[], $2::bigint[]) AS ended (device_id, position)
+WHERE push_delivery.device_id = ended.device_id AND push_delivery.position = ended.position
+
+-- name: postpone_deliveries
+-- The times are in seconds since 1970-01-01 UTC.
+UPDATE push_delivery SET next_at = to_timestamp(later.at), attempts = attempts + later.attempts
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) AS later (device_id, position, at, attempts)
+WHERE push_delivery.device_id = later.device_id AND push_delivery.position = later.position
+
+-- name: drop_gone_devices
+-- A device that was registered after the time at which the provider missed it stays.
+DELETE FROM device USING unnest($1::bigint[], $2::bigint[]) AS gone (id, since)
+WHERE device.id = gone.id AND (gone.since IS NULL OR device.registered_at <= to_timestamp(gone.since))
+
+-- name: note_outcomes
+WITH noted AS (
+  SELECT DISTINCT ON (id) id, outcome FROM unnest($1::bigint[], $2::text[]) AS given (id, outcome) ORDER BY id),
+-- In the order in which others lock several.
+held AS MATERIALIZED (SELECT device.id FROM device JOIN noted ON noted.id = device.id ORDER BY device.id FOR NO KEY UPDATE OF device)
+UPDATE device SET last_outcome = noted.outcome, last_outcome_at = clock_timestamp(),
+  refusals = CASE noted.outcome WHEN 'delivered' THEN 0 WHEN 'device_refused' THEN refusals + 1 ELSE refusals END
+FROM held JOIN noted ON noted.id = held.id
+WHERE device.id = held.id
+
+-- name: drop_refused_devices
+DELETE FROM device WHERE id = ANY ($1::bigint[]) AND refusals >= $2::int
+
+-- name: web_push_key
+SELECT public_key FROM push_provider WHERE provider = 'web_push' AND seen_at > clock_timestamp() - interval '1 hour'

@@ -1,0 +1,140 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+internal import Push
+package import Queue
+package import Store
+
+/// The phones and browsers of users, and the notifications that are to be sent to them.
+package enum Devices: Room, EventConsumer {
+  package static let statements = Statements(topic: "devices", Store.fragments, PackageResources.Devices_sql)
+
+  package static let migrations = [Migration(version: 151, name: "devices", PackageResources.v0151_devices_sql)]
+
+  package static var exports: [Export] {
+    [Export("devices", statements["devices_by_user"]) { DeviceResponse(try RegisteredDevice($0), isWhole: false) }]
+  }
+
+  package static var forgetting: [ForgettingStep] {
+    [
+      ForgettingStep(
+        mention: "EXISTS (SELECT FROM device WHERE user_id = $1)", atEnd: statements["drop_devices_of_user"])
+    ]
+  }
+
+  /// The largest number of devices of a user, and of subscriptions of browsers among them.
+  static let maxDevices = 20
+  static let maxSubscriptions = 5
+
+  /// The kinds of events that devices receive.
+  static let pushed = UserEvent.Kind.allCases.filter { EventKind($0).push != nil }
+  static let kinds = pushed.map(\.rawValue)
+
+  /// Registers a device of a user, or changes it. It leaves the user whose it was before; those of the user that were registered first
+  /// go beyond the limits.
+  ///
+  /// - Parameter check: receives the locked device, nil if there is none; an error from it prevents the change.
+  /// - Returns: the device, and whether it is new; nil if its time zone is unknown.
+  /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`.
+  static func save(
+    _ draft: DeviceDraft, named token: String, of user: String, by caller: Caller, zones: KnownTimeZones,
+    _ session: Session, check: (RegisteredDevice?) throws -> Void
+  ) throws -> (device: RegisteredDevice, isNew: Bool)? {
+    if let zone = draft.zone, try !zones.contain(zone, session) { return nil }
+    try Store.requireUsers(user, in: session)
+    let found = try lock(token, of: user, session)
+    try check(found)
+    let names: [Parameter] = [.text(user), .text(token), .text(draft.platform.rawValue), .text(draft.address)]
+    try session.execute(statements["drop_other_device"], names)
+    var key: Int64?
+    if case .key(let id) = caller.credential { key = id }
+    let shard = PushShards.shard(of: draft)
+    let saved = try session.execute(
+      statements["save_device"],
+      names + [
+        .text(draft.keys?.p256dh), .text(draft.keys?.auth), .integer(shard), .text(draft.locale), .text(draft.zone),
+        draft.kinds.map { .texts($0) } ?? .null, .integer(draft.quietHours.map { Int64($0.from) }),
+        .integer(draft.quietHours.map { Int64($0.until) }), .text(caller.token?.id.description), .integer(key),
+      ])
+    try session.execute(
+      statements["drop_surplus_devices"], .text(user), .integer(maxDevices), .integer(maxSubscriptions))
+    return (try RegisteredDevice(saved.single()), found == nil)
+  }
+
+  /// The devices of a user, in the order of their first registration.
+  package static func list(of user: String, _ session: Session) throws -> [RegisteredDevice] {
+    try session.execute(statements["devices"], .text(user)).map { try RegisteredDevice($0) }
+  }
+
+  /// Removes a device of a user; false if the user has no such device.
+  ///
+  /// - Parameter check: receives the locked device; the caller must roll back if it throws.
+  static func delete(
+    _ token: String, of user: String, _ session: Session, check: (RegisteredDevice) throws -> Void
+  ) throws -> Bool {
+    guard let device = try lock(token, of: user, session) else { return false }
+    try check(device)
+    return try session.execute(statements["drop_device"], .text(user), .text(token)).affected > 0
+  }
+
+  private static func lock(_ token: String, of user: String, _ session: Session) throws -> RegisteredDevice? {
+    try session.execute(statements["lock_device"], .text(user), .text(token)).first.map { try RegisteredDevice($0) }
+  }
+
+  /// Removes the devices of a user who is suspended.
+  static func drop(of user: String, _ session: Session) throws(PostgresError) {
+    try session.execute(statements["drop_devices_of_user"], .text(user))
+  }
+
+  /// Removes the devices that revoked tokens have registered.
+  static func drop(registeredBy tokens: [PublicID], _ session: Session) throws(PostgresError) {
+    guard !tokens.isEmpty else { return }
+    try session.execute(statements["drop_devices_of_credentials"], .texts(tokens.map(\.description)))
+  }
+
+  /// The number of devices of a provider whose last notification had an outcome, `none` if there was none yet.
+  package struct Count: Encodable, Sendable {
+    package let provider: String
+    package let outcome: String
+    package let devices: Int
+  }
+
+  package static func counts(_ session: Session) throws -> [Count] {
+    try session.execute(statements["device_counts"]).map {
+      Count(provider: try $0.get("provider"), outcome: try $0.get("outcome"), devices: try $0.get("devices"))
+    }
+  }
+
+  // MARK: Events
+
+  package static func receive(from first: Int64, through last: Int64, _ session: Session) throws {
+    let lifetimes = pushed.map { EventKind($0).push?.lifetime ?? 0 }
+    let parameters: [Parameter] = [
+      .integer(first), .integer(last), .texts(kinds), .integers(lifetimes.map { Int64($0) }),
+    ]
+    try session.execute(statements["insert_deliveries"], parameters)
+    try session.execute(statements["insert_deliveries_to_all"], parameters + [.text(UserEvent.service)])
+  }
+
+  package static func enqueueDue(_ session: Session) throws -> Double? {
+    try session.execute(statements["shards"], .integer(PushShards.foreign)).compactMap { row -> Double? in
+      if try row.get("is_due") { try JobQueue.ensure(PushShards.job(of: row.get("shard")), session) }
+      return try row.get("seconds")
+    }.min()
+  }
+
+  // MARK: Providers
+
+  /// Says which providers this worker has credentials of; events become notifications for those alone.
+  static func announce(_ platforms: [RegisteredDevice.Platform], webPushKey: String?, _ session: Session) throws {
+    for platform in platforms {
+      try session.execute(
+        statements["save_provider"], .text(platform.rawValue), .text(platform == .webPush ? webPushKey : nil))
+    }
+  }
+
+  /// What browsers subscribe with; nil: no worker has credentials for Web Push.
+  static func webPushKey(_ session: Session) throws(PostgresError) -> String? {
+    try session.execute(statements["web_push_key"]).first?.get("public_key")
+  }
+}

@@ -1,0 +1,129 @@
+internal import Crypto
+import FoundationEssentials
+internal import Model
+internal import Postgres
+package import Push
+import Store
+
+/// A notification that is due for a device, with what it says now.
+struct DueDelivery: Sendable {
+  /// The number of them in a page, which the statement repeats.
+  static let pageSize = 500
+
+  let device: Int64
+  let position: Int64
+  let attempts: Int
+  /// In seconds since 1970-01-01 UTC.
+  let expires: Int
+  /// The end of the quiet hours that the device has now, in the same.
+  let quietEnd: Int?
+  let platform: RegisteredDevice.Platform
+  /// Whether the token that registered the device is valid.
+  let isSignedIn: Bool
+  /// Nil: the user may not see it any more, or the event is gone.
+  let notification: Push.Notification?
+  /// Nil: the address is none.
+  let address: Push.Device?
+
+  /// The roles of the picture, the best first.
+  private static let pictures: [Role] = [.thumbnail, .photoMedium, .poster, .image, .photoSquare, .photoSmall]
+
+  /// - Parameter now: by which the URLs of pictures expire, in the same.
+  static func page(shard: Int, _ texts: PushTexts, now: Int, _ session: Session) throws -> [DueDelivery] {
+    let signing = try Keys.signingKeys(session)
+    return try session.execute(
+      Devices.statements["due_deliveries"], .integer(shard), .texts(Self.pictures.map(\.rawValue))
+    ).map { try DueDelivery($0, texts, signing, now) }
+  }
+
+  private init(_ row: Row, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws {
+    device = try row.get("device_id")
+    position = try row.get("position")
+    attempts = try row.get("attempts")
+    expires = try row.get("expires_at")
+    quietEnd = try row.get("quiet_end")
+    platform = try row.enumValue("provider")
+    isSignedIn = try row.get("is_signed_in")
+    let text: String = try row.get("address")
+    switch platform {
+    case .apns: address = .apns(text)
+    case .fcm: address = .fcm(text)
+    case .webPush:
+      let (p256dh, auth): (String, String) = (try row.get("p256dh"), try row.get("auth"))
+      address = (try? Device.Subscription(endpoint: text, p256dh: p256dh, auth: auth)).map(Device.webPush)
+    }
+    guard try row.get("is_shown"), let kind = try row.get("kind", as: String?.self).flatMap(UserEvent.Kind.init) else {
+      notification = nil
+      return
+    }
+    notification = try texts.notification(
+      kind, row, id: "\(kind.rawValue)-\(position)", expiry: expires, mediaURL: Self.picture(row, texts, signing, now))
+  }
+
+  /// The URL of the picture; nil: there is none, or no URL that the device could open.
+  private static func picture(_ row: Row, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws -> String? {
+    guard let origin = texts.publicURL, let id = try row.get("picture", as: String?.self).flatMap({ PublicID($0) })
+    else { return nil }
+    if try row.get("is_public") { return origin + MediaURLs.path(ofAsset: id) }
+    guard let reader = try reader(row), !signing.isEmpty else { return nil }
+    return origin + MediaURLs(keys: signing, reader: reader, now: now).url(ofAsset: id)
+  }
+
+  /// What registered the device, for which its URLs are signed.
+  private static func reader(_ row: Row) throws -> MediaURLs.Reader? {
+    func hash(_ column: String) throws -> String? {
+      try row.get(column, as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0)?.hex }
+    }
+    if let token = try row.get("credential", as: String?.self).flatMap({ PublicID($0) }) {
+      return try hash("token_hash").map { MediaURLs.Reader(name: "\(token)", keyHash: $0) }
+    }
+    guard let key = try row.get("api_key_id", as: Int64?.self), try row.get("has_key"), let hash = try hash("key_hash")
+    else { return nil }
+    return MediaURLs.Reader(name: "\(key)", keyHash: hash, user: try row.get("user_id"))
+  }
+}
+
+/// What makes notifications of events: the texts, and where devices reach this service.
+package struct PushTexts: Sendable {
+  private let templates: Templates
+  /// Without a slash at its end; nil: notifications have no picture.
+  let publicURL: String?
+
+  /// - Throws: `invalidTemplates`.
+  package init(json: [UInt8], publicURL: String?) throws(PushError) {
+    let kinds = Devices.pushed.map { ($0.rawValue, Self.places(of: $0)) }
+    templates = try Templates(json: json, places: Dictionary(kinds) { first, _ in first })
+    self.publicURL = publicURL
+  }
+
+  /// The places that the texts of a kind may name.
+  private static func places(of kind: UserEvent.Kind) -> Set<String> {
+    switch kind {
+    case .windowOpened: ["minutes"]
+    case .postReady: []
+    case .postRejected: ["reason"]
+    case .comment, .threadComment: ["name", "text"]
+    case .collectionShared: ["name", "collection"]
+    case .collectionComment: ["name", "text", "collection"]
+    default: ["name"]
+    }
+  }
+
+  fileprivate func notification(
+    _ kind: UserEvent.Kind, _ row: Row, id: String, expiry: Int, mediaURL: String?
+  ) throws -> Push.Notification? {
+    guard let push = EventKind(kind).push else { return nil }
+    var values: [String: String] = [:]
+    for place in ["name", "text", "collection", "reason"] { values[place] = try row.get(place, as: String?.self) }
+    values["minutes"] = "\(max(1, Int((try row.get("seconds", as: Double.self) / 60).rounded())))"
+    guard let text = templates.text(kind.rawValue, locale: try row.get("locale"), values) else { return nil }
+    var data: [String: String] = [:]
+    for (name, column) in [
+      ("user", "actor"), ("post", "post"), ("comment", "comment_id"), ("image", "image_id"),
+      ("collection", "collection_id"),
+    ] { data[name] = try row.get(column, as: String?.self) }
+    return Push.Notification(
+      kind: kind.rawValue, title: text.title, body: text.body, badge: try row.get("badge"), mediaURL: mediaURL,
+      data: data, collapseID: id, expiry: expiry, priority: push.isUrgent ? .high : .normal)
+  }
+}

@@ -1,0 +1,215 @@
+import Definitions
+import HTTPTesting
+import Model
+import Postgres
+import PostgresTesting
+import Push
+import Store
+import Testing
+
+@testable import Rooms
+
+@Suite("From an event to a notification", .tags(.database, .network), .timeLimit(.minutes(5)))
+struct PushDeliveryTests {
+  private static func texts() throws -> PushTexts {
+    try PushTexts(json: Definitions.notifications, publicURL: "https://take5.example.org")
+  }
+
+  /// Registers a phone by a token of the user, which it returns.
+  @discardableResult
+  private static func register(_ user: String, _ body: String = "", _ api: RunningAPI) async throws -> [(String, String)] {
+    let token = try UserClient.bearer(
+      try await UserClient.send("POST", "/v1/users/\(user)/tokens", UserClient.backend, "{}", api))
+    let saved = try await UserClient.send(
+      "PUT", "/v1/users/\(user)/devices/\(user)-phone", token, #"{"platform":"fcm"\#(body)}"#, api)
+    #expect(saved.status == 201, "\(saved.text)")
+    return token
+  }
+
+  private static func with(_ body: (RunningAPI) async throws -> Void) async throws {
+    try await UserClient.with { api in
+      try await api.pool.transaction { try Devices.announce([.fcm], webPushKey: nil, $0) }
+      try await body(api)
+    }
+  }
+
+  /// What is due now for the devices, by their tokens; those of Ada's own post come first.
+  private static func due(_ api: RunningAPI) async throws -> [DueDelivery] {
+    _ = try await Events.dispatch(api.pool)
+    let texts = try texts()
+    return try await api.pool.transaction { session in
+      try (0...PushShards.foreign).flatMap { try DueDelivery.page(shard: $0, texts, now: 1_800_000_000, session) }
+    }
+  }
+
+  private static func openWindow(_ api: RunningAPI, closing seconds: Int = 300) async throws {
+    try await api.pool.transaction { session in
+      try session.execute(
+        """
+        INSERT INTO user_event (user_id, number, kind, data)
+        VALUES ($1, (SELECT count(*) + 1 FROM user_event), 'window_opened',
+          jsonb_build_object('closes_at', clock_timestamp() + make_interval(secs => $2::int)))
+        """, .text(UserEvent.service), .integer(seconds))
+    }
+  }
+
+  private static func count(_ table: String, _ api: RunningAPI) async throws -> Int {
+    try await api.pool.run { try $0.execute("SELECT count(*) FROM \(table)").single().get(0) }
+  }
+
+  @Test("a comment is shown in the language of the device, and its badge counts what came since it was registered")
+  func comments() async throws {
+    try await Self.with { api in
+      let post = try await api.insertPost(by: "ada")
+      try await api.comment(on: post, by: "eve")
+      try await Self.register("ada", #","locale":"de-AT""#, api)
+      #expect(try await Self.due(api).isEmpty, "what came before is not sent")
+      try await api.comment(on: post, by: "bob")
+      try await api.comment(on: post, by: "bob")
+      let due = try await Self.due(api)
+      let shown = try #require(due.first?.notification)
+      #expect(due.count == 2 && shown.title == "bob hat kommentiert" && shown.body == "Nice")
+      #expect(Set(due.compactMap { $0.notification?.badge }) == [1, 2])
+      #expect(shown.data["post"] == "\(post)" && shown.data["user"] == "bob" && shown.data["comment"] != nil)
+      #expect(Set(due.compactMap { $0.notification?.collapseID }).count == 2 && shown.mediaURL == nil)
+      try await Self.register("ada", api)
+    }
+  }
+
+  @Test("a friend gets a picture that the phone opens, until the author blocks the friend or hides the post")
+  func pictures() async throws {
+    try await Self.with { api in
+      let fixture = try await AccessFixture(api, visibility: .friends)
+      try await api.pool.transaction { session in
+        for (user, friend) in [("ada", "bob"), ("bob", "ada")] {
+          _ = try Relations.relate(user, .friend, to: friend, for: .unrestricted, session)
+        }
+        try session.execute("UPDATE post SET status = 'ready'")
+        try session.execute("DELETE FROM user_event")
+      }
+      try await Self.register("bob", api)
+      try await api.pool.transaction { try Events.note(.ready, of: fixture.post, $0) }
+      let shown = try #require(try await Self.due(api).first?.notification)
+      #expect(shown.kind == "friend_posted" && shown.title == "ada")
+      let url = try #require(shown.mediaURL)
+      #expect(url.hasPrefix("https://take5.example.org/v1/media/\(fixture.postAsset)?"))
+      let path = url.replacing("https://take5.example.org", with: "")
+      #expect(try await api.get(path).status == 200)
+      #expect(try await api.get(path.replacing("signature=", with: "signature=0")).status == 403)
+      for (change, back) in [
+        ("SET visibility = 'private'", "SET visibility = 'friends'"),
+        ("SET moderation = 'hide'", "SET moderation = NULL"),
+      ] {
+        try await api.pool.run { _ = try $0.execute("UPDATE post \(change)") }
+        let hidden = try await Self.due(api)
+        #expect(hidden.count == 1 && hidden[0].notification == nil, "\(change)")
+        try await api.pool.run { _ = try $0.execute("UPDATE post \(back)") }
+      }
+      #expect(try await Self.due(api).first?.notification != nil)
+      #expect(try await UserClient.send("PUT", "/v1/users/ada/blocks/bob", UserClient.backend, nil, api).status == 200)
+      let blocked = try await Self.due(api)
+      #expect(blocked.count == 1 && blocked[0].notification == nil)
+    }
+  }
+
+  @Test("a window reaches all devices that want it, of providers that somebody sends to, until it closes")
+  func windows() async throws {
+    try await Self.with { api in
+      for user in ["ada", "bob"] { try await Self.register(user, api) }
+      try await Self.register("eve", #","kinds":["comment"]"#, api)
+      let apple = "/v1/users/kim/devices/\(DeviceTests.apple)"
+      _ = try await UserClient.send("PUT", apple, UserClient.backend, #"{"platform":"apns"}"#, api)
+      try await Self.openWindow(api)
+      let due = try await Self.due(api)
+      #expect(due.count == 2 && due.allSatisfy { $0.notification?.body == "You have 5 minutes for your moment." })
+      #expect(due.allSatisfy { $0.notification?.badge == nil && $0.notification?.priority == .high })
+      #expect(Set(due.map(\.expires)).count == 1 && due[0].notification?.expiry == due[0].expires)
+      #expect(Set(due.compactMap { $0.notification?.collapseID }).count == 1)
+    }
+  }
+
+  @Test("in quiet hours a notification waits for their end by the device's own clock")
+  func quiet() async throws {
+    try await Self.with { api in
+      let (from, until): (String, String) = try await api.pool.run { session in
+        let row = try session.execute(
+          """
+          SELECT to_char(local - interval '1 hour', 'HH24:MI') AS start, to_char(local + interval '2 hours', 'HH24:MI') AS stop
+          FROM (SELECT clock_timestamp() AT TIME ZONE 'Asia/Kolkata' AS local) AS time
+          """
+        ).single()
+        return (try row.get("start"), try row.get("stop"))
+      }
+      for (zone, isQuiet) in [("Asia/Kolkata", true), ("America/Los_Angeles", false)] {
+        let hours = #","zone":"\#(zone)","quiet_hours":{"from":"\#(from)","until":"\#(until)"}"#
+        try await Self.register("ada", hours, api)
+        try await Self.openWindow(api)
+        let due = try await Self.due(api)
+        #expect(due.count == 1 && (due[0].quietEnd != nil) == isQuiet)
+        if let end = due[0].quietEnd { #expect(7100...7260 ~= end - due[0].expires + 300) }
+        try await api.pool.run { _ = try $0.execute("DELETE FROM device") }
+      }
+    }
+  }
+
+  @Test("what became of a delivery is recorded: it ends, waits, or takes its device along")
+  func endings() async throws {
+    try await Self.with { api in
+      for user in ["ada", "bob", "eve", "kim"] { try await Self.register(user, api) }
+      try await Self.openWindow(api)
+      let due = try await Self.due(api)
+      #expect(due.count == 4)
+      let later = due[0].expires - 1
+      try await api.pool.transaction { session in
+        try PushEnding.record(
+          [
+            PushEnding(due[0], .ended, "delivered"), PushEnding(due[1], until: later, "retried"),
+            // It was registered after that.
+            PushEnding(due[2], .gone(since: due[2].expires - 7200), "gone"),
+            PushEnding(due[3], .gone(since: nil), "gone"),
+          ], maxRefusals: 2, session)
+      }
+      #expect(try await Self.count("device", api) == 3 && Self.count("push_delivery", api) == 1)
+      #expect(try await Self.count("push_delivery WHERE attempts = 1 AND next_at > clock_timestamp()", api) == 1)
+      #expect(try await Self.count("device WHERE last_outcome = 'delivered'", api) == 1)
+      for left in [3, 2] {
+        try await api.pool.transaction { session in
+          try PushEnding.record([PushEnding(due[0], .refused, "device_refused")], maxRefusals: 2, session)
+        }
+        #expect(try await Self.count("device", api) == left)
+      }
+      if case .postponed = PushEnding(due[0], until: due[0].expires, "retried").fate {
+        Issue.record("what expires is not sent again")
+      }
+    }
+  }
+
+  @Test("a shard has a job as long as something is due, and the next time is known")
+  func jobs() async throws {
+    try await Self.with { api in
+      try await Self.register("ada", api)
+      try await Self.openWindow(api)
+      _ = try await Self.due(api)
+      #expect(try await Self.count("job WHERE queue = 'push'", api) == 1)
+      try await api.pool.run { session in
+        _ = try session.execute("DELETE FROM job")
+        _ = try session.execute("UPDATE push_delivery SET next_at = clock_timestamp() + interval '1 hour'")
+      }
+      let next = try await api.pool.transaction { try Devices.enqueueDue($0) }
+      #expect(3500...3601 ~= next ?? 0)
+      #expect(try await Self.count("job", api) == 0)
+    }
+  }
+
+  @Test("a server that a user names has a slot of its own")
+  func shards() throws {
+    func shard(_ endpoint: String) throws -> Int {
+      let fields = try #require(try JSONValue(text: Array(DeviceTests.subscription(endpoint).utf8)).object)
+      return PushShards.shard(of: try DeviceDraft(token: "laptop", fields: fields))
+    }
+    #expect(try shard("https://push.example.org/1") == PushShards.foreign)
+    #expect(try shard("https://updates.push.services.mozilla.com.example.org/1") == PushShards.foreign)
+    #expect(try shard("https://updates.push.services.mozilla.com/wpush/v2/1") < PushShards.foreign)
+    #expect(try shard("https://wns2-am3p.notify.windows.com/w/?token=1") < PushShards.foreign)
+  }
+}
