@@ -185,7 +185,8 @@ let package = Package(
       "take5",
       [
         "Blobs", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
-        "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry", "Worker",
+        "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry",
+        "Worker",
       ], unoptimised),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.

@@ -41,6 +41,7 @@ struct DocumentationTests {
   func examples() async throws {
     let names = [
       "api", "places", "collections", "moderation", "uploads", "api-events", "api-operating", "webhooks", "window",
+      "push",
     ]
     var requests: [Request] = []
     try await withThrowingTaskGroup(of: [Request].self) { group in

@@ -83,6 +83,10 @@ struct AccessFixture: Sendable {
         _ = try Relations.relate(target, kind, to: "ada", for: .unrestricted, session)
       }
       _ = try Places.describe(place, PlaceDescription(name: "Here"), for: .user("ada"), session) { _ in }
+      let device = try DeviceDraft(token: "\(token.id)", fields: ["platform": .string("fcm")])
+      _ = try Devices.save(
+        device, named: "\(token.id)", of: "ada", by: .anonymous, zones: KnownTimeZones(), session
+      ) { _ in }
       _ = try Places.saveNote("Mine", of: "ada", about: place, session) { _ in }
       var placeComments: [String: PublicID] = [:]
       for user in ["bob", "ada"] {
@@ -282,6 +286,7 @@ struct AccessFixture: Sendable {
     case "PUT /v1/collections/{id}/members/{user}": return .init(path, json: #"{"role":"editor"}"#)
     case "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
     case "PUT /v1/window/schedule": return .init(path, json: #"{"schedule":"18:00-18:05 UTC"}"#)
+    case "PUT /v1/users/{id}/devices/{token}": return .init(path, json: #"{"platform":"fcm"}"#)
     case "PUT /v1/users/{id}/notes/{place}": return .init(path, json: #"{"text":"Nice"}"#)
     case "POST /v1/posts/{id}/comments", "POST /v1/places/{id}/comments", "POST /v1/collections/{id}/comments":
       return .init(path, json: #"{\#(named)"text":"Nice"}"#)

@@ -55,6 +55,8 @@ struct ExportTests {
       #expect(comments.compactMap { $0["collection"].text } == ["\(fixture.collection)"])
       #expect(try json("collections/1.json").elements.map { $0["name"].text } == ["Trip"])
       #expect(try json("notes/1.json").elements.map { $0["text"].text } == ["Mine"])
+      let devices = try json("devices/1.json").elements
+      #expect(devices.count == 1 && devices[0]["token"].text?.hasPrefix("…") == true)
       #expect(access("\(folder.path)/missing.json", F_OK) != 0)
     }
   }

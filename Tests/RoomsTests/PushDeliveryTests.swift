@@ -17,7 +17,9 @@ struct PushDeliveryTests {
 
   /// Registers a phone by a token of the user, which it returns.
   @discardableResult
-  private static func register(_ user: String, _ body: String = "", _ api: RunningAPI) async throws -> [(String, String)] {
+  private static func register(_ user: String, _ body: String = "", _ api: RunningAPI) async throws -> [(
+    String, String
+  )] {
     let token = try UserClient.bearer(
       try await UserClient.send("POST", "/v1/users/\(user)/tokens", UserClient.backend, "{}", api))
     let saved = try await UserClient.send(
@@ -33,7 +35,7 @@ struct PushDeliveryTests {
     }
   }
 
-  /// What is due now for the devices, by their tokens; those of Ada's own post come first.
+  /// What is due now, of all shards.
   private static func due(_ api: RunningAPI) async throws -> [DueDelivery] {
     _ = try await Events.dispatch(api.pool)
     let texts = try texts()
@@ -43,13 +45,14 @@ struct PushDeliveryTests {
   }
 
   private static func openWindow(_ api: RunningAPI, closing seconds: Int = 300) async throws {
-    try await api.pool.transaction { session in
+    _ = try await api.pool.transaction { session in
       try session.execute(
         """
         INSERT INTO user_event (user_id, number, kind, data)
         VALUES ($1, (SELECT count(*) + 1 FROM user_event), 'window_opened',
           jsonb_build_object('closes_at', clock_timestamp() + make_interval(secs => $2::int)))
-        """, .text(UserEvent.service), .integer(seconds))
+        """, .text(UserEvent.service), .integer(seconds)
+      ).affected
     }
   }
 
@@ -62,8 +65,8 @@ struct PushDeliveryTests {
     try await Self.with { api in
       let post = try await api.insertPost(by: "ada")
       try await api.comment(on: post, by: "eve")
+      #expect(try await Self.due(api).isEmpty)
       try await Self.register("ada", #","locale":"de-AT""#, api)
-      #expect(try await Self.due(api).isEmpty, "what came before is not sent")
       try await api.comment(on: post, by: "bob")
       try await api.comment(on: post, by: "bob")
       let due = try await Self.due(api)
@@ -72,7 +75,6 @@ struct PushDeliveryTests {
       #expect(Set(due.compactMap { $0.notification?.badge }) == [1, 2])
       #expect(shown.data["post"] == "\(post)" && shown.data["user"] == "bob" && shown.data["comment"] != nil)
       #expect(Set(due.compactMap { $0.notification?.collapseID }).count == 2 && shown.mediaURL == nil)
-      try await Self.register("ada", api)
     }
   }
 
@@ -86,8 +88,9 @@ struct PushDeliveryTests {
         }
         try session.execute("UPDATE post SET status = 'ready'")
         try session.execute("DELETE FROM user_event")
+        try session.execute("DELETE FROM announcement")
       }
-      try await Self.register("bob", api)
+      try await Self.register("bob", "", api)
       try await api.pool.transaction { try Events.note(.ready, of: fixture.post, $0) }
       let shown = try #require(try await Self.due(api).first?.notification)
       #expect(shown.kind == "friend_posted" && shown.title == "ada")
@@ -115,7 +118,7 @@ struct PushDeliveryTests {
   @Test("a window reaches all devices that want it, of providers that somebody sends to, until it closes")
   func windows() async throws {
     try await Self.with { api in
-      for user in ["ada", "bob"] { try await Self.register(user, api) }
+      for user in ["ada", "bob"] { try await Self.register(user, "", api) }
       try await Self.register("eve", #","kinds":["comment"]"#, api)
       let apple = "/v1/users/kim/devices/\(DeviceTests.apple)"
       _ = try await UserClient.send("PUT", apple, UserClient.backend, #"{"platform":"apns"}"#, api)
@@ -155,7 +158,7 @@ struct PushDeliveryTests {
   @Test("what became of a delivery is recorded: it ends, waits, or takes its device along")
   func endings() async throws {
     try await Self.with { api in
-      for user in ["ada", "bob", "eve", "kim"] { try await Self.register(user, api) }
+      for user in ["ada", "bob", "eve", "kim"] { try await Self.register(user, "", api) }
       try await Self.openWindow(api)
       let due = try await Self.due(api)
       #expect(due.count == 4)
@@ -169,7 +172,8 @@ struct PushDeliveryTests {
             PushEnding(due[3], .gone(since: nil), "gone"),
           ], maxRefusals: 2, session)
       }
-      #expect(try await Self.count("device", api) == 3 && Self.count("push_delivery", api) == 1)
+      #expect(try await Self.count("device", api) == 3)
+      #expect(try await Self.count("push_delivery", api) == 1)
       #expect(try await Self.count("push_delivery WHERE attempts = 1 AND next_at > clock_timestamp()", api) == 1)
       #expect(try await Self.count("device WHERE last_outcome = 'delivered'", api) == 1)
       for left in [3, 2] {
@@ -187,7 +191,7 @@ struct PushDeliveryTests {
   @Test("a shard has a job as long as something is due, and the next time is known")
   func jobs() async throws {
     try await Self.with { api in
-      try await Self.register("ada", api)
+      try await Self.register("ada", "", api)
       try await Self.openWindow(api)
       _ = try await Self.due(api)
       #expect(try await Self.count("job WHERE queue = 'push'", api) == 1)
@@ -204,7 +208,8 @@ struct PushDeliveryTests {
   @Test("a server that a user names has a slot of its own")
   func shards() throws {
     func shard(_ endpoint: String) throws -> Int {
-      let fields = try #require(try JSONValue(text: Array(DeviceTests.subscription(endpoint).utf8)).object)
+      let text = Array(DeviceTests.subscription(endpoint).utf8)
+      guard case .object(let fields) = try JSONReader.value(of: text, maxDepth: 16, maxValues: 100) else { return -1 }
       return PushShards.shard(of: try DeviceDraft(token: "laptop", fields: fields))
     }
     #expect(try shard("https://push.example.org/1") == PushShards.foreign)

@@ -96,7 +96,8 @@ final class WebhookFixture: Sendable {
   /// Stores an event about a post, and returns its comment.
   @discardableResult
   func notify(
-    _ post: PublicID?, _ kind: UserEvent.Kind = .comment, of user: String = "ada", by actor: String = "bob", data: [UInt8]? = nil
+    _ post: PublicID?, _ kind: UserEvent.Kind = .comment, of user: String = "ada", by actor: String = "bob",
+    data: [UInt8]? = nil
   ) async throws -> String {
     let comment = PublicID.now()
     try await api.pool.transaction { session in

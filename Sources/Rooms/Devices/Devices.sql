@@ -148,7 +148,7 @@ WHERE push_delivery.device_id = ended.device_id AND push_delivery.position = end
 
 -- name: postpone_deliveries
 -- The times are in seconds since 1970-01-01 UTC.
-UPDATE push_delivery SET next_at = to_timestamp(later.at), attempts = attempts + later.attempts
+UPDATE push_delivery SET next_at = to_timestamp(later.at), attempts = push_delivery.attempts + later.attempts
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) AS later (device_id, position, at, attempts)
 WHERE push_delivery.device_id = later.device_id AND push_delivery.position = later.position
 

@@ -48,9 +48,7 @@ struct DueDelivery: Sendable {
     switch platform {
     case .apns: address = .apns(text)
     case .fcm: address = .fcm(text)
-    case .webPush:
-      let (p256dh, auth): (String, String) = (try row.get("p256dh"), try row.get("auth"))
-      address = (try? Device.Subscription(endpoint: text, p256dh: p256dh, auth: auth)).map(Device.webPush)
+    case .webPush: address = Self.subscription(text, p256dh: try row.get("p256dh"), auth: try row.get("auth"))
     }
     guard try row.get("is_shown"), let kind = try row.get("kind", as: String?.self).flatMap(UserEvent.Kind.init) else {
       notification = nil
@@ -58,6 +56,10 @@ struct DueDelivery: Sendable {
     }
     notification = try texts.notification(
       kind, row, id: "\(kind.rawValue)-\(position)", expiry: expires, mediaURL: Self.picture(row, texts, signing, now))
+  }
+
+  private static func subscription(_ endpoint: String, p256dh: String, auth: String) -> Push.Device? {
+    do { return .webPush(try Device.Subscription(endpoint: endpoint, p256dh: p256dh, auth: auth)) } catch { return nil }
   }
 
   /// The URL of the picture; nil: there is none, or no URL that the device could open.

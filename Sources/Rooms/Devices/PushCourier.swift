@@ -126,7 +126,8 @@ package final class PushCourier: Courier {
     case .retry(let seconds, _): return PushEnding(due, until: now + max(seconds ?? 0, pause), "retried")
     case .unknown: return PushEnding(due, until: now + pause, "unknown")
     // A server that a user names refuses its own subscription by it.
-    case .credentialsRefused, .authorizationExpired where due.platform == .webPush:
+    case .credentialsRefused,
+      .authorizationExpired where due.platform == .webPush:
       return PushEnding(due, .refused, "device_refused")
     case .credentialsRefused(let reason): return refused(due, reason, now)
     case .authorizationExpired: return refused(due, "expired", now)

@@ -65,7 +65,8 @@ package struct RegisteredDevice: Sendable, Hashable {
 
 extension RegisteredDevice: Versioned {
   var version: some Encodable {
-    [platform.rawValue, token, address] + [locale, zone, kinds?.joined(separator: " "), quietHours?.text].map { $0 ?? "" }
+    [platform.rawValue, token, address]
+      + [locale, zone, kinds?.joined(separator: " "), quietHours?.text].map { $0 ?? "" }
   }
 }
 
@@ -176,13 +177,16 @@ struct DeviceDraft: Sendable {
 
   /// What is wrong with the address of a device; nil if nothing is.
   private static func problem(
-    _ token: String, _ platform: RegisteredDevice.Platform?, _ subscription: (endpoint: String, keys: RegisteredDevice.Keys)?
+    _ token: String, _ platform: RegisteredDevice.Platform?,
+    _ subscription: (endpoint: String, keys: RegisteredDevice.Keys)?
   ) -> String? {
     switch platform {
     case .apns:
-      let isToken = 64...200 ~= token.utf8.count && token.utf8.allSatisfy {
-        0x30...0x39 ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
-      }
+      let isToken =
+        64...200 ~= token.utf8.count
+        && token.utf8.allSatisfy {
+          0x30...0x39 ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
+        }
       return isToken ? nil : "the token in the path is not one of Apple's, 64 to 200 hexadecimal digits"
     case .fcm, nil: return nil
     case .webPush:

@@ -90,7 +90,7 @@ extension Subcommand {
     "serve", abstract: "Serve the HTTP API and process submissions until stopped.",
     options: ofServe + Option.users + Option.store + Option.listening + [
       .apiKey, .definition, ServedDefinitions.option, CollectionKinds.option,
-    ] + Option.worker
+    ] + Option.worker + PushOptions.all
       + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, process: ServiceProcess) in

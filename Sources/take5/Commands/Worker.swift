@@ -18,7 +18,7 @@ extension Subcommand {
 
   static let worker = Subcommand(
     "worker", abstract: "Process jobs from the queue until stopped.",
-    options: ofWorker + Option.store + Option.listening + Option.worker + Option.logging,
+    options: ofWorker + Option.store + Option.listening + Option.worker + PushOptions.all + Option.logging,
     example: "take5 worker --slots 2"
   ) { (arguments, process: ServiceProcess) in
     let configuration = try ServiceConfiguration(arguments.command.options, arguments)

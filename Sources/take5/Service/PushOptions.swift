@@ -7,7 +7,8 @@ import Telemetry
 /// The options by which a worker sends notifications to phones and browsers.
 enum PushOptions {
   static let apns = Option(
-    "--apns", "FILE", variable: "TAKE5_APNS", help: "credentials for Apple's push service, without which it gets nothing")
+    "--apns", "FILE", variable: "TAKE5_APNS",
+    help: "credentials for Apple's push service, without which it gets nothing")
   static let fcm = Option(
     "--fcm", "FILE", variable: "TAKE5_FCM", help: "service account for Firebase, without which it gets nothing")
   static let webPush = Option(
@@ -28,7 +29,8 @@ enum PushOptions {
   static let all = [apns, fcm, webPush, notifications, publicURL, server, certificates]
 
   /// Returns what sends notifications; nil without credentials.
-  static func courier(_ arguments: Arguments, _ metrics: Metrics, _ log: Logger) throws(CommandFailure) -> PushCourier? {
+  static func courier(_ arguments: Arguments, _ metrics: Metrics, _ log: Logger) throws(CommandFailure) -> PushCourier?
+  {
     let configuration = try configuration(arguments)
     guard configuration.apns != nil || configuration.fcm != nil || configuration.webPush != nil else { return nil }
     let texts = try texts(arguments)

@@ -29,7 +29,7 @@ extension Option {
       \.worker.queue.pollInterval, "--poll", "SECONDS", .seconds(0.01...3600),
       help: "interval at which the queue is checked while no notifications are received"),
     TraceOptions.endpoint, TraceOptions.percent,
-  ] + PushOptions.all
+  ]
 }
 
 extension Option {
