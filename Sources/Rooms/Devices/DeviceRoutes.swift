@@ -56,7 +56,7 @@ struct DeviceRoutes: RouteRoom {
   /// Returns what a browser subscribes with.
   private func readKey(_ request: Request) async throws -> Response {
     guard let key = try await database.read({ try Devices.webPushKey($0) }) else {
-      throw ProblemKind.webPushOff.problem("No worker has credentials for Web Push.")
+      throw ProblemKind.vapidKeyNotFound.problem("No worker has credentials for Web Push.")
     }
     return try .uncached(["key": key])
   }

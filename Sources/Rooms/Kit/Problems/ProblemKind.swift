@@ -52,7 +52,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
   case deviceNotFound = "device_not_found"
-  case webPushOff = "web_push_off"
+  case vapidKeyNotFound = "vapid_key_not_found"
   case commentNotFound = "comment_not_found"
   case reportNotFound = "report_not_found"
   case caseNotFound = "case_not_found"
@@ -228,8 +228,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .deviceNotFound:
       (.notFound, "Device not found", "List the devices of the user: the device may be that of another user now.")
-    case .webPushOff:
-      (.notFound, "Web Push is off", "Start a worker with --web-push.")
+    case .vapidKeyNotFound:
+      (.notFound, "VAPID key not found", "Start a worker with --web-push.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
     case .reportNotFound:
