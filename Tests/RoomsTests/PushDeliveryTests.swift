@@ -115,7 +115,7 @@ struct PushDeliveryTests {
     }
   }
 
-  @Test("a window reaches all devices that want it, of providers that somebody sends to, until it closes")
+  @Test("a window reaches all devices that want it, of providers that a worker sends to, until it closes")
   func windows() async throws {
     try await Self.with { api in
       for user in ["ada", "bob"] { try await Self.register(user, "", api) }
