@@ -74,7 +74,7 @@ class Service:
 
     def send(self, path, value, method="POST"):
         request = urllib.request.Request(
-            self.url + path, json.dumps(value).encode(), {"Content-Type": "application/json"}, method=method)
+            self.url + path, None if value is None else json.dumps(value).encode(), {"Content-Type": "application/json"}, method=method)
         with urllib.request.urlopen(request) as response:
             return json.load(response)
 
@@ -104,7 +104,7 @@ def main():
 def run(endpoint, service):
     webhook = service.send("/v1/webhooks", {"url": endpoint.url, "kinds": ["comment"]})
     endpoint.secrets = [webhook["secret"]]
-    posts = [service.send("/v1/posts", {"kind": "marker", "author": "ada", "title": "Here"})["url"].split("/")[-1] for _ in range(3)]
+    posts = [service.send("/v1/posts", {"kind": "marker", "author": "ada", "title": "Here"})["id"] for _ in range(3)]
     sent = {post: [] for post in posts}
 
     # One message fails, with a time to wait.
