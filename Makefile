@@ -237,13 +237,15 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
 
 # ONLY runs the tests whose names contain a text, and measures nothing.
-test-push: setup ## send notifications to providers that libraries of others check, and measure it against h2load, two minutes
+test-push: setup ## send notifications, also of a service, to providers that libraries of others check, and measure it against h2load, three minutes
 	@$(call install,$(TEST_PUSH_PACKAGES))
 	TAKE5_TARGETS='push-probe take5 take5-media' $(SWIFT) build $(BUILD)
 	@[ -x .build/push/bin/pip ] || python3 -m venv .build/push
 	@.build/push/bin/pip install --quiet --requirement Tests/push/requirements.txt
 	@.build/push/bin/python Tests/push/main.py .build/release/push-probe $(ONLY)
 	@.build/push/bin/python Tests/push/webhooks.py $(TAKE5)
+	@.build/push/bin/python Tests/push/service.py $(TAKE5)
+	@.build/push/bin/python Tests/push/storm.py $(TAKE5)
 
 test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))

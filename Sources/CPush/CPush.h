@@ -17,3 +17,8 @@ static inline int cpush_set_server_name(SSL *tls, const char *name) { return SSL
 static inline void cpush_set_partial_writes(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
+
+// Swift's compiler merges functions that differ in what they call, and passes the address of that, which the dynamic linker would need at
+// the start: before the library is opened.
+static __attribute__((noinline)) int cpush_read(SSL *tls, void *bytes, int count) { return SSL_read(tls, bytes, count); }
+static __attribute__((noinline)) int cpush_write(SSL *tls, const void *bytes, int count) { return SSL_write(tls, bytes, count); }

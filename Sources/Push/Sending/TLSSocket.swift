@@ -75,11 +75,11 @@ struct TLSSocket: ~Copyable {
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Result {
-    result(SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count)))
+    result(cpush_read(handle, buffer.baseAddress, Int32(clamping: buffer.count)))
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Result {
-    result(SSL_write(handle, bytes.baseAddress, Int32(clamping: bytes.count)))
+    result(cpush_write(handle, bytes.baseAddress, Int32(clamping: bytes.count)))
   }
 
   /// Why the handshake failed.

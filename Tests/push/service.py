@@ -1,0 +1,173 @@
+"""service.py TAKE5: a service sends notifications to providers that check them by libraries of others (provider.py)."""
+import base64
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from keys import Setup
+
+TAKE5 = Path(sys.argv[1]).resolve()
+HERE = Path(__file__).parent
+SAMPLES = HERE.parent.parent / "samples"
+KEY = "t5-operator-" + "0" * 32
+
+
+class Provider:
+    def __init__(self, folder):
+        self.folder = folder
+        self.process = subprocess.Popen([sys.executable, HERE / "provider.py", folder], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline().split()[0])
+
+    def log(self):
+        return [json.loads(line) for line in (self.folder / f"{self.port}.log").read_text().splitlines()]
+
+
+class Service:
+    def __init__(self, setup, provider, folder, *options):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        (folder / "key").write_text(KEY)
+        self.log = folder / "service.log"
+        self.arguments = [
+            TAKE5, "serve", "--config", "/dev/null", "--listen", self.url[7:], "--data", folder / "data", "--api-key-file", folder / "key",
+            "--apns", setup.folder / "apns.json", "--fcm", setup.folder / "fcm.json", "--web-push", setup.folder / "vapid.json",
+            "--push-server", f"https://localhost:{provider.port}", "--push-certificates", setup.folder / "ca.pem", "--public-url", self.url,
+            "--min-free", "0", *options]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=self.log.open("ab"), text=True)
+        assert self.process.stdout.readline().startswith("http"), self.log.read_text()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(60) == 0
+
+    def send(self, method, path, body=None, credential=KEY, status=None):
+        request = urllib.request.Request(
+            self.url + path, None if body is None else json.dumps(body).encode(), method=method,
+            headers={"Authorization": f"Bearer {credential}", "Content-Type": "application/json"})
+        try:
+            response = urllib.request.urlopen(request, timeout=60)
+        except urllib.error.HTTPError as error:
+            response = error
+        text = response.read()
+        assert (response.status == status) if status else response.status < 300, (method, path, response.status, text)
+        return json.loads(text) if text else None
+
+    def sign_in(self, user):
+        return self.send("POST", f"/v1/users/{user}/tokens", {})["token"]
+
+
+def wait(what, condition, seconds=120):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{what}: not within {seconds} s")
+
+
+def journey(setup, provider, service, folder):
+    """Phones and a browser from the registration to the sign-out."""
+    ada, bob, eve = (service.sign_in(user) for user in ("ada", "bob", "eve"))
+    browser = setup.subscription(provider.port, "eve")
+    apple, android = "0a" * 32, "bobs-phone"
+    service.send("PUT", f"/v1/users/ada/devices/{apple}", {"platform": "apns", "locale": "de-AT"}, ada, 201)
+    service.send("PUT", f"/v1/users/bob/devices/{android}", {"platform": "fcm"}, bob, 201)
+    assert service.send("GET", "/v1/push/vapid-key")["key"] == setup.vapid_public
+    keys = {name: browser.device[name] for name in ("p256dh", "auth")}
+    service.send("PUT", "/v1/users/eve/devices/laptop",
+                 {"platform": "web_push", "subscription": {"endpoint": browser.device["endpoint"], "keys": keys}}, eve, 201)
+    for user, friend in (("ada", "bob"), ("bob", "ada"), ("ada", "eve"), ("eve", "ada")):
+        service.send("PUT", f"/v1/users/{user}/friends/{friend}")
+    service.send("PUT", "/v1/users/ada/blocks/eve", None, ada)
+
+    def shown():
+        """The notifications that each device has, by their kinds."""
+        found = {"ada": {}, "bob": {}, "eve": {}}
+        for entry in provider.log():
+            raw = base64.b64decode(entry["body"])
+            if entry["provider"] == "apns" and entry["device"] == apple:
+                body = json.loads(raw)
+                found["ada"][body["kind"]] = body
+            elif entry["provider"] == "fcm":
+                body = json.loads(raw)["message"]
+                found["bob"][body["data"]["kind"]] = body
+            elif entry["provider"] == "webpush":
+                body = browser.decrypt(raw)
+                found["eve"][body["kind"]] = body
+        return found
+
+    opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (5, 305))
+    service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
+    wait("the window on each device", lambda: all("window_opened" in kinds for kinds in shown().values()))
+    assert shown()["ada"]["window_opened"]["aps"]["alert"]["body"] == "Du hast 5 Minuten für deinen Moment."
+    assert shown()["eve"]["window_opened"]["title"] == "Time to film"
+
+    submitted = subprocess.run(
+        ["curl", "--silent", "--fail-with-body", "--header", f"Authorization: Bearer {ada}", "--form", f"front=@{SAMPLES}/front.mp4;type=video/mp4",
+         "--form", f"back=@{SAMPLES}/back.mp4;type=video/mp4", "--form", "visibility=friends", f"{service.url}/v1/posts"],
+        stdout=subprocess.PIPE, text=True)
+    assert submitted.returncode == 0, submitted.stdout
+    post = json.loads(submitted.stdout)["id"]
+    message = wait("a friend's post", lambda: shown()["bob"].get("friend_posted"), 300)
+    assert message["data"]["post"] == post and message["data"]["user"] == "ada", message
+    with urllib.request.urlopen(message["notification"]["image"], timeout=60) as picture:
+        assert picture.headers["Content-Type"] == "image/jpeg" and picture.read(2) == b"\xff\xd8"
+    service.send("POST", f"/v1/posts/{post}/comments", {"text": "Schön!"}, bob)
+    comment = wait("the comment", lambda: shown()["ada"].get("comment"))
+    assert comment["aps"]["alert"] == {"title": "bob hat kommentiert", "body": "Schön!"}, comment
+    assert comment["aps"]["badge"] >= 1
+
+    # A device that Apple misses goes; one of a user who signs out gets nothing more.
+    service.send("PUT", "/v1/users/kim/devices/4100" + "0" * 60, {"platform": "apns"}, status=201)
+    service.send("DELETE", "/v1/tokens/current", None, bob)
+    assert service.send("GET", "/v1/users/bob/devices")["items"] == []
+    before = len([entry for entry in provider.log() if entry["provider"] == "fcm"])
+    for user in ("kim", "bob", "ada"):
+        service.send("PUT", f"/v1/users/lee/friends/{user}")
+    wait("a request for friendship", lambda: "friend_request" in shown()["ada"])
+    wait("the end of a device", lambda: service.send("GET", "/v1/users/kim/devices")["items"] == [])
+    assert len([entry for entry in provider.log() if entry["provider"] == "fcm"]) == before
+    assert set(shown()["eve"]) <= {"window_opened", "friend_request", "friend_accepted"}, "nothing across a block"
+
+    log = service.log.read_text()
+    secrets = [apple, android, browser.device["endpoint"], browser.device["auth"], ada, bob, eve]
+    assert not [secret for secret in secrets if secret in log], "a token is in the log"
+    metrics = urllib.request.urlopen(urllib.request.Request(
+        service.url + "/metrics", headers={"Authorization": f"Bearer {KEY}"}), timeout=60).read().decode()
+    assert 'take5_push_total{outcome="gone",provider="apns"} 1' in metrics or 'provider="apns",outcome="gone"' in metrics, metrics
+    counts = subprocess.run([TAKE5, "devices", "--config", "/dev/null", "--data", folder / "data", "--json"], stdout=subprocess.PIPE, check=True)
+    assert {"provider": "apns", "outcome": "delivered", "devices": 1} in json.loads(counts.stdout)["counts"]
+
+
+def main():
+    os.environ.pop("TAKE5_CONFIG", None)
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        folder = Path(name)
+        setup = Setup(folder)
+        provider = Provider(folder)
+        service = Service(setup, provider, folder)
+        try:
+            journey(setup, provider, service, folder)
+            print("ok      a phone's journey", flush=True)
+        except BaseException:
+            print(service.log.read_text()[-6000:], file=sys.stderr)
+            raise
+        finally:
+            service.stop()
+            provider.process.kill()
+
+
+main()
