@@ -115,7 +115,7 @@ struct IdleProcessTests {
   {
     let service = try WorkerService(
       configuration: WorkerConfiguration(), database: url, pool: pool, store: store, blobs: blobs,
-      tasks: [Window.opening(by: nil, pause: .seconds(1), Logger { _ in })], log: Logger { _ in }, metrics: Metrics())
+      tasks: Window.opening(by: nil, pause: .seconds(1), Logger { _ in }), log: Logger { _ in }, metrics: Metrics())
     let configuration = QueueWorkerConfiguration()
     let maintenance = Maintenance(
       worker: 1, configuration: configuration, pool: pool, onReaped: { _, _ in }, tasks: service.worker.tasks,

@@ -23,20 +23,29 @@ extension Window {
     package var isInUse: Bool { isOperators || seconds > Self.unused }
   }
 
-  /// The task of a worker that opens the window.
+  /// The channel of the notification that the schedule was set.
+  private static let scheduleChannel = "take5_window_schedule"
+
+  /// The tasks of a worker that open the window: one worker learns at once of a schedule that is set, and every worker opens by one that
+  /// it has found.
   ///
   /// - Parameters:
   ///   - option: the schedule of this process while no operator has set one; nil: none.
   ///   - pause: the shortest pause between two looks.
   package static func opening(
     by option: WindowSchedule?, pause: Duration, _ log: Logger
-  ) -> MaintenanceTask {
-    MaintenanceTask("window", every: .seconds(30), by: .eachWorker) { pool in
-      while let (isOpened, next) = try await open(by: option, pool) {
-        if isOpened { log.info("the daily window has opened") }
-        try await Task.sleep(for: max(min(next, .seconds(30)), pause))
-      }
+  ) -> [MaintenanceTask] {
+    let look = { @Sendable (pool: Pool) async throws -> Duration? in
+      guard let (isOpened, next) = try await open(by: option, pool) else { return nil }
+      if isOpened { log.info("the daily window has opened") }
+      return max(min(next, .seconds(30)), pause)
     }
+    return [
+      MaintenanceTask("window schedule", on: scheduleChannel, look),
+      MaintenanceTask("window", every: option == nil ? .seconds(300) : .seconds(30), by: .eachWorker) { pool in
+        while let pause = try await look(pool) { try await Task.sleep(for: pause) }
+      },
+    ]
   }
 
   /// Opens the window if it is due. Of several workers that do so at once, one opens it; if several times were missed, it opens once.
@@ -99,6 +108,7 @@ extension Window {
   ) throws {
     try session.execute(Self.statements["lock_window_schedule"])
     try check(try scheduled(session))
+    try session.executeAfterCommit(Store.statements["notify_user"], .text(scheduleChannel), .text(""))
     guard let schedule else {
       try session.execute(Self.statements["clear_window"])
       return

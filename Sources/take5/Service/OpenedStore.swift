@@ -67,7 +67,7 @@ struct OpenedStore: Sendable {
 
   /// What the worker of this process does for the app's rooms by options.
   func tasks(_ configuration: ServiceConfiguration, _ log: Logger) -> [MaintenanceTask] {
-    [Window.opening(by: configuration.api.windowSchedule, pause: configuration.worker.queue.pollInterval, log)]
+    Window.opening(by: configuration.api.windowSchedule, pause: configuration.worker.queue.pollInterval, log)
       + (push.map { [$0.announcing] } ?? [])
   }
 
