@@ -30,7 +30,8 @@ enum APIServer {
         log.info(
           "request",
           [
-            "method": record.method, "path": record.path, "status": "\(record.status)", "bytes": "\(record.bytes)",
+            "method": record.method, "path": record.loggedPath, "status": "\(record.status)",
+            "bytes": "\(record.bytes)",
             "milliseconds": "\(Int(record.milliseconds.rounded()))", "request": record.requestID.description,
             "client": record.client.description,
           ])
@@ -67,6 +68,13 @@ enum APIServer {
 }
 
 extension AccessRecord {
+  /// The path without the token of a device, which addresses a phone.
+  var loggedPath: String {
+    let segments = path.split(separator: "/", maxSplits: 4)
+    guard segments.count == 5, segments[3] == "devices" else { return path }
+    return "/" + segments.dropLast().joined(separator: "/") + "/…"
+  }
+
   /// The method as a label. Unknown methods share one label, so that clients cannot create time series.
   var countedMethod: String {
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].contains(method) ? method : "other"
