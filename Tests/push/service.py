@@ -1,5 +1,7 @@
 """service.py TAKE5: a service sends notifications to providers that check them by libraries of others (provider.py)."""
 import base64
+import collections
+import concurrent.futures
 import json
 import os
 import signal
@@ -154,6 +156,38 @@ def journey(setup, provider, service, folder):
     assert {"provider": "apns", "outcome": "delivered", "devices": 1} in json.loads(counts.stdout)["counts"]
 
 
+def kill(setup, provider, service, folder):
+    """A service that is killed while it sends loses no device; what was on the wire is sent again, with the same collapse id."""
+    devices = [f"{number:064x}" for number in range(1, 4001)]
+
+    def register(number):
+        service.send("PUT", f"/v1/users/user-{number}/devices/{devices[number]}", {"platform": "apns"}, status=201)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        list(threads.map(register, range(len(devices))))
+
+    def sent():
+        found, known = collections.defaultdict(list), set(devices)
+        for entry in provider.log():
+            if entry["device"] in known:
+                found[entry["device"]].append(entry["headers"]["apns-collapse-id"])
+        return found
+
+    opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (3, 303))
+    service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
+    wait("some notifications", lambda: (folder / f"{provider.port}.log").read_text().count("\n") > len(devices) // 4)
+    service.process.kill()
+    service.process.wait()
+    assert len(sent()) < len(devices), "the service has sent all before it was killed"
+    service.start()
+    wait("each device", lambda: len(sent()) == len(devices))
+    twice = [ids for ids in sent().values() if len(ids) > 1]
+    assert all(len(set(ids)) == 1 for ids in twice)
+    # Two connections of 500 streams.
+    assert len(twice) <= 1000, len(twice)
+    print(f"        {len(twice)} of {len(devices)} twice", flush=True)
+
+
 def main():
     os.environ.pop("TAKE5_CONFIG", None)
     with tempfile.TemporaryDirectory() as name:
@@ -163,8 +197,10 @@ def main():
         provider = Provider(folder)
         service = Service(setup, provider, folder)
         try:
-            journey(setup, provider, service, folder)
-            print("ok      a phone's journey", flush=True)
+            for test in (kill, journey):
+                if len(sys.argv) == 2 or sys.argv[2] in test.__name__:
+                    test(setup, provider, service, folder)
+                    print("ok     ", test.__name__, flush=True)
         except BaseException:
             print(service.log.read_text()[-6000:], file=sys.stderr)
             raise
