@@ -89,6 +89,7 @@ struct PushDeliveryTests {
         try session.execute("UPDATE post SET status = 'ready'")
         try session.execute("DELETE FROM user_event")
         try session.execute("DELETE FROM announcement")
+        try session.execute("DELETE FROM device")
       }
       try await Self.register("bob", "", api)
       try await api.pool.transaction { try Events.note(.ready, of: fixture.post, $0) }

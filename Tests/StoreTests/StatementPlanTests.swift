@@ -54,8 +54,11 @@ struct StatementPlanTests {
       Probe(Damage.statements["claim_damage"], "10"),
       Probe(Store.statements["drop_expired_responses"], "86400"), Probe(Usage.statements["drop_old_usage"]),
       Probe(Tokens.statements["drop_expired_user_tokens"], "86400"),
-      Probe(Window.statements["time_to_opening"], "'18:00-18:05 UTC'"),
-      Probe(Window.statements["open_window"], "'{64800}', '{300}', 'UTC', '18:00-18:05 UTC'"),
+      Probe(Window.statements["window_schedule"]),
+      Probe(
+        Window.statements["open_window"], "'{64800}', '{64800}', '{300}', 'UTC', '{1,2,3,4,5,6,7}', '18:00-18:05 UTC'"),
+      Probe(Webhooks.statements["due_webhooks"]), Probe(Webhooks.statements["drop_old_deliveries"]),
+      Probe(Devices.statements["shards"], "4"),
       Probe(Events.statements["drop_expired_tickets"]), Probe(Forgetting.statements["forgotten_users"], "'{}'"),
       Probe(Forgetting.statements["drop_old_forgotten"]), Probe(Events.statements["drop_old_events"], "86400"),
       Probe(Events.statements["place_events"], "0, 1000"), Probe(Events.statements["next_announcement"]),
@@ -125,6 +128,11 @@ struct StatementPlanTests {
     FROM generate_series(1, \(rows)) AS n;
     INSERT INTO user_event (user_id, number, kind, actor, position)
     SELECT 'user ' || n % 1000, n, 'comment', 'user ' || n % 999, n FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO webhook (public_id, url, kinds, secret) VALUES (gen_random_uuid(), 'https://example.org', '{comment}', decode(repeat('00', 24), 'hex'));
+    INSERT INTO webhook_delivery (webhook_id, position, order_key, state) SELECT 1, n, n % 100, 'delivered'
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO push_delivery (device_id, position, shard, expires_at, next_at)
+    SELECT n % 1000, n, 0, clock_timestamp() + interval '1 day', clock_timestamp() + interval '1 hour' FROM generate_series(1, \(rows)) AS n;
     INSERT INTO announcement (kind, actor, post, after) SELECT 'friend_posted', 'user ' || n % 1000, gen_random_uuid(), NULL
     FROM generate_series(1, \(rows)) AS n;
     INSERT INTO event_ticket (hash, user_id, minter, expires_at)

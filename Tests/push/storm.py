@@ -25,14 +25,18 @@ import urllib.request
 TIMEOUT = 300
 USERS = [f"user{number}" for number in range(12)]
 CLIENTS = 4
+KINDS = ["comment", "thread_comment", "like", "friend_request", "friend_accepted", "friend_posted"]
 # Of so many faults, one is that of a process; the others are those of the endpoint.
 KILLS = 3
 
 
 class Endpoint(http.server.ThreadingHTTPServer):
-    """The endpoint of a webhook, which breaks requests while faults remain. It breaks a message once at most in a way after which the next
-    attempt follows by the schedule, whose second pause is five minutes."""
+    """The endpoint of a webhook, which breaks requests while faults remain, each message once at most: the second pause of the schedule is
+    five minutes."""
     daemon_threads = True
+
+    def handle_error(self, *_):
+        """Its clients are killed."""
     request_queue_size = 128
 
     def __init__(self, chance):
@@ -43,12 +47,10 @@ class Endpoint(http.server.ThreadingHTTPServer):
 
     def fault(self, message):
         with self.guard:
-            if not self.remaining or self.chance.random() > 0.1:
+            if not self.remaining or message in self.broken or self.chance.random() > 0.03:
                 return None
-            kinds = ["later"] + (["error", "reset", "lost response"] if message not in self.broken else [])
-            kind = self.chance.choice(kinds)
-            if kind != "later":
-                self.broken.add(message)
+            kind = self.chance.choice(["later", "error", "reset", "lost response"])
+            self.broken.add(message)
             self.remaining -= 1
             self.done[f"endpoint: {kind}"] += 1
             return kind
@@ -146,7 +148,7 @@ class Client:
         with urllib.request.urlopen(request, timeout=8) as stream:
             try:
                 for line in stream:
-                    if line.startswith(b"data: {\"kind\""):
+                    if line.startswith(b"data: ") and b'"kind"' in line:
                         events.append(json.loads(line[6:]))
             except TimeoutError:
                 pass
@@ -168,13 +170,12 @@ def run(options, folder):
     service = Program(
         [take5, "serve", "--listen", f"127.0.0.1:{port}", "--slots", "0", "--data", folder / "api", *permit],
         folder / "service.log", prints=True)
-    database = (folder / "api" / "postgres.url").read_text().splitlines()[0]
     workers = [
         Program(
-            [take5, "worker", "--data", folder / f"worker{number}", "--database", database, "--lease", "3", *permit],
-            folder / f"worker{number}.log") for number in range(2)]
+            [take5, "worker", "--data", folder / "api", "--lease", "3", "--slots", "1", *permit], folder / f"worker{number}.log")
+        for number in range(2)]
     client = Client(f"http://127.0.0.1:{port}")
-    created = client.send("POST", "/v1/webhooks", {"url": f"http://127.0.0.1:{endpoint.server_port}/hook", "kinds": ["*"]})
+    created = client.send("POST", "/v1/webhooks", {"url": f"http://127.0.0.1:{endpoint.server_port}/hook", "kinds": KINDS})
     assert created, created
     posts = [client.send("POST", "/v1/posts", {"kind": "marker", "title": "Here", "author": user})["id"] for user in USERS]
     is_over, counts = threading.Event(), itertools.count()
@@ -190,7 +191,7 @@ def run(options, folder):
                 client.send(chance.choice(["PUT", "DELETE"]), f"/v1/users/{user}/likes/{post}")
             elif user != other:
                 client.send(chance.choice(["PUT", "DELETE"]), f"/v1/users/{user}/friends/{other}")
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     threads = [threading.Thread(target=load, args=(options.seed + number,)) for number in range(CLIENTS)]
     kills_wanted = options.faults // KILLS

@@ -9,11 +9,14 @@ package struct ConsumerConfiguration: Sendable {
   /// The jobs that the worker handles at a time; it never claims a job without a free slot.
   let slots: Int
   let handler: any JobHandler
+  /// Whether its jobs may have limits, so that a look that finds none also looks for throttled ones.
+  let hasLimits: Bool
 
-  package init(queue: String, slots: Int, handler: any JobHandler) {
+  package init(queue: String, slots: Int, handler: any JobHandler, hasLimits: Bool = true) {
     self.queue = queue
     self.slots = slots
     self.handler = handler
+    self.hasLimits = hasLimits
   }
 }
 
@@ -43,6 +46,7 @@ final class JobConsumer: Sendable {
   let queue: String
   let slots: Int
   let handler: any JobHandler
+  private let hasLimits: Bool
   let context: WorkerContext
   /// Wakes the loop: a job may be available, a slot is free, or the worker ends.
   let wake = WakeUp()
@@ -57,6 +61,7 @@ final class JobConsumer: Sendable {
     queue = configuration.queue
     slots = configuration.slots
     handler = configuration.handler
+    hasLimits = configuration.hasLimits
     self.context = context
     clock = context.configuration.clock
     start = clock.now
@@ -112,7 +117,7 @@ final class JobConsumer: Sendable {
         var numbers: [ClaimNumber] = []
         var jobs = lost.isEmpty ? [] : try recover(lost, free, &numbers, session)
         jobs += try claim(free - jobs.count, &numbers, session)
-        return (jobs, numbers, try jobs.count < free && JobQueue.hasThrottled(queue: queue, session))
+        return (jobs, numbers, try hasLimits && jobs.count < free && JobQueue.hasThrottled(queue: queue, session))
       }
       look.jobs = hold(jobs, numbers)
       if hasThrottled { look.jobs += try await claimThrottled(free - jobs.count) }
