@@ -38,7 +38,7 @@ struct AppsTests {
     try await service.openWindow()
     let window = try await ada.get("/v1/window")
     #expect(window["open"] == .boolean(true))
-    #expect(window["closes_at"]?.text != nil && window["next_at"] == .null)
+    #expect(window["closes_at"]?.text != nil && window["next_at"]?.text == nil)
     // record: both clips, the author, the flag of the foreground, the location
     let front = try TemporaryFile.bytes(of: Clips.front.write())
     let back = try TemporaryFile.bytes(of: Clips.back.write())

@@ -114,6 +114,17 @@ class Program:
         self.process.wait()
 
 
+def kill_database(folder):
+    """Returns 1 if the server of PostgreSQL was killed, 0 if there is none at the moment."""
+    for owner in folder.glob("**/postmaster.pid"):
+        try:
+            os.kill(int(owner.read_text().split("\n")[0]), signal.SIGKILL)
+            return 1
+        except (FileNotFoundError, ProcessLookupError, ValueError):
+            pass
+    return 0
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -212,12 +223,7 @@ def run(options, folder):
                 service.kill()
                 kills["kills of the service"] += 1
             else:
-                owner = folder / "api" / "postgres" / "postmaster.pid"
-                try:
-                    os.kill(int(owner.read_text().split("\n")[0]), signal.SIGKILL)
-                    kills["kills of the database"] += 1
-                except (FileNotFoundError, ProcessLookupError, ValueError):
-                    pass
+                kills["kills of the database"] += kill_database(folder)
         time.sleep(0.05)
     is_over.set()
     for thread in threads:
