@@ -2,10 +2,12 @@
 import base64
 import collections
 import concurrent.futures
+import datetime
 import json
 import os
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import figures
 from keys import Setup
 
 TAKE5 = Path(sys.argv[1]).resolve()
@@ -188,6 +191,47 @@ def kill(setup, provider, service, folder):
     print(f"        {len(twice)} of {len(devices)} twice", flush=True)
 
 
+def flood(setup, provider, service, folder):
+    """The window reaches 100,000 devices of a service with two cores that it shares with the provider; requests go on meanwhile."""
+    count, log = figures.COUNT, folder / f"{provider.port}.log"
+    theirs = figures.h2load(provider.port, setup.apns_authorization(), figures.ROUND_COUNT)
+    # One request for each device would take minutes: the rows are those that it makes.
+    database = (folder / "data" / "postgres.url").read_text().splitlines()[0]
+    subprocess.run(["psql", "--quiet", database, "--command", f"""
+        INSERT INTO device (user_id, token, provider, address, shard, seen)
+        SELECT 'flood-' || n, address, 'apns', address, n % 4, 0
+        FROM (SELECT n, 'f' || lpad(to_hex(n), 63, '0') AS address FROM generate_series(1, {count}) AS n) AS devices"""], check=True)
+
+    def latency(until):
+        """The median time of a post of text, in seconds."""
+        times = []
+        while len(times) < 20 or not until():
+            start = time.monotonic()
+            service.send("POST", "/v1/posts", {"kind": "marker", "title": "Here", "author": "lee"})
+            times.append(time.monotonic() - start)
+            time.sleep(0.05)
+        return statistics.median(times)
+
+    alone = latency(lambda: True)
+    before = log.stat().st_size
+    opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (3, 303))
+    service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
+    wait("the opening", lambda: service.send("GET", "/v1/window")["open"])
+    opened = datetime.datetime.fromisoformat(service.send("GET", "/v1/window")["opened_at"]).timestamp()
+
+    def sent():
+        with log.open() as lines:
+            lines.seek(before)
+            return sum('"device": "f0' in line for line in lines)
+
+    meanwhile = latency(lambda: log.stat().st_mtime < time.time() - 3)
+    seconds = log.stat().st_mtime - opened
+    assert sent() == count, f"{sent()} of {count}"
+    print(f"        {count:,} devices {seconds:.1f} s after the opening, {count / seconds / theirs:.2f} of h2load; a post takes "
+          f"{meanwhile * 1000:.1f} ms, {meanwhile / alone:.2f} times as long as before", flush=True)
+    assert seconds <= figures.SECONDS and count / seconds >= figures.RATIO * theirs
+
+
 def main():
     os.environ.pop("TAKE5_CONFIG", None)
     with tempfile.TemporaryDirectory() as name:
@@ -197,7 +241,7 @@ def main():
         provider = Provider(folder)
         service = Service(setup, provider, folder)
         try:
-            for test in (kill, journey):
+            for test in (kill, journey, flood):
                 if len(sys.argv) == 2 or sys.argv[2] in test.__name__:
                     test(setup, provider, service, folder)
                     print("ok     ", test.__name__, flush=True)
