@@ -154,6 +154,7 @@ struct DeviceDraft: Sendable {
         RegisteredDevice.Keys(
           p256dh: reader.required("p256dh", limit: 100), auth: reader.required("auth", limit: 30))
       }
+      if keys == nil { reader.refuse("keys", "is required") }
       return keys.map { (endpoint, $0) }
     }
     locale = reader.value("locale", "expected a language tag such as \"de\" or \"de-AT\"", Self.locale)
