@@ -155,6 +155,10 @@ struct EventDispatchTests {
       #expect(try await status(reader) == 403)
       #expect(try await status(reader, [("Take5-User", "ada")]) == 200)
       #expect(try await status(listener, [("Take5-User", "ada")]) == 200)
+      // No client acts as the reader of all.
+      for name in [UserEvent.everyone, UserEvent.service] {
+        #expect(try await status(reader, [("Take5-User", name.replacing(" ", with: "%20"))]) == 400)
+      }
     }
   }
 }

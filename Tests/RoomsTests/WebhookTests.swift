@@ -112,7 +112,7 @@ struct WebhookTests {
       let shown = try await hook.send("GET", "/\(id)").json
       #expect(shown["state"].text == "disabled" && shown["cause"].text == (isGone ? "gone" : "failing"))
       let event: String = try await hook.value(
-        "SELECT subject::text FROM user_event WHERE kind = 'webhook_disabled' AND user_id = ' service'")
+        "SELECT subject::text FROM user_event WHERE kind = 'webhook_disabled' AND user_id LIKE 'service  %'")
       #expect(event == id)
       hook.reply(.ok)
       try await hook.notify(post)

@@ -60,7 +60,7 @@ struct WindowScheduleTests {
           """
           SELECT count(*) FROM user_event JOIN daily_window ON opened_at = (data ->> 'opened_at')::timestamptz
             AND closes_at = (data ->> 'closes_at')::timestamptz
-          WHERE kind = 'window_opened' AND user_id = ' service' AND actor IS NULL
+          WHERE kind = 'window_opened' AND user_id LIKE 'service  %' AND actor IS NULL
           """
         ).single().get(0)
       }

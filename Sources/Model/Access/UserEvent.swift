@@ -5,11 +5,14 @@ package struct UserEvent: Sendable, Hashable {
   /// The kind of an event that says nothing any more; no client receives it.
   package static let blank = "forgotten"
 
-  /// The receiver of events that concern no user. It is the id of no user.
-  package static let service = " service"
+  /// The receiver of events that concern no user.
+  package static let service = unassignable("service")
 
   /// The reader of the events of all users.
-  package static let everyone = " everyone"
+  package static let everyone = unassignable("everyone")
+
+  /// A name that is longer than the id of a user may be, so that no client acts as it.
+  private static func unassignable(_ name: String) -> String { name + String(repeating: " ", count: 256) }
 
   /// The position among the events of the user: 1, 2, and so on; for the reader of all, that among those of all users.
   package let number: Int64
