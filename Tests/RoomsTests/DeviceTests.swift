@@ -30,6 +30,29 @@ struct DeviceTests {
       .json["items"].elements.compactMap { $0["token"].text }
   }
 
+  @Test("of users who register one device at once, each succeeds, and the device is that of one of them")
+  func meeting() async throws {
+    try await UserClient.with { api in
+      let users = (0..<8).map { "user-\($0)" }
+      for _ in 0..<5 {
+        let statuses = try await withThrowingTaskGroup { group in
+          for user in users {
+            group.addTask {
+              try await Self.send(
+                api, "PUT", "/v1/users/\(user)/devices/\(Self.apple)", #"{"platform":"apns"}"#
+              ).status
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.allSatisfy { $0 == 200 || $0 == 201 }, "\(statuses)")
+      }
+      var owners = 0
+      for user in users { owners += try await Self.tokens(api, of: user).count }
+      #expect(owners == 1)
+    }
+  }
+
   @Test("a device is registered once, changed by a repetition, listed, and removed")
   func registering() async throws {
     try await UserClient.with { api in

@@ -181,6 +181,23 @@ struct WebhookTests {
     }
   }
 
+  @Test("a message whose code has expired before it could be sent is not sent without it")
+  func expiredCode() async throws {
+    try await WebhookFixture.with { hook in
+      let id = try await hook.create([.passwordResetRequested])
+      try await hook.notify(nil, .passwordResetRequested, data: Array(#"{"code":"493027"}"#.utf8))
+      hook.reply(.internalServerError)
+      try await hook.turn()
+      #expect(hook.received().count == 1)
+      try await hook.execute("UPDATE user_event SET data = NULL")
+      hook.reply(.ok)
+      try await hook.passTime()
+      try await hook.turn()
+      #expect(hook.received().isEmpty)
+      #expect(try await hook.deliveries(id).first?["state"].text == "failed")
+    }
+  }
+
   @Test("failed and delivered messages are sent again on request, in their order, but no code")
   func replay() async throws {
     try await WebhookFixture.with { hook in

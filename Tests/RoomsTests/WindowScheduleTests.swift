@@ -120,6 +120,21 @@ struct WindowScheduleTests {
     }
   }
 
+  @Test("another schedule has another secret: what has opened does not show when other hours open")
+  func secrets() async throws {
+    try await StoreFixture.with { fixture in
+      var secrets: [String] = []
+      for text in ["5m in 09:00-21:00 UTC", "5m in 09:00-21:00 UTC", "5m in 10:00-21:00 UTC"] {
+        secrets.append(
+          try await fixture.pool.transaction { session in
+            try Window.set(try Window.schedule(text, session), session)
+            return try session.execute("SELECT encode(secret, 'hex') FROM window_schedule").single().get(0)
+          })
+      }
+      #expect(secrets[0] == secrets[1] && secrets[1] != secrets[2])
+    }
+  }
+
   private static func scheduled(_ pool: Pool) async throws -> Window.Scheduled? {
     try await pool.run { try Window.scheduled($0) }
   }

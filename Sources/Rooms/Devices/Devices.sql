@@ -12,6 +12,10 @@ SELECT {device_columns} FROM device WHERE user_id = $1 AND id > $2::bigint ORDER
 -- name: lock_device
 SELECT {device_columns} FROM device WHERE user_id = $1 AND token = $2 FOR UPDATE
 
+-- name: lock_address
+-- Two users who register one device at once.
+SELECT pg_advisory_xact_lock(hashtextextended($1 || ':' || $2, 4))
+
 -- name: drop_device
 DELETE FROM device WHERE user_id = $1 AND token = $2
 

@@ -42,6 +42,7 @@ package enum Devices: Room, EventConsumer {
   ) throws -> (device: RegisteredDevice, isNew: Bool)? {
     if let zone = draft.zone, try !zones.contain(zone, session) { return nil }
     try Store.requireUsers(user, in: session)
+    try session.execute(statements["lock_address"], .text(draft.platform.rawValue), .text(draft.address))
     let found = try lock(token, of: user, session)
     try check(found)
     let names: [Parameter] = [.text(user), .text(token), .text(draft.platform.rawValue), .text(draft.address)]

@@ -192,12 +192,14 @@ struct PushShards: Codable {
   }
 
   static func shard(of draft: DeviceDraft) -> Int {
-    draft.platform != .webPush || isKnown(Origin.split(draft.address)?.0.host ?? "") ? .random(in: 0..<count) : foreign
+    draft.platform != .webPush || isKnown(Origin.split(draft.address)?.0) ? .random(in: 0..<count) : foreign
   }
 
-  /// Whether a host is that of a browser's maker.
-  private static func isKnown(_ host: String) -> Bool {
-    ["fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"].contains(host)
+  /// Whether a server is that of a browser's maker.
+  private static func isKnown(_ origin: Origin?) -> Bool {
+    guard let origin, origin.port == 443 else { return false }
+    let host = origin.host
+    return ["fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"].contains(host)
       || host.hasSuffix(".notify.windows.com")
   }
 }

@@ -20,7 +20,7 @@ enum WebhookOutcome: Sendable, Hashable {
       var text = ""
       // Without what a terminal would obey.
       for scalar in String(decoding: shows ? response.body.prefix(1000) : [], as: UTF8.self).unicodeScalars
-      where scalar.properties.generalCategory != .control { text.unicodeScalars.append(scalar) }
+      where ![.control, .format].contains(scalar.properties.generalCategory) { text.unicodeScalars.append(scalar) }
       self = .failed(
         status: response.status,
         error: text.isEmpty ? "status \(response.status)" : "status \(response.status): \(text)",

@@ -56,7 +56,7 @@ extension Webhooks: EventConsumer {
     var sender = Sender(
       number: try row.get("id"), url: try row.get("url"), secrets: secrets.map(WebhookSecret.init(bytes:)))
     let limit = try row.get("failures", as: Int.self) > 0 ? 1 : pageSize
-    let rows = try session.execute(statements["messages"], .integer(sender.number), .integer(limit))
+    let rows = try session.execute(statements["messages"], .integer(sender.number), .integer(limit), .texts(codeKinds))
     sender.messages = try rows.map { row in
       Message(
         position: try row.get("position"), attempts: try row.get("attempts"),

@@ -80,10 +80,10 @@ SELECT id, url, secret, CASE WHEN former_until > clock_timestamp() THEN former_s
 FROM webhook WHERE public_id = $1::uuid AND disabled_at IS NULL AND next_at <= clock_timestamp()
 
 -- name: messages
--- The event is NULL where it is gone, or says nothing any more.
+-- The event is NULL where it is gone, or says nothing any more, as one whose code has expired.
 SELECT delivery.position, delivery.attempts, user_event.position AS number, kind, actor, post, subject, data, user_event.created_at, user_id
 FROM webhook_delivery AS delivery
-LEFT JOIN user_event ON user_event.position = delivery.position AND kind <> 'forgotten'
+LEFT JOIN user_event ON user_event.position = delivery.position AND kind <> 'forgotten' AND {is_replayable}
 WHERE delivery.webhook_id = $1::bigint AND delivery.next_at <= clock_timestamp()
 ORDER BY delivery.next_at, delivery.position LIMIT $2::int
 
@@ -95,17 +95,19 @@ WHERE id = $1::bigint FOR NO KEY UPDATE
 UPDATE webhook_delivery AS delivery SET state = outcome.state, attempts = attempts + 1, tried_at = clock_timestamp(),
   next_at = clock_timestamp() + make_interval(secs => pause), status = outcome.status, error = outcome.error
 FROM unnest($2::bigint[], $3::text[], $4::float8[], $5::int[], $6::text[]) AS outcome (position, state, pause, status, error)
-WHERE webhook_id = $1::bigint AND delivery.position = outcome.position AND delivery.state = 'pending'
+WHERE webhook_id = $1::bigint AND delivery.position = ANY ($2::bigint[]) AND delivery.position = outcome.position
+  AND delivery.state = 'pending'
 
 -- name: start_next
+-- An array: a plan that was made for a small table must not join all that waits with it.
 UPDATE webhook_delivery SET next_at = clock_timestamp()
-WHERE webhook_id = $1::bigint AND next_at IS NULL AND position IN ({first_pending})
+WHERE webhook_id = $1::bigint AND next_at IS NULL AND position = ANY (ARRAY ({first_pending}))
 
 -- name: stop_others
 UPDATE webhook_delivery SET next_at = NULL
 WHERE webhook_id = $1::bigint AND next_at IS NOT NULL
   AND order_key IN (SELECT order_key FROM webhook_delivery WHERE webhook_id = $1::bigint AND position = ANY ($2::bigint[]))
-  AND position NOT IN ({first_pending})
+  AND position <> ALL (ARRAY ({first_pending}))
 
 -- name: drop_codes
 -- No endpoint waits for them any more.
@@ -140,9 +142,13 @@ FROM user_event WHERE delivery.webhook_id = $1::bigint AND delivery.position = $
 RETURNING delivery.position
 
 -- name: replay_failed
+-- The oldest, as many as one transaction takes: while it runs, the endpoint is locked.
 UPDATE webhook_delivery AS delivery SET state = 'pending', attempts = 0, next_at = NULL
-FROM user_event WHERE delivery.webhook_id = $1::bigint AND state = 'failed'
-  AND user_event.position = delivery.position AND user_event.created_at >= $2::timestamptz AND {is_replayable}
+WHERE delivery.webhook_id = $1::bigint AND delivery.position = ANY (ARRAY (
+  SELECT failed.position FROM webhook_delivery AS failed JOIN user_event ON user_event.position = failed.position
+  WHERE failed.webhook_id = $1::bigint AND failed.state = 'failed' AND failed.state <> 'delivered'
+    AND user_event.created_at >= $2::timestamptz AND {is_replayable}
+  ORDER BY failed.position LIMIT 10000))
 RETURNING delivery.position
 
 -- name: drop_old_deliveries

@@ -136,7 +136,7 @@ extension Webhooks {
     return try restart(rows, of: number, session) > 0
   }
 
-  /// Sends the messages again that have failed, of the events since a time; nil if there is no such endpoint.
+  /// Sends the messages again that have failed, of the events since a time, the oldest 10,000; nil if there is no such endpoint.
   package static func replayFailed(
     since time: Date, to id: PublicID, _ session: Session
   ) throws -> Int? {

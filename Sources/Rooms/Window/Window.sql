@@ -26,8 +26,9 @@ SELECT at, seconds FROM ({openings(-1, 8)}) AS opening
 WHERE at > clock_timestamp() AND starts_at > {last_opening} ORDER BY at LIMIT 1
 
 -- fragment: secret
+-- Another schedule has another one: from the time at which a window has opened no client computes that of other hours.
 SELECT coalesce(
-  (SELECT secret FROM window_schedule),
+  (SELECT secret FROM window_schedule WHERE schedule = $6),
   sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))) AS secret
 
 -- name: window_schedule
