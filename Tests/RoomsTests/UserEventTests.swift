@@ -227,7 +227,8 @@ struct UnreadableEventTests {
           CREATE FUNCTION kind_of(text, text) RETURNS text LANGUAGE plpgsql AS $$
           BEGIN IF $1 <> 'ada' THEN RAISE 'unreadable'; END IF; RETURN $2; END $$;
           CREATE VIEW user_event AS
-          SELECT user_id, number, kind_of(user_id, kind) AS kind, actor, post, subject, created_at FROM stored_event;
+          SELECT user_id, number, kind_of(user_id, kind) AS kind, actor, post, subject, data, created_at
+          FROM stored_event;
           """, name: "test")
       }
       let others = (0..<8).map { "bob-\($0)" }

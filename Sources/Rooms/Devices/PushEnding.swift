@@ -46,25 +46,24 @@ struct PushEnding: Sendable {
         refused.append(ending)
       }
     }
-    let statements = Devices.statements
     try session.execute(
-      statements["drop_deliveries"], .integers(ended.map(\.due.device)), .integers(ended.map(\.due.position)))
+      Devices.statements["drop_deliveries"], .integers(ended.map(\.due.device)), .integers(ended.map(\.due.position)))
     if !postponed.isEmpty {
       try session.execute(
-        statements["postpone_deliveries"], .integers(postponed.map(\.0.due.device)),
+        Devices.statements["postpone_deliveries"], .integers(postponed.map(\.0.due.device)),
         .integers(postponed.map(\.0.due.position)), .integers(postponed.map { Int64($0.until) }),
         .integers(postponed.map(\.attempts)))
     }
     try session.execute(
-      statements["note_outcomes"], .integers(endings.map(\.due.device)), .texts(endings.map(\.outcome)))
+      Devices.statements["note_outcomes"], .integers(endings.map(\.due.device)), .texts(endings.map(\.outcome)))
     if !gone.isEmpty {
       try session.execute(
-        statements["drop_gone_devices"], .integers(gone.map(\.0.due.device)),
+        Devices.statements["drop_gone_devices"], .integers(gone.map(\.0.due.device)),
         .integers(gone.map { $0.since.map(Int64.init) }))
     }
     if !refused.isEmpty {
       try session.execute(
-        statements["drop_refused_devices"], .integers(refused.map(\.due.device)), .integer(maxRefusals))
+        Devices.statements["drop_refused_devices"], .integers(refused.map(\.due.device)), .integer(maxRefusals))
     }
   }
 }

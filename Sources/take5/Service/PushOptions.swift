@@ -15,7 +15,7 @@ enum PushOptions {
     "--web-push", "FILE", variable: "TAKE5_WEB_PUSH", help: "VAPID key for browsers, without which they get nothing")
   static let notifications = Option(
     "--notifications", "FILE", variable: "TAKE5_NOTIFICATIONS",
-    help: "titles and bodies of notifications in place of jobs/notifications.json")
+    help: "titles and bodies of notifications in place of the built-in ones")
   static let publicURL = Option(
     "--public-url", "URL", .service, variable: "TAKE5_PUBLIC_URL",
     help: "URL at which phones reach the service; without it notifications have no pictures")
@@ -73,7 +73,8 @@ enum PushOptions {
   ) throws(CommandFailure) -> Value {
     do throws(PushError) { return try body() } catch {
       throw CommandFailure(
-        .configuration, "\(option.name): \(error.description)", remedy: "docs/push.md describes the file")
+        .configuration, "\(option.name): \(error.description)",
+        remedy: "correct the file of credentials, or remove the option")
     }
   }
 }
