@@ -237,7 +237,7 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
 
 # ONLY runs the tests whose names contain a text, and measures nothing.
-test-push: setup ## send notifications, also of a service, to providers that libraries of others check, and measure it against h2load, three minutes
+test-push: setup ## send notifications, also of a service, to providers that libraries of others check, and measure it against h2load, six minutes
 	@$(call install,$(TEST_PUSH_PACKAGES))
 	TAKE5_TARGETS='push-probe take5 take5-media' $(SWIFT) build $(BUILD)
 	@[ -x .build/push/bin/pip ] || python3 -m venv .build/push
@@ -310,7 +310,7 @@ bench-crowd: programs ## measure what many connections, and seventeen attacks of
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --crowd --write docs/benchmarks/crowd.md
 
-bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes
+bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, six minutes
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --fleet --write docs/scaling.md
 
