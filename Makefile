@@ -310,7 +310,7 @@ bench-crowd: programs ## measure what many connections, and seventeen attacks of
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --crowd --write docs/benchmarks/crowd.md
 
-bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, six minutes
+bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --fleet --write docs/scaling.md
 
