@@ -13,6 +13,7 @@ ADDING = {
     "submitPlaceComment": ("/v1/places/{id}/comments/{comment}", "comment"), "createCollection": ("/v1/collections/{id}", "id"),
     "submitCollectionComment": ("/v1/collections/{id}/comments/{comment}", "comment"), "submitReport": ("/v1/reports/{id}", "id"),
     "openCase": ("/v1/moderation/cases/{id}", "id"), "mintToken": ("/v1/users/{id}/tokens/{token}", "token"),
+    "createWebhook": ("/v1/webhooks/{id}", "id"),
 }
 
 # What has a job, whose outputs are media.

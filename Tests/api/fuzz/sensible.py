@@ -54,7 +54,13 @@ def sensible(builder, operation, thing, actor, content, type):
         case "mintToken":
             return chance.choice([{}, {"expires_in": 60}, {"grant": {"kinds": ["photo", "marker"], "bytes": 10_000}}]), None, EVERYBODY
         case "register":
-            return {"user_name": f"u{chance.randrange(10**9)}", "password": "correct horse"}, None, EVERYBODY
+            name = f"u{chance.randrange(10**9)}"
+            return {"user_name": name, "password": "correct horse", "email": f"{name}@example.org"}, None, EVERYBODY
+        case "saveDevice":
+            is_hexadecimal = all(letter in "0123456789abcdefABCDEF" for letter in thing.values["token"])
+            return {"platform": "apns" if is_hexadecimal else "fcm"}, None, EVERYBODY
+        case "createWebhook" | "changeWebhook":
+            return {**content, "url": f"https://hooks{chance.randrange(9)}.example.org/take5"}, None, EVERYBODY
         case "changePassword":
             return {"former_password": "correct horse", "password": chance.choice(["correct horse", "battery staple"])}, None, EVERYBODY
         case "resetPassword":

@@ -6,6 +6,9 @@ from world import FRIENDS, ITINERARIES, PLACES, UNKNOWN, Thing
 # Who is blocked by chance. No actor lifts the block of the one whom all have blocked, or asks the stranger for friendship.
 PEOPLE = [*FRIENDS, "eve", "zed"]
 
+# Tokens of Apple's and of another provider.
+DEVICES = ["0a" * 32, "0B" * 50, "phone:1", "phone/2"]
+
 
 class Subjects:
     """Draws the things that paths, parameters and fields name."""
@@ -39,6 +42,11 @@ class Subjects:
                 return Thing(base, {"id": user, "other": chance.choice(PLACES)}, user)
             case ["users", _, "notes", _]:
                 return Thing(base, {"id": user, "place": chance.choice(PLACES)}, user)
+            case ["users", _, "devices", _]:
+                return Thing(base, {"id": user, "token": chance.choice(DEVICES)}, user)
+            case ["webhooks", _, "deliveries", _]:
+                webhook = world.draw("/v1/webhooks/{id}", chance)
+                return webhook and Thing(base, {**webhook.values, "delivery": chance.randrange(1000)}, user)
             case ["places", "{id}"]:
                 return Thing(base, {"id": chance.choice(PLACES)}, user)
             case ["itineraries", "{id}"]:
@@ -62,7 +70,7 @@ class Subjects:
             return Actor("anybody", address=f"10.{self.chance.randrange(1, 250)}.{self.chance.randrange(250)}.1")
         if thing.path in ("link", "ticket"):
             return self.cast.anonymous
-        if operation.id in ("changePassword", "revokeCurrentToken"):
+        if operation.id in ("changePassword", "revokeCurrentToken", "requestVerification"):
             # Those of the cast stay valid.
             account = self.world.draw("account", self.chance)
             return Actor("an account", account.values["token"], account.owner) if account else self.cast.forged
@@ -70,7 +78,7 @@ class Subjects:
         if operation.id == "submitPost" and token and self.chance.random() < 0.1:
             return Actor("a token that was minted", token.facts["token"], token.values["id"])
         scopes = {scope for choice in operation.security for scopes in choice.values() for scope in scopes}
-        if scopes & {"admin", "tokens"} and self.chance.random() < 0.7:
+        if scopes & {"admin", "tokens", "webhooks"} and self.chance.random() < 0.7:
             return self.cast.operator
         if "moderate" in scopes and self.chance.random() < 0.7:
             return self.chance.choice([self.cast.operator, self.cast.moderator])
