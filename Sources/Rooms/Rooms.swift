@@ -8,6 +8,7 @@ extension [any Room.Type] {
   package static let all: Self = [
     People.self, Posts.self, Places.self, Collections.self, Images.self, Comments.self, Keys.self, Tokens.self,
     Accounts.self, Events.self, Webhooks.self, Devices.self, Moderation.self, Usage.self, Window.self, Exporting.self,
+    Inclusion.self,
   ]
 
   /// A failpoint before and after each statement.

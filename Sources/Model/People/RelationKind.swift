@@ -28,6 +28,9 @@ package struct RelationKind: Sendable, Hashable {
   /// user.
   package let isOpen: Bool
 
+  /// What a target is called to which a user has it, such as `liked`.
+  package var flag: String { name.hasSuffix("e") ? name + "d" : name + "ed" }
+
   private init(_ name: String, _ path: String, to target: Target, _ rule: Rule = .ownSide, isOpen: Bool = false) {
     self.name = name
     self.path = path

@@ -18,7 +18,7 @@ struct ImageRoutes: RouteRoom {
     listed(.reaction, "/v1/posts/{id}/reactions") + single(.profile, "/v1/users/{id}/profile-image", role: .avatar)
       + single(.itinerary, "/v1/itineraries/{id}/thumbnail", role: .photoMedium)
       + listed(.place, "/v1/places/{id}/photos")
-      + [route("GET", "/v1/images/{id}", access: .key([.read]), handler: readImage)]
+      + [route("GET", "/v1/images/{id}", access: .key([.read]), readsQuery: true, handler: readImage)]
   }
 
   /// The maximum length of a request with an image, in bytes.
@@ -58,14 +58,16 @@ struct ImageRoutes: RouteRoom {
     var reader = QueryReader(request.target)
     let authors = reader.texts("author")
     let page = reader.page()
+    let inclusion = try inclusion(of: StoredImage.self, &reader, request)
     try reader.finish()
     let owner = try owner(request, kind)
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
-    let images = try await database.read { session in
+    let (images, included) = try await database.read { session in
       if kind == .reaction, try !Posts.exists(owner, for: viewer, session) { throw Self.notFound(.post, owner) }
-      return try Images.list(kind, of: owner, by: authors, for: viewer, page, session)
+      let images = try Images.list(kind, of: owner, by: authors, for: viewer, page, session)
+      return (images, try inclusion.read(images.items, session))
     }
-    return try .uncached(PageResponse(images) { ImageResponse($0, urls, for: viewer) })
+    return try .uncached(PageResponse(images) { ImageResponse($0, urls, for: viewer) }, including: included)
   }
 
   /// Returns the current image of an owner: as JSON, or its bytes if the header field `Accept` names an image type.

@@ -20,15 +20,24 @@ extension KitHolder {
     return value
   }
 
-  /// Returns a record with its version, after a change if `body` changes it.
+  /// Returns a record with its version and what the client wants with it; after a change, if `body` changes it, the record alone.
   ///
   /// - Parameter json: the JSON of the record.
   func show<Record: Versioned & Sendable>(
     _ request: Request, _ json: (Record) -> some Encodable, changing: Bool = false,
     else problem: @autoclosure () -> Problem, _ body: @Sendable (Viewer, Session) throws -> Record?
   ) async throws -> Response {
-    let record = try await find(request, changing: changing, else: problem(), body)
-    return try .versioned(json(record), record)
+    guard !changing else {
+      let record = try await find(request, changing: true, else: problem(), body)
+      return try .versioned(json(record), record)
+    }
+    var reader = QueryReader(request.target)
+    let inclusion = try inclusion(of: Record.self, &reader, request)
+    try reader.finish()
+    let (record, included) = try await find(request, else: problem()) { viewer, session in
+      try body(viewer, session).map { ($0, try inclusion.read([$0], session)) }
+    }
+    return try .versioned(json(record), record, including: included)
   }
 
   /// Deletes a record; `body` returns false if the client sees none.
@@ -51,9 +60,12 @@ extension KitHolder {
   ) async throws -> Response {
     var reader = QueryReader(request.target)
     let page = reader.page()
+    let inclusion = try inclusion(of: Record.self, &reader, request)
     try reader.finish()
-    let records = try await find(request, else: problem()) { try body($0, page, $1) }
-    return try .uncached(PageResponse(records, item))
+    let (records, included) = try await find(request, else: problem()) { viewer, session in
+      try body(viewer, page, session).map { ($0, try inclusion.read($0.items, session)) }
+    }
+    return try .uncached(PageResponse(records, item), including: included)
   }
 
   /// Returns a page of a list in the order of the ids of users, which are its cursors.
@@ -64,10 +76,13 @@ extension KitHolder {
     var reader = QueryReader(request.target)
     let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
     let after = reader.text("cursor")
+    let inclusion = try inclusion(of: Item.self, &reader, request)
     try reader.finish()
-    let page = try await find(request, else: problem()) { try body($0, after, limit, $1) }
+    let (page, included) = try await find(request, else: problem()) { viewer, session in
+      try body(viewer, after, limit, session).map { ($0, try inclusion.read($0.items, session)) }
+    }
     return try .uncached(
-      PageResponse(items: page.items, next: page.hasMore ? page.items.last?[keyPath: user] : nil))
+      PageResponse(items: page.items, next: page.hasMore ? page.items.last?[keyPath: user] : nil), including: included)
   }
 
   /// Returns the response to a deletion and deletes the released media. If that fails, a worker's maintenance task

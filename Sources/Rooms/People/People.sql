@@ -8,9 +8,7 @@ app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.fa
   CASE WHEN {visible(app_user.id, 'public', NULL, 'ready', {viewer})} THEN app_user.public_posts ELSE 0 END
   + CASE WHEN {visible(app_user.id, 'friends', NULL, 'ready', {viewer})} THEN app_user.friends_posts ELSE 0 END
   + CASE WHEN {visible(app_user.id, 'private', NULL, 'ready', {viewer})} THEN app_user.private_posts ELSE 0 END AS posts,
-  (SELECT image.asset_set_id FROM image
-   WHERE image.kind = 'profile' AND image.owner = app_user.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
-   ORDER BY image.id DESC LIMIT 1) AS asset_set_id,
+  {profile_image(app_user)} AS asset_set_id,
   (SELECT string_agg(kind, ' ') FROM relation
    WHERE relation.user_id = {viewer}::text AND relation.target = app_user.id) AS relations,
   EXISTS (SELECT FROM relation

@@ -172,16 +172,28 @@ package enum People: RecordRoom {
         id: id, profile: profile, createdAt: Date(microseconds: try row.get("created_at")),
         revision: try row.get("revision"), posts: try row.get("posts"), friends: try row.get("friends"),
         image: Dictionary((set.flatMap { assets[$0] } ?? []).map { ($0.role, $0) }) { first, _ in first },
-        tie: try Self.tie(row))
+        tie: AppUser.Tie(
+          Set(try (row.get("relations", as: String?.self) ?? "").split(separator: " ").map(String.init)),
+          hasAsked: try row.get("has_asked")))
     }
   }
+}
 
-  private static func tie(_ row: Row) throws -> AppUser.Tie? {
-    let kinds = try (row.get("relations", as: String?.self) ?? "").split(separator: " ").map(String.init)
-    if kinds.contains(RelationKind.block.name) { return .blocked }
-    if kinds.contains(RelationKind.friend.name) { return .friend }
-    if kinds.contains(RelationKind.request) { return .requested }
-    return try row.get("has_asked", as: Bool.self) ? .received : nil
+extension AppUser.Tie {
+  /// - Parameters:
+  ///   - kinds: the kinds of the relations that the viewer has to the user, in the database.
+  ///   - hasAsked: whether the user has asked for friendship.
+  init?(_ kinds: Set<String>, hasAsked: Bool) {
+    if kinds.contains(RelationKind.block.name) {
+      self = .blocked
+    } else if kinds.contains(RelationKind.friend.name) {
+      self = .friend
+    } else if kinds.contains(RelationKind.request) {
+      self = .requested
+    } else {
+      guard hasAsked else { return nil }
+      self = .received
+    }
   }
 }
 

@@ -32,8 +32,9 @@ extension PostRoutes {
       &reader, into: &filter, visibilities: isByID ? [] : [.public],
       statuses: isByID ? Set(PostStatus.allCases) : [.ready])
     let page = reader.page(limit: isByID ? filter.ids.count : nil)
+    let inclusion = try inclusion(of: Post.self, &reader, request)
     try reader.finish()
-    return try await respond(to: request, filter, page)
+    return try await respond(to: request, filter, page, inclusion)
   }
 
   /// Lists the posts of a user and of the user's friends that the user sees, for the user or for a back-end.
@@ -44,8 +45,9 @@ extension PostRoutes {
     filter.feed = user
     Self.read(&reader, into: &filter, visibilities: [], statuses: [.ready])
     let page = reader.page()
+    let inclusion = try inclusion(of: Post.self, &reader, request, for: Viewer(user: user))
     try reader.finish()
-    return try await respond(to: request, filter, page, for: Viewer(user: user))
+    return try await respond(to: request, filter, page, inclusion)
   }
 
   /// Reads the parameters of every list of posts.
@@ -66,19 +68,22 @@ extension PostRoutes {
   }
 
   private func searchPosts(_ request: Request) async throws -> Response {
-    let search = try PostSearch(fields: try await JSONBody.fields(of: request))
-    return try await respond(to: request, search.filter, search.page)
+    var fields = try await JSONBody.fields(of: request)
+    let inclusion = try inclusion(taking: &fields, request)
+    let search = try PostSearch(fields: fields)
+    return try await respond(to: request, search.filter, search.page, inclusion)
   }
 
-  /// - Parameter viewer: who sees the posts; nil: the client.
+  /// - Parameter inclusion: what the client wants with the posts, and who sees them.
   private func respond(
-    to request: Request, _ filter: PostFilter, _ page: PageRequest, for viewer: Viewer? = nil
+    to request: Request, _ filter: PostFilter, _ page: PageRequest, _ inclusion: Inclusion
   ) async throws -> Response {
-    let (viewer, urls) = (viewer ?? request.caller.viewer, access.mediaURLs(for: request))
-    let posts = try await queryList(isWide: filter.isWide) {
-      try Posts.list(filter, for: viewer, page, $0)
+    let (viewer, urls) = (inclusion.viewer, inclusion.urls)
+    let (posts, included) = try await queryList(isWide: filter.isWide) { session in
+      let posts = try Posts.list(filter, for: viewer, page, session)
+      return (posts, try inclusion.read(posts.items, session))
     }
-    return try .uncached(PageResponse(posts) { PostResponse($0, urls, for: viewer) })
+    return try .uncached(PageResponse(posts) { PostResponse($0, urls, for: viewer) }, including: included)
   }
 
   private func readCalendar(_ request: Request) async throws -> Response {

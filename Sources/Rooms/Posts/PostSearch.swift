@@ -50,7 +50,7 @@ struct PostSearch: Sendable {
     return texts.count == values.count && texts.count <= 100 && areValid ? QueryReader.distinct(texts) : nil
   }
 
-  private static func set<Value: RawRepresentable<String> & Hashable>(_ value: JSONValue) -> Set<Value>? {
+  static func set<Value: RawRepresentable<String> & Hashable>(_ value: JSONValue) -> Set<Value>? {
     guard case .array(let values) = value else { return nil }
     var found: Set<Value> = []
     for value in values {

@@ -29,6 +29,12 @@
 -- Whether everybody may see an image: one that belongs to no post, or to a public one, and that no moderator has hidden.
 (NOT {image}.is_hidden AND coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true))
 
+-- fragment: profile_image(user)
+-- The set of the current profile image of a user.
+(SELECT image.asset_set_id FROM image
+   WHERE image.kind = 'profile' AND image.owner = {user}.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
+   ORDER BY image.id DESC LIMIT 1)
+
 -- fragment: maker(image)
 -- The user whose image it is.
 CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END

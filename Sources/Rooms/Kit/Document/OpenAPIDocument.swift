@@ -14,10 +14,20 @@ struct OpenAPIDocument {
     components["responses"] = components["responses"].map(response)
     let types = ServerProblem.allCases.map(\.type) + ProblemKind.allCases.map(\.type)
     components["schemas"]["Problem"]["properties"]["type"]["enum"] = .array(Set(types).sorted().map { .string($0) })
+    for name in including { components["schemas"][name]["properties"]["included"] = reference("schemas", "Included") }
     var document = own
     document["paths"] = own["paths"].map { path($0.value, of: routes[$0.name] ?? []) }
     document["components"] = components
     return document
+  }
+
+  /// The names of the schemas of the records and the pages that operations with `include` return.
+  private var including: [String] {
+    let operations = own["paths"].members.flatMap { $0.value.members.map(\.value) }.filter {
+      $0["parameters"].elements.contains(reference("parameters", "Include"))
+    }
+    let schemas = operations.map { $0["responses"]["200"]["content"]["application/json"]["schema"] }
+    return own["components"]["schemas"].members.map(\.name).filter { schemas.contains(reference("schemas", $0)) }
   }
 
   /// A response that operations share: a problem, unless it has no body.

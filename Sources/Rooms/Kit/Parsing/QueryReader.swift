@@ -38,10 +38,17 @@ struct QueryReader {
   }
 
   /// Reads values of an enumeration from a repeated parameter; empty if the parameter is absent.
+  ///
+  /// - Parameter separator: what also separates values.
   mutating func choices<Value: RawRepresentable<String> & CaseIterable & Hashable>(
-    _ name: String, of type: Value.Type
+    _ name: String, of type: Value.Type, separator: Unicode.Scalar? = nil
   ) -> Set<Value> {
-    guard let texts = values.removeValue(forKey: name) else { return [] }
+    guard var texts = values.removeValue(forKey: name) else { return [] }
+    if let separator {
+      texts = texts.flatMap { text in
+        text.unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0) }
+      }
+    }
     let found = texts.map { Value(rawValue: $0) }
     if found.contains(nil) { errors.append(FieldError(name, Self.expected(type))) }
     return Set(found.compactMap(\.self))

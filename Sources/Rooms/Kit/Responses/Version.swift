@@ -59,6 +59,18 @@ extension Response {
     return .json(status, try JSON.encode(value), headers: headers)
   }
 
+  /// Returns the JSON of a page or a record that caches must not store, with what it includes.
+  static func uncached(_ value: some Encodable, including included: Included?) throws -> Response {
+    try included.map { try .uncached(Including(value: value, included: $0)) } ?? .uncached(value)
+  }
+
+  /// Returns the JSON of something that has a version and what it includes, with the version in the header field `ETag`.
+  static func versioned(
+    _ value: some Encodable, _ current: some Versioned, including included: Included?
+  ) throws -> Response {
+    try included.map { try .versioned(Including(value: value, included: $0), current) } ?? .versioned(value, current)
+  }
+
   /// Returns the JSON of something that has a version, with the version in the header field `ETag`.
   static func versioned(_ value: some Encodable, _ current: some Versioned, _ status: Status = .ok) throws -> Response {
     .json(

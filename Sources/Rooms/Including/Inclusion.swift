@@ -1,0 +1,109 @@
+internal import HTTPServer
+internal import Model
+package import Postgres
+package import Store
+
+/// What a client wants beside the records of a response, by the parameter `include`.
+struct Inclusion: Sendable {
+  /// The values of the parameter.
+  enum Part: String, CaseIterable, Sendable {
+    /// The users that the records name.
+    case author
+    /// What the viewer has to the records, and to what they name.
+    case mine
+    /// The places that the records name.
+    case place
+  }
+
+  var parts: Set<Part> = []
+  let viewer: Viewer
+  let urls: MediaURLs
+
+  /// Reads what records name and the viewer sees; nil if the client wants nothing.
+  func read<Record>(_ records: some Sequence<Record>, _ session: Session) throws -> Included? {
+    guard !parts.isEmpty else { return nil }
+    let records = records.compactMap { $0 as? any Naming }
+    let named = records.flatMap(\.named)
+    var included = Included()
+    if parts.contains(.author) { included.users = try users(Self.ids(.user, named), session) }
+    if parts.contains(.place) { included.places = try places(Self.ids(.place, named), session) }
+    if parts.contains(.mine), let user = viewer.user {
+      included.mine = try mine(of: user, named + records.compactMap(\.itself), session)
+    }
+    return included
+  }
+
+  private static func ids(_ kind: RecordID.Kind, _ named: [RecordID]) -> [String] {
+    QueryReader.distinct(named.filter { $0.kind == kind }.map(\.id))
+  }
+
+  private func users(_ ids: [String], _ session: Session) throws -> [String: IncludedUser] {
+    guard !ids.isEmpty else { return [:] }
+    var users: [String: IncludedUser] = [:]
+    for row in try session.execute(Self.statements["named_users"], .texts(ids), viewer.parameter) {
+      let id: String = try row.get("id")
+      var user = try users[id] ?? IncludedUser(id: id, userName: row.get("user_name"), name: row.get("name"))
+      if try row.get("role", as: String?.self) != nil {
+        let asset = try Asset(row)
+        // A profile image is public.
+        if !asset.role.isSource { user.image[asset.role] = AssetResponse(asset, urls, isPublic: true) }
+      }
+      users[id] = user
+    }
+    return users
+  }
+
+  private func places(_ ids: [String], _ session: Session) throws -> [String: StoredPlaceResponse] {
+    let places = try ids.isEmpty ? [] : Places.list(ids, for: viewer, session)
+    return Dictionary(places.map { ($0.id, StoredPlaceResponse($0, urls)) }) { first, _ in first }
+  }
+
+  private func mine(of user: String, _ named: [RecordID], _ session: Session) throws -> Included.Mine {
+    let (users, posts, places) = (Self.ids(.user, named), Self.ids(.post, named), Self.ids(.place, named))
+    var kinds: [String: Set<String>] = [:]
+    if !named.isEmpty {
+      let rows = try session.execute(
+        Self.statements["own_relations"], .text(user), .texts(users + posts + places), .texts(users))
+      for row in rows { kinds[try row.get("target"), default: []].insert(try row.get("kind")) }
+    }
+    return Included.Mine(users: users.filter { !viewer.owns($0) }, posts: posts, places: places, kinds)
+  }
+}
+
+extension Inclusion: Room {
+  package static let statements = Statements(topic: "including", Store.fragments, PackageResources.Including_sql)
+}
+
+extension KitHolder {
+  /// Reads the parameter `include` of a list, or of the read of a record; of records that name nothing there is no such parameter.
+  ///
+  /// - Parameter viewer: who sees the records; nil: the client.
+  func inclusion<Record>(
+    of type: Record.Type, _ reader: inout QueryReader, _ request: Request, for viewer: Viewer? = nil
+  ) throws(Problem) -> Inclusion {
+    let parts = type is any Naming.Type ? reader.choices("include", of: Inclusion.Part.self, separator: ",") : []
+    return try inclusion(parts, request, for: viewer)
+  }
+
+  /// Reads the field `include` of a body, and removes it.
+  func inclusion(
+    taking fields: inout [String: JSONValue], _ request: Request
+  ) throws(Problem) -> Inclusion {
+    var reader = FieldReader(["include": fields.removeValue(forKey: "include") ?? .null], path: "")
+    let parts: Set<Inclusion.Part>? = reader.value("include", "expected a list of author, mine, place") {
+      PostSearch.set($0)
+    }
+    try reader.check()
+    return try inclusion(parts ?? [], request)
+  }
+
+  private func inclusion(
+    _ parts: Set<Inclusion.Part>, _ request: Request, for viewer: Viewer? = nil
+  ) throws(Problem) -> Inclusion {
+    let viewer = viewer ?? request.caller.viewer
+    guard !parts.contains(.mine) || viewer.user != nil else {
+      throw ProblemKind.userRequired.problem("The request wants what is the acting user's, and acts as no user.")
+    }
+    return Inclusion(parts: parts, viewer: viewer, urls: access.mediaURLs(for: request))
+  }
+}

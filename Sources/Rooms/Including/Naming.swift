@@ -1,0 +1,39 @@
+internal import Model
+
+/// A record that a response may include something for: a list of such records, and the read of one, take the parameter `include`.
+protocol Naming {
+  /// What the record itself is, if it is something to which users have relations.
+  var itself: RecordID? { get }
+  /// The users, posts and places that it names.
+  var named: [RecordID] { get }
+}
+
+extension Naming {
+  var itself: RecordID? { nil }
+  var named: [RecordID] { [] }
+}
+
+extension Post: Naming {
+  var itself: RecordID? { .post(id) }
+  var named: [RecordID] { [.user(draft.author)] + [draft.place.map { .place($0.id) }].compactMap(\.self) }
+}
+
+extension Comment: Naming {
+  var named: [RecordID] { [.user(author), subject] }
+}
+
+extension StoredImage: Naming {
+  var named: [RecordID] { [draft.author.map(RecordID.user), draft.kind.subject(draft.owner)].compactMap(\.self) }
+}
+
+extension ImageKind {
+  /// What an image of this kind is of; nil for an itinerary, which may be one that only the app knows.
+  fileprivate func subject(_ owner: String) -> RecordID? {
+    switch self {
+    case .reaction: RecordID(.post, owner)
+    case .profile: .user(owner)
+    case .place: .place(owner)
+    case .itinerary: nil
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import HTTPTesting
+import Model
+import Postgres
+import Store
+import Testing
+
+@testable import Rooms
+
+@Suite("What responses include", .tags(.database, .network), .timeLimit(.minutes(5)))
+struct IncludeTests {
+  private static let all = "include=author,mine,place"
+
+  private static func get(_ path: String, as user: String?, _ api: RunningAPI) async throws -> ClientResponse {
+    try await UserClient.send(
+      "GET", path, UserClient.backend + (user.map { [("Take5-User", $0)] } ?? []), nil, api)
+  }
+
+  @Test("exactly the operations of the document take the parameter, and each has the parts that the client wants")
+  func operations() async throws {
+    let table = try AccessTable()
+    try await RunningAPI.with { api in
+      let document = try await api.get("/openapi.json").json
+      let fixture = try await AccessFixture(api, visibility: .public)
+      var including = 0
+      for row in table.rows where row.method == "GET" && row.access != .token && row.access != .open {
+        let sent = fixture.request(row, author: nil)
+        let operation = document["paths"][row.template]["get"]
+        let takes = operation["parameters"].elements.contains { $0["$ref"].text?.hasSuffix("/Include") == true }
+        let isJSON = operation["responses"]["200"]["content"].names == ["application/json"]
+        guard isJSON else { continue }
+        let path = sent.path + (sent.path.contains("?") ? "&" : "?")
+        let ada = [("Take5-User", "ada")]
+        let whole = try await api.get(path + Self.all, headers: ada)
+        if takes {
+          including += 1
+          #expect(whole.status == 200, "\(row.template)")
+          #expect(whole.json["included"].names == ["mine", "places", "users"], "\(row.template)")
+          let part = try await api.get(path + "include=place", headers: ada)
+          #expect(part.json["included"].names == ["places"], "\(row.template)")
+          #expect(
+            try await api.get(path + "include=mine&include=author", headers: ada).json["included"]["users"] != .null)
+          let plain = try await api.get(sent.path, headers: ada)
+          #expect(!plain.json.names.contains("included"))
+          #expect(plain.json.names.union(["included"]) == whole.json.names, "\(row.template)")
+          #expect(try await api.get(path + "include=likes", headers: ada).status == 400, "\(row.template)")
+        } else {
+          #expect(whole.status >= 400, "\(row.template)")
+        }
+      }
+      #expect(including >= Self.expected)
+    }
+  }
+
+  /// The number of rows that take the parameter.
+  private static let expected = 14
+
+  @Test(
+    "a list of posts includes its authors, places and what the user has to them, and leaves out what the user may not see"
+  )
+  func posts() async throws {
+    try await UserClient.with { api in
+      try await Self.people(api)
+      let list = try await Self.get("/v1/posts?\(Self.all)", as: "eve", api).json
+      let included = list["included"]
+      let authors = list["items"].elements.compactMap { $0["author"].text }
+      #expect(authors.sorted() == ["ada", "bob", "cy", "dan"])
+      #expect(included["users"].names == ["ada", "bob", "cy", "dan"])
+      let ada = included["users"]["ada"]
+      #expect(ada.names == ["id", "image", "name", "user_name"])
+      #expect([ada["name"], ada["user_name"]] == [.string("Ada Lovelace"), .string("Ada")])
+      #expect(included["users"]["bob"]["name"] == .null)
+      #expect(included["places"].names == ["lake"])
+      #expect(included["places"]["lake"] == (try await Self.get("/v1/places/lake", as: "eve", api).json))
+      let mine = included["mine"]
+      #expect(mine["users"]["ada"]["state"] == .string("requested"))
+      #expect(mine["users"]["bob"]["state"] == .string("friend"))
+      #expect(mine["users"]["cy"]["state"] == .string("received"))
+      #expect(mine["users"]["dan"] == .object(["state": .null]))
+      #expect(mine["places"] == .object(["lake": .object(["favourited": .boolean(true)])]))
+      let states = list["items"].elements.map { mine["posts"][$0["id"].text ?? ""] }
+      let liked = JSONValue.object(["liked": .boolean(true), "bookmarked": .boolean(false)])
+      let none = JSONValue.object(["liked": .boolean(false), "bookmarked": .boolean(false)])
+      #expect(states.filter { $0 == liked }.count == 1 && states.filter { $0 == none }.count == 3)
+      // The state is that of the user who reads.
+      let others = try await Self.get("/v1/posts?\(Self.all)", as: "dan", api).json["included"]["mine"]
+      #expect(others["places"]["lake"]["favourited"] == .boolean(false))
+      #expect(others["users"].names == ["ada", "bob", "cy"])
+      // A moderator hides the place.
+      try await api.pool.run { session in
+        _ = try session.execute("UPDATE place SET is_hidden = true WHERE id = 'lake'")
+      }
+      #expect(try await Self.get("/v1/posts?\(Self.all)", as: "eve", api).json["included"]["places"] == .object([:]))
+    }
+  }
+
+  /// Posts of four users, one of them at a place, and Eve, who has something to each of the others but Dan.
+  private static func people(_ api: RunningAPI) async throws {
+    let profile = #"{"user_name":"Ada","name":"Ada Lovelace","email":"ada@example.org"}"#
+    #expect(try await UserClient.send("PUT", "/v1/users/ada", UserClient.backend, profile, api).status == 200)
+    #expect(
+      try await UserClient.send("PUT", "/v1/places/lake", UserClient.backend, #"{"name":"Lake"}"#, api).status == 200)
+    var posts: [String] = []
+    for (day, user) in ["ada", "bob", "cy", "dan"].enumerated() {
+      let time = "2026-11-0\(day + 1)T00:00:00Z"
+      posts.append(try await ListTests.post(api, at: time, author: user, place: user == "bob" ? "lake" : nil))
+    }
+    for (user, path) in [
+      ("eve", "friends/ada"), ("eve", "friends/bob"), ("bob", "friends/eve"), ("cy", "friends/eve"),
+      ("eve", "likes/\(posts[0])"), ("eve", "favourites/lake"),
+    ] {
+      let acting = UserClient.backend + [("Take5-User", user)]
+      let made = try await UserClient.send("PUT", "/v1/users/\(user)/\(path)", acting, nil, api)
+      #expect(made.status == 200, "\(user) \(path)")
+    }
+  }
+
+  @Test("a client that acts as no user gets authors and places, and 400 for what would be its user's")
+  func withoutUser() async throws {
+    try await UserClient.with { api in
+      try await Self.people(api)
+      let list = try await Self.get("/v1/posts?include=author,place", as: nil, api)
+      #expect(list.json["included"]["users"].names == ["ada", "bob", "cy", "dan"])
+      #expect(list.json["included"]["places"].names == ["lake"])
+      let refused = try await Self.get("/v1/posts?include=mine", as: nil, api)
+      #expect(refused.status == 400 && UserClient.kind(refused) == "user_required")
+      // The feed is that of a user.
+      let feed = try await Self.get("/v1/users/bob/feed?\(Self.all)", as: nil, api).json["included"]
+      #expect(feed["mine"]["places"].names == ["lake"] && feed["mine"]["users"].names == [])
+    }
+  }
+
+  @Test("a search includes the same, by a field of its body")
+  func search() async throws {
+    try await UserClient.with { api in
+      try await ListTests.post(api, at: "2026-11-01T00:00:00Z", latitude: 52.5, longitude: 13.4)
+      func search(_ include: String, as user: String = "eve") async throws -> ClientResponse {
+        let polygon = #"{"type":"Polygon","coordinates":[[[13,52],[14,52],[14,53],[13,53],[13,52]]]}"#
+        let acting = UserClient.backend + [("Take5-User", user)]
+        return try await UserClient.send(
+          "POST", "/v1/posts/search", acting, #"{"polygon":\#(polygon)\#(include)}"#, api)
+      }
+      let found = try await search(#","include":["author","mine"]"#).json
+      #expect(found["included"].names == ["mine", "users"])
+      #expect(found["included"]["users"].names == ["ada"])
+      for without in ["", #","include":null"#, #","include":[]"#] {
+        #expect(try await search(without).json.names == ["items", "next"])
+      }
+      for invalid in [#","include":"author""#, #","include":["likes"]"#, #","include":[1]"#] {
+        let refused = try await search(invalid)
+        #expect(refused.status == 400 && refused.json["errors"][0]["field"] == .string("include"), "\(invalid)")
+      }
+    }
+  }
+
+  @Test("the number of statements for a page does not depend on the number of its records")
+  func statements() async throws {
+    try await RunningAPI.with(.init(connections: 1)) { api in
+      for index in 0..<40 {
+        try await ListTests.post(
+          api, at: "2026-11-01T00:00:\(10 + index)Z", author: "user \(index)", place: "place \(index)")
+      }
+      let lists = api.api.kit.lists
+      func cost(of query: String) async throws -> [String: Int] {
+        let before = try await Self.executions(lists)
+        #expect(try await api.get("/v1/posts?\(query)", headers: [("Take5-User", "eve")]).status == 200)
+        return try await Self.executions(lists).merging(before) { $0 - $1 }.filter { $0.value > 0 }
+      }
+      for query in ["limit=1", "limit=40"] { _ = try await cost(of: "\(query)&\(Self.all)") }
+      let (one, many) = (try await cost(of: "limit=1&\(Self.all)"), try await cost(of: "limit=40&\(Self.all)"))
+      #expect(one == many)
+      let plain = try await cost(of: "limit=40")
+      let more = many.filter { plain[$0.key] != $0.value }
+      // Of the authors, of what is the user's, and of the places with their photos.
+      #expect(more.values.reduce(0, +) - more.keys.compactMap { plain[$0] }.reduce(0, +) <= 4, "\(more)")
+      #expect(more.keys.filter { $0.contains("including") }.count == 2, "\(more)")
+    }
+  }
+
+  /// How often the only connection of a pool has executed each of its prepared statements.
+  private static func executions(_ pool: Pool) async throws -> [String: Int] {
+    try await pool.read { session in
+      let rows = try session.execute(
+        "SELECT name, generic_plans + custom_plans AS executions FROM pg_prepared_statements")
+      return try Dictionary(rows.map { (try $0.get("name"), try $0.get("executions")) }) { first, _ in first }
+    }
+  }
+}
