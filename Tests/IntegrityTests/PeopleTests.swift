@@ -58,8 +58,8 @@ struct PeopleTests {
       try await fixture.sql(
         """
         INSERT INTO post (public_id, kind, status, author, title, visibility, foreground, place_id, place_latitude, place_longitude)
-        SELECT gen_random_uuid(), 'marker', 'ready', author, 'Here', 'public', 'front', 'lake', 47.5, 9.5
-        FROM unnest(ARRAY['ada', 'bob']) AS given (author)
+        SELECT gen_random_uuid(), 'marker', 'ready', author, 'Here', visibility, 'front', 'lake', 47.5, 9.5
+        FROM (VALUES ('ada', 'public'), ('bob', 'public'), ('ada', 'friends')) AS given (author, visibility)
         """)
       try await fixture.pool.transaction { session in
         _ = try Relations.relate(
@@ -81,7 +81,8 @@ struct PeopleTests {
         "UPDATE place SET comment_count = 5", "UPDATE place SET collection_count = 5",
         "UPDATE collection SET item_count = 5", "UPDATE collection SET member_count = 5",
         "UPDATE collection SET comment_count = 5", "UPDATE place_user SET posts = 5", "DELETE FROM place_user",
-        "INSERT INTO place_user VALUES ('lake', 'eve', 1)", "DELETE FROM place",
+        "INSERT INTO place_user VALUES ('lake', 'eve', 1)", "DELETE FROM place", "UPDATE place_friend SET posts = 5",
+        "DELETE FROM place_friend", "INSERT INTO place_friend (place_id, user_id, posts) VALUES ('lake', 'eve', 1)",
         "UPDATE map_activity SET posts = 5 WHERE level = 7 AND period = 'day'",
         "DELETE FROM map_activity WHERE level = 13",
         "UPDATE map_activity SET longitudes = 1 WHERE level = 3",
@@ -108,6 +109,7 @@ extension IntegrityFixture {
         """
         SELECT concat_ws(' ', id, latitude, longitude, post_count, author_count, favourite_count, collection_count,
           (SELECT string_agg(concat_ws(' ', item_count, member_count, comment_count), ',') FROM collection), (SELECT sum(posts) FROM place_user),
+          (SELECT string_agg(concat_ws(' ', user_id, posts, latitude), ',') FROM place_friend),
           (SELECT string_agg(concat_ws(' ', period, level, cell, posts, longitudes), ',' ORDER BY period, level, cell) FROM map_activity))
         FROM place
         """

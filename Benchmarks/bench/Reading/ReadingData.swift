@@ -172,7 +172,13 @@ struct ReadingData: Sendable {
     FROM post WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'public' GROUP BY place_id;
     INSERT INTO place_user (place_id, user_id, posts)
     SELECT place_id, author, count(*) FROM post
-    WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'public' GROUP BY place_id, author
+    WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'public' GROUP BY place_id, author;
+    INSERT INTO place (id)
+    SELECT DISTINCT place_id FROM post WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'friends'
+    ON CONFLICT DO NOTHING;
+    INSERT INTO place_friend (place_id, user_id, posts, latitude, longitude)
+    SELECT place_id, author, count(*), min(latitude), min(longitude) FROM post
+    WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'friends' GROUP BY place_id, author
     """
   }
 

@@ -10,14 +10,16 @@ package struct StoredPlace: Sendable, Hashable {
   /// The number of changes of the description.
   package let revision: Int64
   package let counts: PlaceCounts
-  /// The latest photo of it by role.
+  /// The latest photo of it by role, or else the images of its newest post, that the viewer sees.
   package let photo: [Role: Asset]
+  /// Whether everybody may see the photo.
+  package let isPublic: Bool
   /// What the viewer has noted about it.
   package let note: String?
 
   package init(
     id: String, description: PlaceDescription, author: String?, createdAt: Date, revision: Int64, counts: PlaceCounts,
-    photo: [Role: Asset], note: String?
+    photo: [Role: Asset], isPublic: Bool, note: String?
   ) {
     self.id = id
     self.description = description
@@ -26,6 +28,7 @@ package struct StoredPlace: Sendable, Hashable {
     self.revision = revision
     self.counts = counts
     self.photo = photo
+    self.isPublic = isPublic
     self.note = note
   }
 }

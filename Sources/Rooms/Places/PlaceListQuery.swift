@@ -32,11 +32,11 @@ struct PlaceListQuery {
     if let nearest {
       // The parameters 8 and 9.
       parameters += [.double(nearest.longitude), .integer(nearest.count)]
-      if let area = filter.area {
-        let within = area.condition(from: parameters.count + 1)
-        parameters += within.parameters
-        conditions.append(within.text)
-      }
+    }
+    if filter.order == .distance, let area = filter.area {
+      let within = area.condition(from: parameters.count + 1)
+      parameters += within.parameters
+      conditions.append(within.text)
     }
     if let category = filter.category { require("categories @> ARRAY[$]", .text(category)) }
     if let piece {
@@ -51,8 +51,18 @@ struct PlaceListQuery {
     }
   }
 
-  /// The statement, whose parameters are `parameters`.
+  /// The statement of the places that everybody knows, whose parameters are `parameters`.
   var statement: Statement {
+    var arguments = arguments
+    guard order == .distance else { return Places.statements["places"].filled(name, arguments) }
+    arguments["distance"] = Self.distance
+    return Places.statements["places_by_distance"].filled(name, arguments)
+  }
+
+  /// The same of the places whose coordinates only posts for friends say.
+  var statementOfFriends: Statement { Places.statements["places_of_friends"].filled(name, arguments) }
+
+  private var arguments: [String: String] {
     let key =
       switch order {
       case .posts: "post_count"
@@ -60,12 +70,10 @@ struct PlaceListQuery {
       case .saves: viewer == .unrestricted ? "save_count" : "favourite_count"
       case .distance: "(\(Self.farthest) - \(Self.distance))"
       }
-    let conditions = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
-    var arguments = ["conditions": conditions, "key": key]
-    guard order == .distance else { return Places.statements["places"].filled("\(key).\(conditions)", arguments) }
-    arguments["distance"] = Self.distance
-    return Places.statements["places_by_distance"].filled(conditions, arguments)
+    return ["conditions": conditions.isEmpty ? "true" : conditions.joined(separator: " AND "), "key": key]
   }
+
+  private var name: String { arguments.sorted { $0.key < $1.key }.map(\.value).joined(separator: ".") }
 
   private static let distance = PostListQuery.distance(latitude: "$5::float8", longitude: "$6::float8")
 

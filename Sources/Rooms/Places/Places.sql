@@ -1,8 +1,18 @@
 -- Places and what users note about them, and how many posts lie where. The fragments of visibility are those of Fragments.sql.
 
--- fragment: known(place, viewer)
--- Whether a viewer may know of a place. One that a moderator has hidden is for clients that act as no user.
+-- fragment: open(place, viewer)
+-- Whether a place that is known to everybody is so to a viewer. One that a moderator has hidden is for clients that act as no user.
 ({place}.is_known AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
+
+-- fragment: befriended(friend, viewer)
+-- Whether a viewer sees the posts for friends that a row of place_friend counts.
+{visible({friend}.user_id, 'friends', NULL, 'ready', {viewer})}
+
+-- fragment: known(place, viewer)
+-- Whether a viewer may know of a place: everybody does, or the viewer sees a post there.
+(({place}.is_known OR EXISTS (
+    SELECT FROM place_friend AS friend WHERE friend.place_id = {place}.id AND {befriended(friend, {viewer})}))
+  AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
 
 -- fragment: collections_of_place(viewer)
 -- The number of collections with a place that the viewer sees. They are found by the viewer, who has few.
@@ -15,31 +25,48 @@ CASE WHEN {viewer}::text IS NULL THEN place.collection_count ELSE (
   JOIN collection_item AS item ON item.collection_id = seen.id AND item.place_id = place.id) END
 
 -- fragment: place_columns(viewer)
--- A place for a viewer, with the latest photo of it that the viewer sees, and the viewer's own note.
-place.number, place.id, place.name, place.latitude, place.longitude, array_to_json(place.categories)::text AS categories,
+-- A place for a viewer, with what place_parts has of it, and the viewer's own note.
+place.number, place.id, coalesce(place.name, friend.name) AS name, coalesce(place.latitude, friend.latitude) AS latitude,
+  coalesce(place.longitude, friend.longitude) AS longitude, array_to_json(place.categories)::text AS categories,
   place.rating, place.price_level, place.author, place.created_at, place.revision, place.post_count, place.author_count,
   place.favourite_count, {collections_of_place({viewer})} AS collection_count, place.comment_count,
-  (SELECT image.asset_set_id FROM image
-   WHERE image.kind = 'place' AND image.owner = place.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
-     AND {unblocked(image.author, {viewer})}
-   ORDER BY image.id DESC LIMIT 1) AS asset_set_id,
+  coalesce(photo.asset_set_id, picture.asset_set_id) AS asset_set_id,
+  photo.asset_set_id IS NOT NULL OR coalesce(picture.is_public, false) AS is_public,
   (SELECT place_note.text FROM place_note
    WHERE place_note.user_id = {viewer}::text AND place_note.place_id = place.id) AS note
 
+-- fragment: place_parts(viewer)
+-- What a viewer's friends say of a place where nothing else says it; the latest photo of it that the viewer sees, or else the media of
+-- the newest such post.
+LEFT JOIN LATERAL (
+  SELECT friend.name, friend.latitude, friend.longitude FROM place_friend AS friend
+  WHERE (place.name IS NULL OR place.latitude IS NULL) AND friend.place_id = place.id AND {befriended(friend, {viewer})}
+  ORDER BY friend.latitude IS NULL, friend.name IS NULL, friend.user_id LIMIT 1) AS friend ON true
+LEFT JOIN LATERAL (
+  SELECT image.asset_set_id FROM image
+  WHERE image.kind = 'place' AND image.owner = place.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
+    AND {unblocked(image.author, {viewer})}
+  ORDER BY image.id DESC LIMIT 1) AS photo ON true
+LEFT JOIN LATERAL (
+  SELECT post.asset_set_id, {is_public(post)} AS is_public FROM post
+  WHERE photo.asset_set_id IS NULL AND post.place_id = place.id AND post.asset_set_id IS NOT NULL AND post.visibility <> 'private'
+    AND post.status = 'ready' AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}
+  ORDER BY post.created_at DESC, post.id DESC LIMIT 1) AS picture ON true
+
 -- name: place
-SELECT {place_columns($2)} FROM place WHERE place.id = $1 AND {known(place, $2)}
+SELECT {place_columns($2)} FROM place {place_parts($2)} WHERE place.id = $1 AND {known(place, $2)}
 
 -- name: places_by_id
-SELECT {place_columns($2)} FROM place WHERE place.id = ANY ($1::text[]) AND {known(place, $2)} ORDER BY place.id
+SELECT {place_columns($2)} FROM place {place_parts($2)} WHERE place.id = ANY ($1::text[]) AND {known(place, $2)} ORDER BY place.id
 
 -- name: places(conditions, key)
 -- The key is what has the largest value in the first place.
 -- Which places are those of the page is decided by an index; their rows, photos and notes are read one by one, and OFFSET keeps it so.
 SELECT {place_columns($4)}, chosen.key FROM (
   SELECT number, {key} AS key FROM place
-  WHERE {conditions} AND {known(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
+  WHERE {conditions} AND {open(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
   ORDER BY {key} DESC, number DESC LIMIT $3::int) AS chosen
-CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
+CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place {place_parts($4)}
 ORDER BY chosen.key DESC, chosen.number DESC
 
 -- name: places_by_distance(conditions, key, distance)
@@ -47,10 +74,23 @@ ORDER BY chosen.key DESC, chosen.number DESC
 SELECT {place_columns($4)}, chosen.key, chosen.distance, chosen.found, chosen.reach FROM (
   SELECT number, key, distance, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
     SELECT number, {key} AS key, {distance} AS distance, position <-> point($8::float8, $5::float8) AS degrees FROM place
-    WHERE {conditions} AND {known(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
+    WHERE {conditions} AND {open(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
     ORDER BY position <-> point($8::float8, $5::float8) LIMIT $9::int) AS near
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
-CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
+CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place {place_parts($4)}
+ORDER BY chosen.key DESC, chosen.number DESC
+
+-- name: places_of_friends(conditions, key)
+-- Those whose coordinates only posts for friends say, where these say that they are.
+SELECT {place_columns($4)}, chosen.key FROM (
+  SELECT number, max({key}) AS key FROM (
+    SELECT friend.position, place.number, place.post_count, place.favourite_count
+    FROM place_friend AS friend JOIN place ON place.id = friend.place_id
+    WHERE place.latitude IS NULL AND NOT place.is_hidden AND {befriended(friend, $4)} AND friend.user_id = ANY (ARRAY(
+      SELECT $4::text UNION ALL SELECT target FROM relation WHERE user_id = $4::text AND kind = 'friend'))) AS found
+  WHERE {conditions} GROUP BY number HAVING (max({key}), number) < ($1::bigint, $2::bigint)
+  ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
+CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place {place_parts($4)}
 ORDER BY chosen.key DESC, chosen.number DESC
 
 -- name: add_place
@@ -150,18 +190,27 @@ WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int FO
   (SELECT count(*) FROM collection_item AS item WHERE item.place_id = {place}),
   (SELECT count(*) FROM comment WHERE comment.place_id = {place} AND NOT is_hidden)
 
+-- fragment: latest_of_place
+-- What the latest of some posts say of a place.
+(array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1],
+  (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1],
+  (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1]
+
 -- name: check_places
 SELECT id AS position, id,
   CASE WHEN (post_count, author_count, favourite_count, collection_count, comment_count) IS DISTINCT FROM ({place_counts(page.id)})
     OR author_count <> (SELECT count(*) FROM place_user WHERE place_user.place_id = page.id)
-    OR post_count <> (SELECT coalesce(sum(posts), 0) FROM place_user WHERE place_user.place_id = page.id) THEN 'count_wrong' END AS code,
+    OR post_count <> (SELECT coalesce(sum(posts), 0) FROM place_user WHERE place_user.place_id = page.id)
+    OR (SELECT (count(*), sum(posts)) FROM place_friend WHERE place_friend.place_id = page.id) IS DISTINCT FROM (
+      SELECT (count(DISTINCT author), nullif(count(*), 0)::numeric) FROM post
+      WHERE post.place_id = page.id AND status = 'ready' AND visibility = 'friends') THEN 'count_wrong' END AS code,
   'a counter differs from the rows that it counts' AS detail
 FROM (SELECT * FROM place WHERE id > $1 ORDER BY id LIMIT $2::int) AS page ORDER BY id
 
 -- name: check_unknown_places
--- Places that public posts name and that have no row.
+-- Places that posts of several name and that have no row.
 SELECT DISTINCT place_id AS position, place_id AS id, 'count_wrong' AS code, 'posts name a place that has no row' AS detail FROM post
-WHERE place_id > $1 AND status = 'ready' AND visibility = 'public'
+WHERE place_id > $1 AND status = 'ready' AND visibility <> 'private'
   AND NOT EXISTS (SELECT FROM place WHERE place.id = post.place_id)
 ORDER BY place_id LIMIT $2::int
 
@@ -177,12 +226,19 @@ present AS (
   SELECT place_id, author, count(*) FROM post WHERE place_id = $1 AND status = 'ready' AND visibility = 'public'
   GROUP BY place_id, author
   ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts),
+no_friend AS (
+  DELETE FROM place_friend WHERE place_id = $1 AND NOT EXISTS (
+    SELECT FROM post WHERE post.place_id = $1 AND post.author = place_friend.user_id AND status = 'ready' AND visibility = 'friends')),
+friend AS (
+  INSERT INTO place_friend (place_id, user_id, posts, name, latitude, longitude)
+  SELECT place_id, author, count(*), {latest_of_place} FROM post
+  WHERE place_id = $1 AND status = 'ready' AND visibility = 'friends' GROUP BY place_id, author
+  ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts, name = excluded.name, latitude = excluded.latitude,
+    longitude = excluded.longitude),
 -- What posts say is said again, and what others say is touched: a trigger makes of all what is shown.
 said AS (
   INSERT INTO place_description (place_id, user_id, rank, name, latitude, longitude)
-  SELECT place_id, author, 1, (array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1],
-    (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1],
-    (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1]
+  SELECT place_id, author, 1, {latest_of_place}
   FROM post
   WHERE place_id = $1 AND status = 'ready' AND visibility = 'public' AND (place_name <> '' OR place_latitude IS NOT NULL)
   GROUP BY place_id, author ORDER BY min(id)

@@ -16,6 +16,10 @@ package enum Places: RecordRoom {
 
   package static let schema = [PackageResources.Places_schema_sql, PackageResources.Map_schema_sql]
 
+  package static let migrations = [
+    Migration(version: 156, name: "places_of_friends", PackageResources.v0156_places_of_friends_sql)
+  ]
+
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }
 
   package static var exports: [Export] {
@@ -76,7 +80,8 @@ package enum Places: RecordRoom {
       if isByDistance { try session.execute(Store.statements["read_in_order_of_index"]) }
       let area = isByDistance ? filter.near?.area : filter.area ?? filter.near?.area
       for piece in area.map({ $0.pieces.map(Optional.some) }) ?? [nil] {
-        rows += try Self.rows(filter, viewer, piece, page, session).map { row in
+        rows += try (Self.rows(filter, viewer, piece, page, session)
+          + ofFriends(filter, viewer, piece, page, session)).map { row in
           (row, PageCursor(time: try row.get("key"), id: try row.get("number")))
         }
       }
@@ -89,6 +94,15 @@ package enum Places: RecordRoom {
       return Page(
         items: try read(of: shown.map(\.row), session), next: rows.count > page.limit ? shown.last?.cursor : nil)
     }
+  }
+
+  /// The places whose coordinates only posts for friends say, in an area.
+  private static func ofFriends(
+    _ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
+  ) throws -> [Row] {
+    guard viewer.user != nil, piece != nil, filter.category == nil else { return [] }
+    let query = PlaceListQuery(filter, viewer, piece, page)
+    return Array(try session.execute(query.statementOfFriends, query.parameters))
   }
 
   private static func rows(
@@ -141,40 +155,6 @@ package enum Places: RecordRoom {
       ).map { PlaceUser(user: try $0.get("user_id"), posts: try $0.get("posts")) }
       return (Array(users.prefix(limit)), users.count > limit)
     }
-  }
-
-  private static func read(of rows: [Row], _ session: Session) throws -> [StoredPlace] {
-    let assets = try Assets.list(
-      ofSets: rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }, session)
-    return try rows.map { row in
-      let set = try row.get("asset_set_id", as: Int64?.self)
-      return StoredPlace(
-        id: try row.get("id"),
-        description: try PlaceDescription(row),
-        author: try row.get("author"), createdAt: Date(microseconds: try row.get("created_at")),
-        revision: try row.get("revision"),
-        counts: PlaceCounts(
-          posts: try row.get("post_count"), users: try row.get("author_count"),
-          favourites: try row.get("favourite_count"), collections: try row.get("collection_count"),
-          comments: try row.get("comment_count")),
-        photo: Dictionary((set.flatMap { assets[$0] } ?? []).map { ($0.role, $0) }) { first, _ in first },
-        note: try row.get("note"))
-    }
-  }
-}
-
-extension PlaceDescription {
-  /// Reads the columns of a description, the categories as JSON.
-  init(_ row: Row) throws {
-    var coordinate: Coordinate?
-    if let latitude = try row.get("latitude", as: Double?.self),
-      let longitude = try row.get("longitude", as: Double?.self)
-    {
-      coordinate = Coordinate(latitude: latitude, longitude: longitude)
-    }
-    self.init(
-      name: try row.get("name"), coordinate: coordinate, categories: try row.json("categories"),
-      rating: try row.get("rating"), priceLevel: try row.get("price_level"))
   }
 }
 

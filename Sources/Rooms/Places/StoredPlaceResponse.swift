@@ -20,9 +20,8 @@ struct StoredPlaceResponse: NilEncodable {
     try container.encode(place.author, forKey: .author)
     try container.encode(place.createdAt, forKey: .createdAt)
     try container.encode(place.counts, forKey: .counts)
-    // A photo of a place belongs to no post, so that everybody sees it.
     try container.encode(
-      place.photo.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: true) }, forKey: .photo)
+      place.photo.mapValues { AssetResponse($0, urls, isPublic: place.isPublic) }, forKey: .photo)
     try container.encode(place.note, forKey: .note)
   }
 }
