@@ -73,12 +73,13 @@ struct PeopleTests {
         _ = try Collections.share(trip, with: "bob", as: .viewer, for: .unrestricted, link: nil, session)
         _ = try Comments.insert(on: .collection(trip), for: .unrestricted, author: "bob", text: "Nice", session)
         _ = try Comments.insert(on: .place("lake"), for: .unrestricted, author: "bob", text: "Nice", session)
+        _ = try Places.rate("lake", 4.5, by: "ada", for: .unrestricted, session) { _ in }
       }
       #expect(try await fixture.codes() == [])
       let before = try await fixture.facts()
       let faults = [
         "UPDATE place SET post_count = 5", "UPDATE place SET author_count = 5", "UPDATE place SET favourite_count = 5",
-        "UPDATE place SET comment_count = 5", "UPDATE place SET collection_count = 5",
+        "UPDATE place SET comment_count = 5", "UPDATE place SET collection_count = 5", "UPDATE place SET rating_count = 5", "UPDATE place_rating SET halves = 3",
         "UPDATE collection SET item_count = 5", "UPDATE collection SET member_count = 5",
         "UPDATE collection SET comment_count = 5", "UPDATE place_user SET posts = 5", "DELETE FROM place_user",
         "INSERT INTO place_user VALUES ('lake', 'eve', 1)", "DELETE FROM place", "UPDATE place_friend SET posts = 5",
@@ -107,7 +108,7 @@ extension IntegrityFixture {
     try await pool.run { session in
       try session.execute(
         """
-        SELECT concat_ws(' ', id, latitude, longitude, post_count, author_count, favourite_count, collection_count,
+        SELECT concat_ws(' ', id, latitude, longitude, post_count, author_count, favourite_count, collection_count, rating_count,
           (SELECT string_agg(concat_ws(' ', item_count, member_count, comment_count), ',') FROM collection), (SELECT sum(posts) FROM place_user),
           (SELECT string_agg(concat_ws(' ', user_id, posts, latitude), ',') FROM place_friend),
           (SELECT string_agg(concat_ws(' ', period, level, cell, posts, longitudes), ',' ORDER BY period, level, cell) FROM map_activity))

@@ -55,6 +55,7 @@ struct ExportTests {
       #expect(comments.compactMap { $0["collection"].text } == ["\(fixture.collection)"])
       #expect(try json("collections/1.json").elements.map { $0["name"].text } == ["Trip"])
       #expect(try json("notes/1.json").elements.map { $0["text"].text } == ["Mine"])
+      #expect(try json("ratings/1.json").elements.map { $0["rating"] } == [.number(4)])
       let devices = try json("devices/1.json").elements
       #expect(devices.count == 1 && devices[0]["token"].text?.hasPrefix("…") == true)
       #expect(access("\(folder.path)/missing.json", F_OK) != 0)

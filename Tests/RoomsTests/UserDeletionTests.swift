@@ -83,6 +83,7 @@ struct UserDeletionTests {
       #expect(try await fixture.count("app_user WHERE friends <> 0") == 0)
       for (table, rows) in [
         ("post", 1), ("image", 0), ("comment", 2), ("place", 2), ("place_note", 1),
+        ("place_rating", 1), ("place WHERE rating_count = 1 AND rating_halves = 8", 1),
         ("place WHERE comment_count = 1", 1), ("collection", 1), ("collection_member", 0),
         ("collection WHERE member_count = 0 AND comment_count = 0 AND item_count = 1", 1), ("collection_activity", 3),
         ("place WHERE collection_count = 1", 1), ("moderation_case", 2), ("report", 0), ("suspension", 0),
@@ -190,6 +191,7 @@ extension StoreFixture {
           "lake of \(author == user ? "one" : "bob")", PlaceDescription(name: "Lake"), for: .user(author), session
         ) { _ in }
         _ = try Places.saveNote("Closed on Mondays", of: author, about: "lake of one", session) { _ in }
+        _ = try Places.rate("lake of bob", author == user ? 1 : 4, by: author, for: .unrestricted, session) { _ in }
         _ = try Comments.insert(on: .place("lake of bob"), for: .unrestricted, author: author, text: "Nice", session)
       }
       let kind = try #require(try Definitions.collections()["itinerary"])

@@ -16,10 +16,11 @@ package struct StoredPlace: Sendable, Hashable {
   package let isPublic: Bool
   /// What the viewer has noted about it.
   package let note: String?
+  package let ratings: PlaceRatings
 
   package init(
     id: String, description: PlaceDescription, author: String?, createdAt: Date, revision: Int64, counts: PlaceCounts,
-    photo: [Role: Asset], isPublic: Bool, note: String?
+    photo: [Role: Asset], isPublic: Bool, note: String?, ratings: PlaceRatings
   ) {
     self.id = id
     self.description = description
@@ -30,6 +31,7 @@ package struct StoredPlace: Sendable, Hashable {
     self.photo = photo
     self.isPublic = isPublic
     self.note = note
+    self.ratings = ratings
   }
 }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Model
 import Postgres
+import Queue
 import Store
 
 /// Places from rows.
@@ -20,7 +21,9 @@ extension Places {
           favourites: try row.get("favourite_count"), collections: try row.get("collection_count"),
           comments: try row.get("comment_count")),
         photo: Self.picture(among: set.flatMap { assets[$0] } ?? []), isPublic: try row.get("is_public"),
-        note: try row.get("note"))
+        note: try row.get("note"),
+        ratings: PlaceRatings(
+          count: try row.get("rating_count"), halves: try row.get("rating_halves"), own: try row.get("own_halves")))
     }
   }
 

@@ -33,7 +33,10 @@ place.number, place.id, coalesce(place.name, friend.name) AS name, coalesce(plac
   coalesce(photo.asset_set_id, picture.asset_set_id) AS asset_set_id,
   photo.asset_set_id IS NOT NULL OR coalesce(picture.is_public, false) AS is_public,
   (SELECT place_note.text FROM place_note
-   WHERE place_note.user_id = {viewer}::text AND place_note.place_id = place.id) AS note
+   WHERE place_note.user_id = {viewer}::text AND place_note.place_id = place.id) AS note,
+  place.rating_count, place.rating_halves,
+  (SELECT place_rating.halves FROM place_rating
+   WHERE place_rating.user_id = {viewer}::text AND place_rating.place_id = place.id) AS own_halves
 
 -- fragment: place_parts(viewer)
 -- What a viewer's friends say of a place where nothing else says it; the latest photo of it that the viewer sees, or else the media of
@@ -142,6 +145,23 @@ ORDER BY updated_at DESC, id DESC LIMIT $4::int
 -- name: drop_note
 DELETE FROM place_note WHERE user_id = $1 AND place_id = $2
 
+-- name: save_rating
+INSERT INTO place_rating (user_id, place_id, halves) VALUES ($1, $2, $3::smallint)
+ON CONFLICT (user_id, place_id) DO UPDATE SET halves = excluded.halves, updated_at = clock_timestamp()
+
+-- fragment: rating_columns
+id, place_id, halves, created_at, updated_at
+
+-- name: rating
+SELECT {rating_columns} FROM place_rating WHERE user_id = $1 AND place_id = $2
+
+-- name: ratings
+SELECT {rating_columns} FROM place_rating WHERE user_id = $1 AND (updated_at, id) < ($2::timestamptz, $3::bigint)
+ORDER BY updated_at DESC, id DESC LIMIT $4::int
+
+-- name: drop_rating
+DELETE FROM place_rating WHERE user_id = $1 AND place_id = $2
+
 -- name: activity
 SELECT cell, sum(posts)::bigint AS posts, (sum(longitudes) / sum(posts) / 1e6)::float8 AS longitude,
   (sum(latitudes) / sum(posts) / 1e6)::float8 AS latitude
@@ -167,6 +187,17 @@ FROM place_description WHERE user_id = $1 AND rank = 2 AND number > $2::bigint O
 -- name: drop_notes_of_user
 DELETE FROM place_note WHERE id IN (SELECT id FROM place_note WHERE user_id = $1 ORDER BY id LIMIT $2::int)
 
+-- name: ratings_by_user
+SELECT {rating_columns} FROM place_rating WHERE user_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
+
+-- name: lock_rated_places
+SELECT place.number FROM place
+WHERE place.id IN (SELECT place_id FROM place_rating WHERE user_id = $1 ORDER BY id LIMIT $2::int)
+ORDER BY place.id FOR NO KEY UPDATE
+
+-- name: drop_ratings_of_user
+DELETE FROM place_rating WHERE id IN (SELECT id FROM place_rating WHERE user_id = $1 ORDER BY id LIMIT $2::int)
+
 -- name: lock_described_places
 SELECT place.number FROM place
 WHERE place.id IN (
@@ -182,13 +213,18 @@ DELETE FROM place_description WHERE (place_id, rank, user_id) IN (
 UPDATE place SET author = NULL
 WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int FOR NO KEY UPDATE)
 
+-- fragment: place_counters
+post_count, author_count, favourite_count, collection_count, comment_count, rating_count, rating_halves
+
 -- fragment: place_counts(place)
 -- The counters of a place, as they should be.
 (SELECT count(*) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
   (SELECT count(DISTINCT author) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
   (SELECT count(*) FROM relation WHERE relation.target = {place} AND kind = 'favourite'),
   (SELECT count(*) FROM collection_item AS item WHERE item.place_id = {place}),
-  (SELECT count(*) FROM comment WHERE comment.place_id = {place} AND NOT is_hidden)
+  (SELECT count(*) FROM comment WHERE comment.place_id = {place} AND NOT is_hidden),
+  (SELECT count(*) FROM place_rating AS given WHERE given.place_id = {place}),
+  (SELECT coalesce(sum(halves), 0) FROM place_rating AS given WHERE given.place_id = {place})
 
 -- fragment: latest_of_place
 -- What the latest of some posts say of a place.
@@ -198,7 +234,7 @@ WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int FO
 
 -- name: check_places
 SELECT id AS position, id,
-  CASE WHEN (post_count, author_count, favourite_count, collection_count, comment_count) IS DISTINCT FROM ({place_counts(page.id)})
+  CASE WHEN ({place_counters}) IS DISTINCT FROM ({place_counts(page.id)})
     OR author_count <> (SELECT count(*) FROM place_user WHERE place_user.place_id = page.id)
     OR post_count <> (SELECT coalesce(sum(posts), 0) FROM place_user WHERE place_user.place_id = page.id)
     OR (SELECT (count(*), sum(posts)) FROM place_friend WHERE place_friend.place_id = page.id) IS DISTINCT FROM (
@@ -244,7 +280,7 @@ said AS (
   GROUP BY place_id, author ORDER BY min(id)
   ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitude = excluded.latitude, longitude = excluded.longitude),
 touched AS (UPDATE place_description SET rank = rank WHERE place_id = $1 AND rank <> 1)
-UPDATE place SET (post_count, author_count, favourite_count, collection_count, comment_count) = ({place_counts(place.id)}) WHERE id = $1
+UPDATE place SET ({place_counters}) = ({place_counts(place.id)}) WHERE id = $1
 
 -- name: check_activity
 -- The months whose sums on a level of the map, or of a kind of period, are not those of the posts.

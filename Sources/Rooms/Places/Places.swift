@@ -17,7 +17,8 @@ package enum Places: RecordRoom {
   package static let schema = [PackageResources.Places_schema_sql, PackageResources.Map_schema_sql]
 
   package static let migrations = [
-    Migration(version: 156, name: "places_of_friends", PackageResources.v0156_places_of_friends_sql)
+    Migration(version: 156, name: "places_of_friends", PackageResources.v0156_places_of_friends_sql),
+    Migration(version: 161, name: "ratings", PackageResources.v0161_ratings_sql),
   ]
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }
@@ -25,6 +26,7 @@ package enum Places: RecordRoom {
   package static var exports: [Export] {
     [
       Export("notes", statements["notes_by_user"]) { try note($0) },
+      Export("ratings", statements["ratings_by_user"]) { try rating($0) },
       Export("places", statements["descriptions_by_user"], by: "number") {
         ExportedDescription(place: try $0.get("place_id"), description: try PlaceDescription($0))
       },
@@ -36,6 +38,9 @@ package enum Places: RecordRoom {
       ForgettingStep(
         mention: "EXISTS (SELECT FROM place_description WHERE user_id = $1)", statements["drop_descriptions_of_user"],
         lockedBy: [statements["lock_described_places"]]),
+      ForgettingStep(
+        mention: "EXISTS (SELECT FROM place_rating WHERE user_id = $1)", statements["drop_ratings_of_user"],
+        lockedBy: [statements["lock_rated_places"]]),
       ForgettingStep(
         mention: "EXISTS (SELECT FROM place_note WHERE user_id = $1)", statements["drop_notes_of_user"],
         statements["blank_places"]),

@@ -11,7 +11,13 @@ struct StoredPlaceResponse: NilEncodable {
     self.urls = urls
   }
 
-  private enum CodingKeys: CodingKey { case id, author, createdAt, counts, photo, note }
+  private enum CodingKeys: CodingKey { case id, author, createdAt, counts, photo, note, ratings }
+
+  private struct Ratings: NilEncodable {
+    let mean: Double?
+    let count: Int
+    let own: Double?
+  }
 
   func encode(to encoder: any Encoder) throws {
     try place.description.encode(to: encoder)
@@ -23,6 +29,8 @@ struct StoredPlaceResponse: NilEncodable {
     try container.encode(
       place.photo.mapValues { AssetResponse($0, urls, isPublic: place.isPublic) }, forKey: .photo)
     try container.encode(place.note, forKey: .note)
+    try container.encode(
+      Ratings(mean: place.ratings.mean, count: place.ratings.count, own: place.ratings.own), forKey: .ratings)
   }
 }
 

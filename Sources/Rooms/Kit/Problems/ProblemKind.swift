@@ -63,6 +63,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case versionRequired = "version_required"
   case placeNotFound = "place_not_found"
   case noteNotFound = "note_not_found"
+  case ratingNotFound = "rating_not_found"
   case imageNotFound = "image_not_found"
   case postNotFound = "post_not_found"
   case jobNotFound = "job_not_found"
@@ -265,6 +266,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "Place not found", "Describe the place with PUT, or use the id that a post names.")
     case .noteNotFound:
       (.notFound, "Note not found", "List the notes of the user: the note may have been deleted.")
+    case .ratingNotFound:
+      (.notFound, "Rating not found", "List the ratings of the user: the rating may have been deleted.")
     case .imageNotFound:
       (.notFound, "Image not found", "Submit an image, or wait until the submitted one is ready.")
     case .postNotFound:
