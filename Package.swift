@@ -181,6 +181,7 @@ let package = Package(
         .embedInCode("Accounts/v0154_one_time_codes.sql"),
         .embedInCode("Window/v0153_window.sql"),
         .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0161_ratings.sql"),
+        .embedInCode("People/v0162_order.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(

@@ -190,6 +190,48 @@ struct RelationTests {
     }
   }
 
+  @Test("a user puts favourites in an order, in which new ones come first; they are counted once")
+  func ordering() async throws {
+    try await UserClient.with { api in
+      for place in ["a", "b", "c", "d"] {
+        #expect(try await Self.send("PUT", "/v1/users/bob/favourites/\(place)", as: "bob", api).status == 200)
+      }
+      func arrange(_ places: String, as user: String = "bob") async throws -> ClientResponse {
+        try await UserClient.send(
+          "PUT", "/v1/users/bob/favourites", UserClient.backend + [("Take5-User", user)], #"{"places":[\#(places)]}"#, api)
+      }
+      func order() async throws -> [String] {
+        var (found, cursor): ([String], String) = ([], "")
+        repeat {
+          let path = "/v1/users/bob/favourites?sort=own&limit=2\(cursor)"
+          let page = try await Self.send("GET", path, as: "bob", api).json
+          found += page["items"].elements.compactMap { $0["target"].text }
+          cursor = page["next"].text.map { "&cursor=\($0)" } ?? ""
+        } while !cursor.isEmpty
+        return found
+      }
+      #expect(try await order() == ["d", "c", "b", "a"])
+      #expect(try await arrange(#""c","a","d","b""#).status == 204)
+      #expect(try await order() == ["c", "a", "d", "b"])
+      let newest = try await Self.send("GET", "/v1/users/bob/favourites", as: "bob", api).json["items"].elements
+      #expect(newest.map { $0["target"].text } == ["d", "c", "b", "a"])
+      for place in ["e", "f", "a"] {
+        #expect(try await Self.send("PUT", "/v1/users/bob/favourites/\(place)", as: "bob", api).status == 200)
+      }
+      #expect(try await Self.send("DELETE", "/v1/users/bob/favourites/d", as: "bob", api).status == 204)
+      #expect(try await order() == ["f", "e", "c", "a", "b"])
+      #expect(try await arrange(#""b","f""#).status == 204)
+      #expect(try await order() == ["e", "c", "a", "b", "f"])
+      #expect(try await Self.send("GET", "/v1/places/a", api).json["counts"]["favourites"] == .number(1))
+      let unknown = try await arrange(#""b","x","f""#)
+      #expect(unknown.status == 400 && unknown.json["errors"][0]["field"].text == "places[1]")
+      for wrong in [#""b","b""#, "1", #""\u0000""#] { #expect(try await arrange(wrong).status == 400, "\(wrong)") }
+      #expect(try await arrange(#""b""#, as: "eve").status == 403)
+      #expect(try await order() == ["e", "c", "a", "b", "f"])
+      #expect(try await Self.send("GET", "/v1/users/bob/bookmarks?sort=own", as: "bob", api).status == 400)
+    }
+  }
+
   @Test(
     "only a post that the user sees can be liked, also by a client that acts as no user; a like can always be taken back"
   )

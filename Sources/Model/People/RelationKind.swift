@@ -31,6 +31,12 @@ package struct RelationKind: Sendable, Hashable {
   /// What a target is called to which a user has it, such as `liked`.
   package var flag: String { name.hasSuffix("e") ? name + "d" : name + "ed" }
 
+  /// The largest number of relations that a user puts in an order.
+  package static let maxOrdered = 1000
+
+  /// Whether a user has those of the kind in an order of the user's own.
+  package var hasOrder: Bool { target == .place }
+
   private init(_ name: String, _ path: String, to target: Target, _ rule: Rule = .ownSide, isOpen: Bool = false) {
     self.name = name
     self.path = path

@@ -119,8 +119,26 @@ WHERE target = $2 AND kind = $1 AND (created_at, id) < ($3::timestamptz, $4::big
   AND {unblocked(listed.user_id, $6)}
 ORDER BY created_at DESC, id DESC LIMIT $5::int
 
+-- name: relations_in_order(kind)
+-- In the order of the user. Of a kind that users order an index has it.
+SELECT id, kind, user_id, target, created_at, coalesce(1000000 - position, 1000000 + id) AS key FROM relation AS listed
+WHERE kind = {kind} AND user_id = $1 AND (coalesce(1000000 - position, 1000000 + id), id) < ($2::bigint, $3::bigint)
+  AND {knows(listed.target, $5)}
+ORDER BY coalesce(1000000 - position, 1000000 + id) DESC, id DESC LIMIT $4::int
+
+-- name: lock_relations
+SELECT target FROM relation WHERE kind = $1 AND user_id = $2 AND target = ANY ($3::text[]) ORDER BY id FOR NO KEY UPDATE
+
+-- name: arrange_relations
+UPDATE relation SET position = arranged.position
+FROM (
+  SELECT own.id, given.position FROM relation AS own
+  LEFT JOIN unnest($3::text[]) WITH ORDINALITY AS given (target, position) ON given.target = own.target
+  WHERE own.kind = $1 AND own.user_id = $2 AND own.position IS DISTINCT FROM given.position) AS arranged
+WHERE relation.id = arranged.id
+
 -- name: relations_by_user
-SELECT id, kind, target, created_at FROM relation
+SELECT id, kind, target, created_at, position FROM relation
 WHERE user_id = $1 AND kind <> 'blocked' AND id > $2::bigint ORDER BY id LIMIT $3::int
 
 -- name: relations_of_user_or_to

@@ -20,6 +20,8 @@ package enum People: RecordRoom {
 
   package static let schema = [PackageResources.People_schema_sql]
 
+  package static let migrations = [Migration(version: 162, name: "order", PackageResources.v0162_order_sql)]
+
   /// Whether something of a user is stored: not every one has a profile or posts.
   private static let isMentioned = Statement(
     name: "people.is_mentioned",
@@ -31,7 +33,7 @@ package enum People: RecordRoom {
       Export("relations", statements["relations_by_user"]) { row in
         ExportedRelation(
           kind: try row.get("kind"), target: try row.get("target"),
-          createdAt: Date(microseconds: try row.get("created_at")))
+          createdAt: Date(microseconds: try row.get("created_at")), position: try row.get("position"))
       }
     ]
   }

@@ -19,6 +19,10 @@ struct RelationRoutes: RouteRoom {
       route("PUT", single, access: .key([.submit])) { try await relate($0, kind) },
       route("DELETE", single, access: .key([.delete])) { try await unrelate($0, kind) },
     ]
+    if kind.hasOrder {
+      routes.append(
+        route("PUT", list, access: .key([.submit]), bodyLimit: JSONBody.limit) { try await arrange($0, kind) })
+    }
     switch kind.target {
     case .user: break
     case .post, .place:
@@ -46,6 +50,34 @@ struct RelationRoutes: RouteRoom {
     return Response(.noContent)
   }
 
+  /// Puts the relations of a user in the user's order.
+  private func arrange(_ request: Request, _ kind: RelationKind) async throws -> Response {
+    let user = try owner(of: Self.owned(kind), request)
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let field = "\(kind.target.rawValue)s"
+    let targets: [String]? = reader.value(
+      field, "expected up to \(RelationKind.maxOrdered) different ids", isRequired: true, Self.targets)
+    try reader.check()
+    try access.countSubmission(of: user, request)
+    let missing = try await database.transaction { session in
+      try Relations.arrange(kind, of: user, as: targets ?? [], session)
+    }
+    guard missing.isEmpty else {
+      throw ProblemKind.invalid(missing.map { FieldError("\(field)[\($0)]", "is no \(kind.name) of the user") })
+    }
+    return Response(.noContent)
+  }
+
+  private static func targets(_ value: JSONValue) -> [String]? {
+    guard case .array(let values) = value, values.count <= RelationKind.maxOrdered else { return nil }
+    let texts = values.compactMap { value in if case .string(let text) = value { text } else { nil } }
+    // By bytes, as the database compares them.
+    guard texts.count == values.count, Set(texts.map { Array($0.utf8) }).count == texts.count,
+      !texts.contains(where: { $0.utf8.contains(0) })
+    else { return nil }
+    return texts
+  }
+
   private func readRelation(_ request: Request, _ kind: RelationKind) async throws -> Response {
     let (user, target) = try ends(request, kind)
     let missing = ProblemKind.relationNotFound.problem("The user '\(user)' has no such relation to '\(target)'.")
@@ -53,6 +85,9 @@ struct RelationRoutes: RouteRoom {
       try Relations.find(of: user, kind, to: target, session)
     }
   }
+
+  /// The values of `sort` of a kind that users order.
+  private enum Order: String, CaseIterable { case newest, own }
 
   /// The value of `state` for relations of others to the user, of a kind without requests.
   private enum Received: String, CaseIterable { case received }
@@ -66,13 +101,15 @@ struct RelationRoutes: RouteRoom {
     case .bothSides: state = reader.choice("state", of: Relation.State.self) ?? .established
     case .ending: state = reader.choice("state", of: Received.self) == nil ? .established : .received
     }
+    let order = kind.hasOrder ? reader.choice("sort", of: Order.self) : nil
     let page = reader.page()
     try reader.finish()
     let (viewer, user) = (request.caller.viewer, try owner(of: Self.owned(kind), request))
     let isReceived = kind.rule == .ending && state == .received
     if isReceived { try checkSecret(request) }
     let relations = try await database.read { session in
-      isReceived
+      if order == .own { return try Relations.arranged(kind, of: user, for: viewer, page, session) }
+      return isReceived
         ? try Relations.list(to: user, kind, for: viewer, page, session)
         : try Relations.list(of: user, kind, state, for: viewer, page, session)
     }

@@ -161,7 +161,7 @@ package enum Relations {
   }
 
   /// Reads a relation from the side of a user; nil: of the user who has it.
-  private static func relation(_ row: Row, _ kind: RelationKind, of user: String?) throws -> Relation {
+  static func relation(_ row: Row, _ kind: RelationKind, of user: String?) throws -> Relation {
     let (first, second): (String, String) = (try row.get("user_id"), try row.get("target"))
     let isRequest = try row.get("kind", as: String.self) == RelationKind.request
     let isOwn = user.map { $0.utf8.elementsEqual(first.utf8) } ?? true
@@ -177,4 +177,6 @@ struct ExportedRelation: Encodable, Sendable, Hashable {
   let kind: String
   let target: String
   let createdAt: Date
+  /// In the user's order.
+  let position: Int?
 }
