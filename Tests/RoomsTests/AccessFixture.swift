@@ -288,6 +288,9 @@ struct AccessFixture: Sendable {
     case "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
     case "PUT /v1/window/schedule": return .init(path, json: #"{"schedule":"18:00-18:05 UTC"}"#)
     case "PUT /v1/users/{id}/devices/{token}": return .init(path, json: #"{"platform":"fcm"}"#)
+    case "PATCH /v1/posts/{id}/comments/{comment}", "PATCH /v1/places/{id}/comments/{comment}",
+      "PATCH /v1/collections/{id}/comments/{comment}":
+      return .init(path, json: #"{"text":"Calm"}"#)
     case "PUT /v1/users/{id}/favourites": return .init(path, json: #"{"places":["\#(place)"]}"#)
     case "PUT /v1/users/{id}/ratings/{place}": return .init(path, json: #"{"rating":4.5}"#)
     case "PUT /v1/users/{id}/notes/{place}": return .init(path, json: #"{"text":"Nice"}"#)

@@ -33,6 +33,9 @@ struct CommentRoutes: RouteRoom {
           try Comments.find(id, on: subject, for: $0, $1)
         }
       },
+      route("PATCH", single, access: .key([.change, .read]), bodyLimit: JSONBody.limit) {
+        try await changeComment($0, on: subject($0))
+      },
       route("DELETE", single, access: .key([.delete])) { request in
         let (subject, id) = (try subject(request), try id(.comment, request, "comment"))
         return try await delete(request, else: Self.notFound(.comment, id)) {
@@ -59,6 +62,16 @@ struct CommentRoutes: RouteRoom {
     }
     return stored.response
   }
+
+  private func changeComment(_ request: Request, on subject: RecordID) async throws -> Response {
+    let id = try id(.comment, request, "comment")
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let text = reader.required("text", limit: MaxLength.text)
+    try reader.check()
+    return try await show(request, CommentResponse.init, changing: true, else: Self.notFound(.comment, id)) {
+      try Comments.change(id, on: subject, to: text, for: $0, $1, check: request.checkVersion)
+    }
+  }
 }
 
 /// The JSON of a comment: of `post`, `place` and `collection`, one has a value.
@@ -71,6 +84,7 @@ struct CommentResponse: NilEncodable {
   let text: String
   let hidden: Bool
   let createdAt: Date
+  let editedAt: Date?
 
   init(_ comment: Comment) {
     id = comment.id
@@ -81,6 +95,7 @@ struct CommentResponse: NilEncodable {
     text = comment.text
     hidden = comment.isHidden
     createdAt = comment.createdAt
+    editedAt = comment.editedAt
   }
 
   /// The path of a comment on something.

@@ -1,7 +1,7 @@
 -- Comments on posts, places and collections. The subject is the condition on the row of a comment that it is on what $1 names.
 
 -- fragment: comment_columns
-comment.id, comment.public_id, comment.author, comment.text, comment.created_at, comment.place_id AS place, comment.is_hidden,
+comment.id, comment.public_id, comment.author, comment.text, comment.created_at, comment.edited_at, comment.place_id AS place, comment.is_hidden,
   (SELECT post.public_id FROM post WHERE post.id = comment.post_id) AS post,
   (SELECT collection.public_id FROM collection WHERE collection.id = comment.collection_id) AS collection
 
@@ -17,6 +17,10 @@ SELECT {comment_columns} FROM comment WHERE {subject} AND comment.public_id = $2
 SELECT {comment_columns} FROM comment
 WHERE {subject} AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint) AND {shown(comment, $5)}
 ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
+
+-- name: change_comment
+UPDATE comment SET text = $2, edited_at = CASE WHEN text = $2 THEN edited_at ELSE clock_timestamp() END
+WHERE public_id = $1::uuid RETURNING {comment_columns}
 
 -- name: drop_comment
 DELETE FROM comment WHERE public_id = $1::uuid

@@ -93,13 +93,34 @@ package enum Comments: RecordRoom {
     return true
   }
 
+  /// Changes the text of a comment of the viewer's; nil if the viewer sees no such comment.
+  ///
+  /// - Parameter check: receives the locked comment; the caller must roll back if it throws.
+  /// - Throws: `OwnershipRefusal`, `SuspendedRefusal`, after which the caller must roll back.
+  package static func change(
+    _ comment: PublicID, on subject: RecordID, to text: String, for viewer: Viewer, _ session: Session,
+    check: (Comment) throws -> Void
+  ) throws -> Comment? {
+    try Store.requireUsers(viewer.user, in: session)
+    guard try subject.lock(for: viewer, session) != nil,
+      let former = try read(comment, on: subject, for: viewer, session)
+    else { return nil }
+    try viewer.require(owner: former.author)
+    try check(former)
+    let changed = try session.execute(
+      Self.statements["change_comment"], .text(comment.description), .text(text))
+    return try changed.first.map(Self.comment)
+  }
+
   static func comment(_ row: Row) throws -> Comment {
     guard let subject = try subject(row, "") else {
       throw PostgresError(.decoding, "a comment is on nothing")
     }
     return Comment(
       id: try row.publicID("public_id"), subject: subject, author: try row.get("author"), text: try row.get("text"),
-      createdAt: .init(microseconds: try row.get("created_at")), isHidden: try row.get("is_hidden"))
+      createdAt: Date(microseconds: try row.get("created_at")),
+      editedAt: try row.get("edited_at", as: Int64?.self).map { Date(microseconds: $0) },
+      isHidden: try row.get("is_hidden"))
   }
 
   /// The kinds of what users comment on.
