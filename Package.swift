@@ -182,6 +182,7 @@ let package = Package(
         .embedInCode("Window/v0153_window.sql"),
         .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0161_ratings.sql"),
         .embedInCode("People/v0162_order.sql"),
+        .embedInCode("Collections/v0157_sharing.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(

@@ -95,7 +95,7 @@ struct AccessFixture: Sendable {
         placeComments[user] = try #require(comment).id
       }
       let kind = try #require(try Definitions.collections()["itinerary"])
-      let content = CollectionContent(name: "Trip", fields: [:], items: [])
+      let content = CollectionContent(name: "Trip", visibility: visibility, fields: [:], items: [])
       let collection = try Collections.create(kind, content, by: "ada", for: .unrestricted, session)
       _ = try Self.insertImage(.itinerary, of: "\(collection)", by: "ada", session)
       let link = SHA256.digest(of: Array(Self.link(post).utf8)).bytes

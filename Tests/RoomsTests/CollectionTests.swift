@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(5)))
 struct CollectionTests {
-  private static func send(
+  static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,
     version: String? = nil
   ) async throws -> ClientResponse {

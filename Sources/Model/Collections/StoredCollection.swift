@@ -10,8 +10,13 @@ package struct StoredCollection: Sendable, Hashable {
     case viewer
     /// One who knows its link.
     case link
+    /// One for whom its visibility is.
+    case reader
 
     package var mayEdit: Bool { self == .author || self == .editor }
+
+    /// Whether the viewer sees more than the collection itself: its members, its activity and its comments.
+    package var isMember: Bool { mayEdit || self == .viewer }
   }
 
   package let id: PublicID
@@ -26,6 +31,8 @@ package struct StoredCollection: Sendable, Hashable {
   package let counts: CollectionCounts
   package let role: Role
   package let hasLink: Bool
+  /// Whether a moderator has hidden it.
+  package let isHidden: Bool
   /// The image by role.
   package let thumbnail: [Model.Role: Asset]
   /// Whether everybody may see the thumbnail.
@@ -33,8 +40,8 @@ package struct StoredCollection: Sendable, Hashable {
 
   package init(
     id: PublicID, kind: String, author: String, content: CollectionContent, createdAt: Date, updatedAt: Date,
-    revision: Int64, counts: CollectionCounts, role: Role, hasLink: Bool, thumbnail: [Model.Role: Asset],
-    isThumbnailPublic: Bool
+    revision: Int64, counts: CollectionCounts, role: Role, hasLink: Bool, isHidden: Bool,
+    thumbnail: [Model.Role: Asset], isThumbnailPublic: Bool
   ) {
     self.id = id
     self.kind = kind
@@ -46,6 +53,7 @@ package struct StoredCollection: Sendable, Hashable {
     self.counts = counts
     self.role = role
     self.hasLink = hasLink
+    self.isHidden = isHidden
     self.thumbnail = thumbnail
     self.isThumbnailPublic = isThumbnailPublic
   }
@@ -54,12 +62,17 @@ package struct StoredCollection: Sendable, Hashable {
 /// What users write in a collection.
 package struct CollectionContent: Sendable, Hashable {
   package var name: String
+  /// Who sees it without being a member.
+  package var visibility: Visibility
   package var fields: [String: CollectionValue]
   /// The items that the viewer sees, in their order; nil in a list of collections.
   package var items: [CollectionItem]?
 
-  package init(name: String, fields: [String: CollectionValue], items: [CollectionItem]?) {
+  package init(
+    name: String, visibility: Visibility = .private, fields: [String: CollectionValue], items: [CollectionItem]?
+  ) {
     self.name = name
+    self.visibility = visibility
     self.fields = fields
     self.items = items
   }

@@ -27,7 +27,8 @@ struct CollectionDraft {
     self.kind = kind
     self.author = author
     content = CollectionContent(
-      name: change.name ?? "", fields: change.fields.compactMapValues(\.self), items: change.items ?? [])
+      name: change.name ?? "", visibility: change.visibility ?? .private,
+      fields: change.fields.compactMapValues(\.self), items: change.items ?? [])
     try change.check(content.fields)
   }
 }
@@ -36,6 +37,7 @@ struct CollectionDraft {
 struct CollectionChange {
   private let kind: CollectionDefinition
   private(set) var name: String?
+  private(set) var visibility: Visibility?
   /// The values that are set, and nil for those that are removed.
   private(set) var fields: [String: CollectionValue?] = [:]
   private(set) var items: [CollectionItem]?
@@ -54,7 +56,10 @@ struct CollectionChange {
   ) {
     self.kind = kind
     name = reader.text("name", limit: MaxLength.name, isRequired: requiresName, allowsEmpty: false)
-    if !requiresName, body["name"] == .null { errors.append(FieldError("name", "must not be removed")) }
+    visibility = reader.choice("visibility", of: Visibility.self)
+    for field in ["name", "visibility"] where !requiresName && body[field] == .null {
+      errors.append(FieldError(field, "must not be removed"))
+    }
     var values: [String: CollectionValue?] = [:]
     _ = reader.object("fields") { reader -> Bool? in
       values = Self.values(&reader, kind.fields)
@@ -95,12 +100,14 @@ struct CollectionChange {
   func applied(to content: CollectionContent) throws(Problem) -> (content: CollectionContent, keys: [String]) {
     var changed = content
     changed.name = name ?? content.name
+    changed.visibility = visibility ?? content.visibility
     for (field, value) in fields { changed.fields[field] = value }
     try check(changed.fields)
     changed.items = items
     var keys = changed.fields.keys.filter { changed.fields[$0] != content.fields[$0] }
     keys += content.fields.keys.filter { changed.fields[$0] == nil }
     if changed.name != content.name { keys.append("name") }
+    if changed.visibility != content.visibility { keys.append("visibility") }
     if let items, items != content.items { keys.append("items") }
     return (changed, keys.sorted())
   }

@@ -15,7 +15,7 @@ struct CollectionResponse: Encodable {
   static func path(_ id: PublicID) -> String { "/v1/collections/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, kind, name, author, fields, items, role, link, counts, createdAt, updatedAt, thumbnail
+    case id, kind, name, author, visibility, fields, items, role, link, hidden, counts, createdAt, updatedAt, thumbnail
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -24,11 +24,13 @@ struct CollectionResponse: Encodable {
     try container.encode(collection.kind, forKey: .kind)
     try container.encode(collection.content.name, forKey: .name)
     try container.encode(collection.author, forKey: .author)
+    try container.encode(collection.content.visibility, forKey: .visibility)
     try container.encode(collection.content.fields, forKey: .fields)
     try container.encodeIfPresent(collection.content.items?.map(CollectionItemResponse.init), forKey: .items)
     try container.encode(collection.role, forKey: .role)
     // Only the author gives and revokes the link.
     try container.encode(collection.role == .author ? collection.hasLink : nil, forKey: .link)
+    try container.encode(collection.isHidden, forKey: .hidden)
     try container.encode(collection.counts, forKey: .counts)
     try container.encode(collection.createdAt, forKey: .createdAt)
     try container.encode(collection.updatedAt, forKey: .updatedAt)
@@ -64,6 +66,7 @@ struct ExportedCollection: Encodable {
   let id: PublicID
   let kind: String
   let name: String
+  let visibility: Visibility
   let fields: [String: CollectionValue]
   let items: [CollectionItemResponse]
   let createdAt: Date
@@ -72,6 +75,7 @@ struct ExportedCollection: Encodable {
     id = collection.id
     kind = collection.kind
     name = collection.content.name
+    visibility = collection.content.visibility
     fields = collection.content.fields
     items = (collection.content.items ?? []).map(CollectionItemResponse.init)
     createdAt = collection.createdAt

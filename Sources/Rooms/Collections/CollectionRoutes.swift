@@ -16,6 +16,8 @@ struct CollectionRoutes: RouteRoom {
     return [
       route("POST", "/v1/collections", access: .key([.submit]), bodyLimit: limit, handler: createCollection),
       route("GET", "/v1/collections", access: .key([.read]), readsQuery: true, handler: listCollections),
+      route(
+        "GET", "/v1/users/{id}/collections", access: .key([.read]), readsQuery: true, handler: listCollectionsOfAuthor),
       route("GET", "/v1/collections/{id}", access: .keyOrLink([.read]), readsQuery: true, handler: readCollection),
       route(
         "PATCH", "/v1/collections/{id}", access: .key([.change, .read]), bodyLimit: limit, handler: changeCollection),
@@ -75,6 +77,22 @@ struct CollectionRoutes: RouteRoom {
     let collections = try await queryList {
       try Collections.list(of: user, as: listed, kind: kind, page, $0)
     }
+    return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) })
+  }
+
+  private func listCollectionsOfAuthor(_ request: Request) async throws -> Response {
+    let author = try name(request)
+    var reader = QueryReader(request.target)
+    let kind = reader.text("kind")
+    let page = reader.page()
+    try reader.finish()
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
+    let collections = try await queryList { session in
+      try People.find(author, for: viewer, session).map { _ in
+        try Collections.list(ofAuthor: author, kind: kind, for: viewer, page, session)
+      }
+    }
+    guard let collections else { throw Self.notFound(.user, author) }
     return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) })
   }
 

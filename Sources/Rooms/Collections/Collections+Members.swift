@@ -124,9 +124,11 @@ extension Collections {
 
   /// Returns the number of a collection in the database; nil if the viewer is neither its author nor a member.
   private static func number(of id: PublicID, for viewer: Viewer, _ session: Session) throws -> Int64? {
-    try session.execute(
-      Self.statements["collection"], .text(id.description), viewer.parameter, .bytes(nil), .text(nil)
-    ).first?.get("id")
+    let rows = try session.execute(
+      Self.statements["collection"], .text(id.description), viewer.parameter, .bytes(nil), .text(nil))
+    guard let row = rows.first else { return nil }
+    let role: StoredCollection.Role = try row.enumValue("role")
+    return role.isMember ? try row.get("id") : nil
   }
 
   static func record(

@@ -1,20 +1,32 @@
 -- Collections. Who may read one follows from collection_role; the other fragments of visibility are those of Fragments.sql.
 
+-- fragment: is_shown_to(viewer)
+-- Whether neither a moderator nor a block hides a collection from a viewer who is not its author.
+(NOT collection.is_hidden AND {unblocked(collection.author, {viewer})})
+
+-- fragment: is_open_to(viewer)
+-- Whether a collection is for a user who is not its author, without regard to blocks.
+(collection.visibility = 'public' AND {viewer}::text <> ''
+  OR collection.visibility = 'friends' AND (
+    SELECT true FROM relation
+    WHERE relation.user_id = {viewer}::text AND relation.target = collection.author AND relation.kind = 'friend') IS NOT NULL)
+
 -- fragment: collection_role(viewer, link)
 -- What a viewer is to a collection; NULL: nothing, and then the collection does not exist for the viewer. {link} is the hash of
 -- the secret that the viewer knows.
 CASE
   WHEN {viewer}::text IS NULL OR collection.author = {viewer}::text THEN 'author'
-  WHEN NOT collection.is_hidden AND {unblocked(collection.author, {viewer})} THEN coalesce(
+  WHEN {is_shown_to({viewer})} THEN coalesce(
     (SELECT role FROM collection_member AS member
      WHERE member.collection_id = collection.id AND member.user_id = {viewer}::text),
-    CASE WHEN collection.link = {link}::bytea THEN 'link' END)
+    CASE WHEN collection.link = {link}::bytea THEN 'link' END,
+    CASE WHEN {is_open_to({viewer})} THEN 'reader' END)
 END
 
 -- fragment: collection_columns(viewer)
 -- The items are those that the viewer sees.
 collection.id, collection.public_id, collection.kind, collection.author, collection.name, collection.fields::text AS fields,
-  collection.created_at, collection.updated_at, collection.revision, collection.member_count,
+  collection.visibility, collection.is_hidden, collection.created_at, collection.updated_at, collection.revision, collection.member_count,
   collection.item_count - (
     SELECT count(*)::int FROM collection_item AS item JOIN post ON post.id = item.post_id
     WHERE item.collection_id = collection.id
@@ -73,6 +85,17 @@ FROM (SELECT * FROM own UNION ALL SELECT * FROM shared ORDER BY created_at DESC,
 JOIN collection ON collection.id = listed.id {cover($1)}
 ORDER BY listed.created_at DESC, listed.id DESC
 
+-- name: open_collections
+-- Those of an author that are open to a viewer, the newest first.
+SELECT {collection_columns($2)}, cover.asset_set_id, cover.is_public, {collection_role($2, NULL)} AS role, false AS is_new_view
+FROM (
+  SELECT id FROM collection
+  WHERE author = $1 AND visibility <> 'private' AND ($3::text IS NULL OR kind = $3)
+    AND (created_at, id) < ($4::timestamptz, $5::bigint) AND {is_shown_to($2)} AND {is_open_to($2)}
+  ORDER BY created_at DESC, id DESC LIMIT $6::int) AS listed
+JOIN collection ON collection.id = listed.id {cover($2)}
+ORDER BY collection.created_at DESC, collection.id DESC
+
 -- name: collection_items
 SELECT item.place_id, post.public_id AS post, item.fields::text AS fields
 FROM collection_item AS item LEFT JOIN post ON post.id = item.post_id
@@ -105,10 +128,10 @@ WHERE id = ANY ($2::text[]) OR id IN (SELECT place_id FROM collection_item WHERE
 ORDER BY id FOR NO KEY UPDATE
 
 -- name: insert_collection
-INSERT INTO collection (public_id, kind, author, name, fields) VALUES ($1::uuid, $2, $3, $4, $5::jsonb) RETURNING id
+INSERT INTO collection (public_id, kind, author, name, visibility, fields) VALUES ($1::uuid, $2, $3, $4, $5, $6::jsonb) RETURNING id
 
 -- name: change_collection
-UPDATE collection SET name = $2, fields = $3::jsonb, revision = revision + 1, updated_at = clock_timestamp()
+UPDATE collection SET name = $2, visibility = $3, fields = $4::jsonb, revision = revision + 1, updated_at = clock_timestamp()
 WHERE id = $1::bigint
 
 -- name: drop_items

@@ -17,6 +17,10 @@ package enum Collections: RecordRoom {
 
   package static let schema = [PackageResources.Collections_schema_sql]
 
+  package static let migrations = [
+    Migration(version: 157, name: "sharing", PackageResources.v0157_sharing_sql)
+  ]
+
   package static var exports: [Export] {
     [
       Export("collections", statements["collections_by_user"]) { row, user, session in
@@ -62,7 +66,7 @@ package enum Collections: RecordRoom {
     let id = PublicID.now()
     let row = try session.execute(
       Self.statements["insert_collection"], .text(id.description), .text(kind.name), .text(author),
-      .text(content.name), .text(JSON.text(content.fields))
+      .text(content.name), .text(content.visibility.rawValue), .text(JSON.text(content.fields))
     ).single()
     let number: Int64 = try row.get("id")
     try add(items, to: number, session)
@@ -88,7 +92,8 @@ package enum Collections: RecordRoom {
         Self.statements["collection_items"], .integer(row.get("id", as: Int64.self)), viewer.parameter
       ).map(Self.item)
       let collection = try read(of: rows, items, session)[0]
-      return (collection, try row.get("is_new_view"))
+      // Whom the members know: of others there may be any number.
+      return (collection, try collection.role != .reader && row.get("is_new_view"))
     }
   }
 
@@ -108,6 +113,20 @@ package enum Collections: RecordRoom {
     }
   }
 
+  /// Reads a page of the collections of an author that the viewer may see without being a member, the newest first, without items.
+  ///
+  /// - Parameter kind: nil: of any kind.
+  package static func list(
+    ofAuthor author: String, kind: String?, for viewer: Viewer, _ page: PageRequest, _ session: Session
+  ) throws -> Page<StoredCollection> {
+    guard !viewer.owns(author) else { return try list(of: author, as: [.author], kind: kind, page, session) }
+    return try session.snapshot { session in
+      let rows = try session.execute(
+        Self.statements["open_collections"], [.text(author), viewer.parameter, .text(kind)] + page.parameters)
+      return try Page(rows, page) { try read(of: $0, nil, session) }
+    }
+  }
+
   /// Changes a collection that the viewer edits; false if the viewer sees none with this id.
   ///
   /// - Parameter change: receives the locked collection; an error from it prevents the change.
@@ -123,6 +142,10 @@ package enum Collections: RecordRoom {
     guard locked.role.mayEdit else { throw OwnershipRefusal() }
     guard let collection = try find(id, for: viewer, session)?.collection else { return false }
     let (content, keys, maxItems) = try change(collection)
+    // Who else sees it is for its author to say.
+    guard content.visibility == collection.content.visibility || locked.role == .author else {
+      throw OwnershipRefusal()
+    }
     if let items {
       let places = Parameter.texts(
         items.compactMap { item in if case .place(let id) = item.subject { id } else { nil } })
@@ -137,7 +160,7 @@ package enum Collections: RecordRoom {
     }
     try session.execute(
       Self.statements["change_collection"], .integer(locked.number), .text(content.name),
-      .text(JSON.text(content.fields)))
+      .text(content.visibility.rawValue), .text(JSON.text(content.fields)))
     if !keys.isEmpty { try record(.edited, in: locked.number, by: viewer.user, keys: keys, session) }
     return true
   }
@@ -238,13 +261,15 @@ package enum Collections: RecordRoom {
       }
       return StoredCollection(
         id: try row.publicID("public_id"), kind: try row.get("kind"), author: try row.get("author"),
-        content: CollectionContent(name: try row.get("name"), fields: try row.json("fields"), items: items),
+        content: CollectionContent(
+          name: try row.get("name"), visibility: try row.enumValue("visibility"), fields: try row.json("fields"),
+          items: items),
         createdAt: Date(microseconds: try row.get("created_at")),
         updatedAt: Date(microseconds: try row.get("updated_at")), revision: try row.get("revision"),
         counts: CollectionCounts(
           items: try row.get("item_count"), members: try row.get("member_count"),
           comments: try row.get("comment_count")),
-        role: try row.enumValue("role"), hasLink: try row.get("has_link"),
+        role: try row.enumValue("role"), hasLink: try row.get("has_link"), isHidden: try row.get("is_hidden"),
         thumbnail: Dictionary(thumbnail.map { ($0.role, $0) }) { first, _ in first },
         isThumbnailPublic: try row.get("is_public", as: Bool?.self) ?? true)
     }
@@ -256,7 +281,7 @@ extension Collections {
     .collection, author: "collection.author", missing: .collectionNotFound, { "The collection \($0) does not exist." },
     lock: { collection, viewer, session in
       try collection.publicID.flatMap { try lock($0, for: viewer, session) }
-        .map { RecordKind.Locked(owner: $0.author) }
+        .map { RecordKind.Locked(owner: $0.author, admitsComments: $0.role.isMember) }
     },
     setHidden: { collection, _, isHidden, session in
       try session.execute(statements["hide_collection"], .text(collection.id), .bool(isHidden))

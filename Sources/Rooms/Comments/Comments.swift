@@ -33,7 +33,7 @@ package enum Comments: RecordRoom {
     on subject: RecordID, for viewer: Viewer, author: String, text: String, _ session: Session
   ) throws -> Comment? {
     try Store.requireUsers(author, in: session)
-    guard let locked = try subject.lock(for: viewer, session) else { return nil }
+    guard let locked = try lock(subject, for: viewer, session) else { return nil }
     try count(1, on: subject, session)
     let inserted = try session.execute(
       Self.statements["insert_comment"],
@@ -82,7 +82,7 @@ package enum Comments: RecordRoom {
     _ comment: PublicID, on subject: RecordID, for viewer: Viewer, _ session: Session,
     check: (Comment) throws -> Void
   ) throws -> Bool {
-    guard let locked = try subject.lock(for: viewer, session),
+    guard let locked = try lock(subject, for: viewer, session),
       // The author also deletes what a blocked user wrote.
       let comment = try read(comment, on: subject, for: viewer.owns(locked.owner) ? .unrestricted : viewer, session)
     else { return false }
@@ -151,8 +151,14 @@ extension Comments {
     switch subject.kind {
     case .post: try Posts.exists(subject.id, for: viewer, session)
     case .place: try !session.execute(Places.statements["has_place"], .text(subject.id), viewer.parameter).isEmpty
-    default: try subject.publicID.flatMap { try Collections.find($0, for: viewer, session) } != nil
+    default: try Collections.role(subject.id, for: viewer, session)??.isMember == true
     }
+  }
+
+  /// Locks what comments are on; nil if the viewer does not see them.
+  private static func lock(_ subject: RecordID, for viewer: Viewer, _ session: Session) throws -> RecordKind.Locked? {
+    let locked = try subject.lock(for: viewer, session)
+    return locked?.admitsComments == true ? locked : nil
   }
 
   static func count(_ step: Int, on subject: RecordID, _ session: Session) throws {
@@ -179,7 +185,7 @@ extension Comments {
     .comment, author: "comment.author", missing: .commentNotFound, { "There is no comment with the id \($0)." },
     lock: { found, viewer, session in
       let read = { try session.execute(statements["any_comment"], .text(found.id), viewer.parameter).first }
-      guard let seen = try read().map(comment), try seen.subject.lock(for: viewer, session) != nil else { return nil }
+      guard let seen = try read().map(comment), try lock(seen.subject, for: viewer, session) != nil else { return nil }
       // It may have been deleted in the meantime.
       return try read().map { RecordKind.Locked(comment: try comment($0)) }
     },

@@ -10,6 +10,8 @@ struct RecordKind: Sendable {
   struct Locked {
     /// The user who may delete comments on it; nil: there is none.
     var owner: String?
+    /// Whether the viewer sees and writes the comments on it.
+    var admitsComments = true
     /// The record, if it is a comment.
     var comment: Comment?
   }
