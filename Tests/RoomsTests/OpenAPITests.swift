@@ -41,6 +41,28 @@ struct OpenAPITests {
     for name in withAuthor { #expect(!schemas[name]["required"].elements.contains(.string("author")), "\(name)") }
   }
 
+  @Test("bytes have the one type that generators of clients know, and no parameter has a constant, which they drop")
+  func generators() async throws {
+    let document = try await Self.read()
+    var operations = 0
+    for path in document["paths"].names {
+      for method in document["paths"][path].names.subtracting(["parameters"]) {
+        let operation = document["paths"][path][method]
+        for parameter in operation["parameters"].elements {
+          #expect(Self.resolved(parameter, document)["schema"]["const"] == .null, "\(method) \(path)")
+        }
+        let contents = operation["requestBody"]["content"]
+        let types = contents.names.filter {
+          Self.resolved(contents[$0]["schema"], document)["format"] == .string("binary")
+        }
+        guard !types.isEmpty else { continue }
+        operations += 1
+        #expect(types.contains("application/octet-stream"), "\(method) \(path)")
+      }
+    }
+    #expect(operations == 6)
+  }
+
   @Test("operation ids are unique, and every path parameter is described")
   func operations() async throws {
     let document = try await Self.read()

@@ -128,6 +128,8 @@ struct UploadDialectTests {
     let tus = try Self.appending(
       Self.tus, ("Upload-Offset", "3"), ("Content-Type", "Application/offset+octet-stream; charset=utf-8"))
     #expect(tus == .init(offset: 3, length: nil, isComplete: false))
+    let general = ("Content-Type", "application/octet-stream")
+    #expect(try Self.appending(Self.tus, ("Upload-Offset", "3"), general) == tus)
     let last = try Self.appending(
       ("Upload-Offset", "3"), ("Upload-Complete", "?1"), ("Content-Type", "application/partial-upload;x=1"),
       ("Content-Length", "2"))
@@ -138,6 +140,8 @@ struct UploadDialectTests {
       ([Self.tus, ("Upload-Offset", "3")], 415),
       ([Self.tus, ("Content-Type", "application/offset+octet-stream")], 400),
       ([("Upload-Offset", "3"), ("Upload-Complete", "?1")], 415),
+      ([("Upload-Offset", "3"), ("Upload-Complete", "?1"), general], 415),
+      ([Self.tus, ("Upload-Offset", "3"), ("Content-Type", "application/json")], 415),
       ([("Upload-Offset", "3"), ("Content-Type", "application/partial-upload")], 400),
     ] {
       let head = try Self.head("PATCH", fields)

@@ -36,8 +36,8 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 NUMBER = re.compile(r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\Z")
 TIME = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})\Z")
 
-# The bytes of an image: a real photo, so that jobs complete, or random bytes.
-for media_type in ["image/jpeg", "image/heic", "image/avif", "image/png", "image/webp"]:
+# The bytes of an image or of an upload: a real photo, so that jobs complete, or random bytes.
+for media_type in ["application/octet-stream", "image/jpeg", "image/heic", "image/avif", "image/png", "image/webp"]:
     schemathesis.openapi.media_type(media_type, st.just(PHOTO) | st.binary(min_size=1, max_size=64))
 
 # A part of an upload.

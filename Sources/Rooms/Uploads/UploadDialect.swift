@@ -94,7 +94,10 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
   func appending(_ head: RequestHead) throws(Problem) -> Appending {
     switch self {
     case .tus:
-      guard Self.contentType(head) == Self.tusContent else { throw Self.wrongContent(Self.tusContent) }
+      // Generators of clients know only the general type of bytes.
+      guard [Self.tusContent, "application/octet-stream"].contains(Self.contentType(head)) else {
+        throw Self.wrongContent(Self.tusContent)
+      }
       guard let offset = try Self.number(head, "Upload-Offset") else {
         throw Self.invalid("Upload-Offset", "is required")
       }

@@ -133,6 +133,8 @@ class Builder:
             return (b"x" if extremes and self.chance.random() < 0.2 else b""), None, None, EVERYBODY
         chance = self.chance
         type = chance.choice(sorted(operation.bodies))
+        if type == "application/octet-stream":
+            type = "application/offset+octet-stream" if "/uploads" in operation.path else "image/png"
         if type.startswith("image/"):
             image = media.png(str(chance.random()))
             return (media.broken(image, chance) if extremes else image), "image/png", None, EVERYBODY
