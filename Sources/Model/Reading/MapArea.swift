@@ -41,38 +41,20 @@ package struct MapArea: Sendable, Hashable {
 
   /// An area of polygons, each a ring and its holes; the closing corner of a ring is optional.
   ///
-  /// An edge takes the shorter way between two corners. Nil if a ring has less than three corners or encloses a pole,
-  /// or if there are too many corners or polygons.
+  /// Nil if a ring has less than three corners or encloses a pole, or if there are too many corners or polygons.
   package init?(polygons: [[[Corner]]]) {
     guard (1...Self.maxPolygons).contains(polygons.count),
       polygons.joined().map(\.count).reduce(0, +) <= Self.maxCorners
     else { return nil }
     var pieces: [Piece] = []
     for polygon in polygons {
-      let rings = polygon.compactMap(Self.unrolled)
-      guard rings.count == polygon.count, let ring = rings.first else { return nil }
-      pieces += Self.copies(of: ring, holes: Array(rings.dropFirst()))
+      let rings = polygon.compactMap(MapRing.init)
+      guard rings.count == polygon.count, let ring = rings.first?.outer else { return nil }
+      let holes = rings.dropFirst().compactMap { $0.hole(in: ring) }
+      guard holes.count == rings.count - 1 else { return nil }
+      pieces += Self.copies(of: ring, holes: holes)
     }
     self.pieces = pieces
-  }
-
-  /// Returns the ring with longitudes that continue beyond ±180 where it crosses the antimeridian.
-  private static func unrolled(_ ring: [Corner]) -> [Corner]? {
-    let isClosed = ring.count > 1 && ring.first == ring.last
-    var corners: [Corner] = []
-    var shift = 0.0
-    for corner in isClosed ? Array(ring.dropLast()) : ring {
-      guard (-180...180).contains(corner.longitude), (-90...90).contains(corner.latitude) else { return nil }
-      if let last = corners.last {
-        let step = corner.longitude + shift - last.longitude
-        if step > 180 { shift -= 360 } else if step < -180 { shift += 360 }
-      }
-      corners.append(Corner(corner.longitude + shift, corner.latitude))
-    }
-    guard corners.count >= 3, let first = corners.first, let last = corners.last,
-      abs(last.longitude - first.longitude) <= 180
-    else { return nil }
-    return corners
   }
 
   /// The copies of the ring, shifted by multiples of 360°, that overlap the range -180 to 180.
@@ -83,7 +65,7 @@ package struct MapArea: Sendable, Hashable {
       // Of a ring around the earth, a copy that only touches the antimeridian repeats what another one has.
       guard east - west < 360 || west < 180 && east > -180 else { return nil }
       let shifted = ring.map { Corner($0.longitude + shift, $0.latitude) }
-      // Holes were unrolled independently of their ring: all three copies are cut out.
+      // Holes are read independently of where their ring is: all three copies are cut out.
       let cuts = holes.flatMap { hole in
         [-360.0, 0, 360].map { shift in hole.map { Corner($0.longitude + shift, $0.latitude) } }
       }
