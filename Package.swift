@@ -149,6 +149,7 @@ let package = Package(
         .embedInCode("reaction.json"),
         .embedInCode("profile-image.json"), .embedInCode("itinerary-thumbnail.json"), .embedInCode("place-photo.json"),
         .embedInCode("itinerary.json"), .embedInCode("favourites.json"), .embedInCode("album.json"),
+        .embedInCode("fields.json"),
         .embedInCode("notifications.json"),
       ], swiftSettings: settings),
     target(

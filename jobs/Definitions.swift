@@ -9,6 +9,7 @@ package enum Definitions {
       case clips
       case photos
       case collections
+      case fields
     }
 
     package let name: String
@@ -39,6 +40,7 @@ package enum Definitions {
     Document("itinerary", .collections, "itineraries", PackageResources.itinerary_json),
     Document("favourites", .collections, "lists of favourite places", PackageResources.favourites_json),
     Document("album", .collections, "albums of posts", PackageResources.album_json),
+    Document("fields", .fields, "fields of posts and of users", PackageResources.fields_json),
   ]
 
   /// The titles and bodies of notifications.
@@ -59,6 +61,11 @@ package enum Definitions {
     try documents.filter { $0.kind == .collections }.reduce(into: [:]) { kinds, document in
       kinds[document.name] = try JSON.decode(CollectionDefinition.self, from: document.bytes)
     }
+  }
+
+  /// The fields of posts and of users.
+  package static func fields() throws -> RecordFields {
+    try JSON.decode(RecordFields.self, from: PackageResources.fields_json)
   }
 
   /// The names of the photo definitions, in the order in which they are listed.

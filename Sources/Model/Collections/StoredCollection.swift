@@ -64,12 +64,12 @@ package struct CollectionContent: Sendable, Hashable {
   package var name: String
   /// Who sees it without being a member.
   package var visibility: Visibility
-  package var fields: [String: CollectionValue]
+  package var fields: [String: FieldValue]
   /// The items that the viewer sees, in their order; nil in a list of collections.
   package var items: [CollectionItem]?
 
   package init(
-    name: String, visibility: Visibility = .private, fields: [String: CollectionValue], items: [CollectionItem]?
+    name: String, visibility: Visibility = .private, fields: [String: FieldValue], items: [CollectionItem]?
   ) {
     self.name = name
     self.visibility = visibility
@@ -87,9 +87,9 @@ package struct CollectionItem: Sendable, Hashable {
   }
 
   package let subject: Subject
-  package let fields: [String: CollectionValue]
+  package let fields: [String: FieldValue]
 
-  package init(subject: Subject, fields: [String: CollectionValue]) {
+  package init(subject: Subject, fields: [String: FieldValue]) {
     self.subject = subject
     self.fields = fields
   }

@@ -28,7 +28,7 @@ struct CollectionDraft {
     self.author = author
     content = CollectionContent(
       name: change.name ?? "", visibility: change.visibility ?? .private,
-      fields: change.fields.compactMapValues(\.self), items: change.items ?? [])
+      fields: change.fields.applied(to: nil) ?? [:], items: change.items ?? [])
     try change.check(content.fields)
   }
 }
@@ -38,8 +38,7 @@ struct CollectionChange {
   private let kind: CollectionDefinition
   private(set) var name: String?
   private(set) var visibility: Visibility?
-  /// The values that are set, and nil for those that are removed.
-  private(set) var fields: [String: CollectionValue?] = [:]
+  private(set) var fields: FieldChange
   private(set) var items: [CollectionItem]?
   fileprivate var errors: [FieldError] = []
 
@@ -60,17 +59,7 @@ struct CollectionChange {
     for field in ["name", "visibility"] where !requiresName && body[field] == .null {
       errors.append(FieldError(field, "must not be removed"))
     }
-    var values: [String: CollectionValue?] = [:]
-    _ = reader.object("fields") { reader -> Bool? in
-      values = Self.values(&reader, kind.fields)
-      return nil
-    }
-    fields = values
-    if case .object(let given)? = body["fields"] {
-      for (field, value) in given where value == .null && kind.fields[field] != nil {
-        fields.updateValue(nil, forKey: field)
-      }
-    }
+    fields = reader.fieldChange(by: kind.fields, among: body, isWhole: requiresName)
     let most = kind.items.max
     let list: [JSONValue]? = reader.value("items", "expected a list of up to \(CountText.text(most, "item"))") {
       value in
@@ -85,7 +74,7 @@ struct CollectionChange {
       }
       var reader = FieldReader(fields, path: "items[\(index)]")
       let subject = Self.subject(&reader, kind.items.of)
-      let values = Self.values(&reader, kind.items.fields)
+      let values = reader.values(of: kind.items.fields)
       errors += reader.finish()
       if let subject { items.append(CollectionItem(subject: subject, fields: values.compactMapValues(\.self))) }
     }
@@ -101,7 +90,7 @@ struct CollectionChange {
     var changed = content
     changed.name = name ?? content.name
     changed.visibility = visibility ?? content.visibility
-    for (field, value) in fields { changed.fields[field] = value }
+    changed.fields = fields.applied(to: content.fields) ?? [:]
     try check(changed.fields)
     changed.items = items
     var keys = changed.fields.keys.filter { changed.fields[$0] != content.fields[$0] }
@@ -112,19 +101,9 @@ struct CollectionChange {
     return (changed, keys.sorted())
   }
 
-  fileprivate func check(_ values: [String: CollectionValue]) throws(Problem) {
+  fileprivate func check(_ values: [String: FieldValue]) throws(Problem) {
     guard let wrong = kind.misplacedDate(in: values) else { return }
     throw ProblemKind.invalid([FieldError("fields.\(wrong.field)", "must not be before \(wrong.before)")])
-  }
-
-  private static func values(
-    _ reader: inout FieldReader, _ fields: [String: CollectionField]
-  ) -> [String: CollectionValue?] {
-    var values: [String: CollectionValue?] = [:]
-    for (name, field) in fields {
-      if let value = reader.value(name, field.expected, field.value) { values[name] = value }
-    }
-    return values
   }
 
   private static func subject(
@@ -148,29 +127,6 @@ extension CollectionItem.Subject {
     switch self {
     case .place(let id): Array(id.utf8)
     case .post(let id): Array(id.description.utf8)
-    }
-  }
-}
-
-extension CollectionField {
-  fileprivate var expected: String {
-    switch type {
-    case .text: "expected a text of up to \(max ?? Self.maxText) characters"
-    case .number: "expected a number"
-    case .date: "expected a date such as \"2026-11-20\""
-    case .boolean: "expected true or false"
-    }
-  }
-
-  /// Reads a value; nil if it is not of the type.
-  fileprivate func value(_ value: JSONValue) -> CollectionValue? {
-    switch (type, value) {
-    case (.text, .string(let text)):
-      text.unicodeScalars.count <= max ?? Self.maxText && !text.unicodeScalars.contains("\0") ? .text(text) : nil
-    case (.number, .number(let number)): number.isFinite ? .number(number) : nil
-    case (.date, .string(let text)): Profile.isDate(text) ? .text(text) : nil
-    case (.boolean, .boolean(let flag)): .boolean(flag)
-    default: nil
     }
   }
 }

@@ -67,7 +67,7 @@ struct ExportedCollection: Encodable {
   let kind: String
   let name: String
   let visibility: Visibility
-  let fields: [String: CollectionValue]
+  let fields: [String: FieldValue]
   let items: [CollectionItemResponse]
   let createdAt: Date
 

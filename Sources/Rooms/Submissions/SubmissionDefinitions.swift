@@ -14,15 +14,18 @@ package struct SubmissionDefinitions: Sendable {
   package var photos: [String: PhotoDefinition]
   /// The kinds of collections, by name.
   package var collections: [String: CollectionDefinition]
+  /// The fields of posts and of users.
+  package var fields: RecordFields
 
   package init(
     moment: Definition, clip: Definition, photos: [String: PhotoDefinition],
-    collections: [String: CollectionDefinition]
+    collections: [String: CollectionDefinition], fields: RecordFields = RecordFields()
   ) {
     self.moment = moment
     self.clip = clip
     self.photos = photos
     self.collections = collections
+    self.fields = fields
   }
 
   /// The maximum length of a file of any submission.

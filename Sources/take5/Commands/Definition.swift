@@ -62,6 +62,7 @@ struct DefinitionDocument {
   private enum Value {
     case media(MediaDefinition)
     case collections(CollectionDefinition)
+    case fields(RecordFields)
   }
 
   private let value: Value
@@ -79,6 +80,13 @@ struct DefinitionDocument {
 
   /// Throws the first fault, with its path.
   init(_ bytes: [UInt8]) throws {
+    if try JSON.decode(DefinitionName.self, from: bytes).name == RecordFields.name {
+      let definition = try JSON.decode(RecordFields.self, from: bytes)
+      value = .fields(definition)
+      (name, version) = (definition.name, definition.version)
+      members = try JSONTree(definition)
+      return
+    }
     if try JSON.decode(Keys.self, from: bytes).items != nil {
       let definition = try JSON.decode(CollectionDefinition.self, from: bytes)
       value = .collections(definition)
@@ -103,6 +111,7 @@ struct DefinitionDocument {
     case .media(.clips): .clips
     case .media(.photos): .photos
     case .collections: .collections
+    case .fields: .fields
     }
   }
 

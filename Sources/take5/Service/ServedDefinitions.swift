@@ -17,13 +17,22 @@ enum ServedDefinitions {
     if let folder = arguments.value(option.name) {
       for (path, bytes) in try DefinitionFolder.files(in: folder, option) {
         try DefinitionFolder.decode(path) {
-          try definitions.replace(with: JSON.decode(MediaDefinition.self, from: bytes))
+          if try JSON.decode(DefinitionName.self, from: bytes).name == RecordFields.name {
+            definitions.fields = try JSON.decode(RecordFields.self, from: bytes)
+          } else {
+            try definitions.replace(with: JSON.decode(MediaDefinition.self, from: bytes))
+          }
         }
       }
     }
     if arguments.value(Option.definition.name) != nil { definitions.moment = try LocalMedia.definition(arguments) }
     return definitions
   }
+}
+
+/// What is read of a definition to know its kind.
+struct DefinitionName: Decodable {
+  let name: String?
 }
 
 /// Definitions in the files of a folder.
@@ -60,7 +69,7 @@ extension SubmissionDefinitions {
   static func builtIn(collections: [String: CollectionDefinition] = [:]) throws -> SubmissionDefinitions {
     SubmissionDefinitions(
       moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
-      collections: collections)
+      collections: collections, fields: try Definitions.fields())
   }
 
   /// The same definitions with another one in the place of that of its name; throws if it cannot be used there.
