@@ -95,7 +95,8 @@ struct ExportTests {
     }
   }
 
-  private static func python(_ program: String, _ arguments: String...) async throws -> Int32? {
+  /// Returns the status with which a program of Python ends.
+  static func python(_ program: String, _ arguments: String...) async throws -> Int32? {
     try await onThread("python") {
       let child = try ChildProcess(
         ChildProcess.Configuration(path: "/usr/bin/python3", arguments: ["-c", program] + arguments))

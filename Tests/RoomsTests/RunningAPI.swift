@@ -71,6 +71,8 @@ struct RunningAPI: Sendable {
     var clipBytes: Int64 = 64 << 20
     /// How moments are judged by the daily window.
     var window: Definition.Window?
+    /// The fields of posts and of users.
+    var fields = RecordFields()
     /// Whether the posts of a marker are held.
     var holdsMarkers = false
     var streamsPerUser = 16
@@ -96,7 +98,7 @@ struct RunningAPI: Sendable {
         reserved: setting.reservedConnections, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
-        collections: try Definitions.collections())
+        collections: try Definitions.collections(), fields: setting.fields)
       definitions.moment.limits.bytes = setting.clipBytes
       definitions.moment.window = setting.window
       if setting.holdsMarkers { definitions.clip.moderation = .hold }

@@ -11,10 +11,12 @@ package struct Profile: Encodable, Sendable, Hashable {
   /// `2001-02-28`; only for the user, as the e-mail address.
   package var birthDate: String?
   package var email: String?
+  /// What the definition of fields says of the user; nil: nothing.
+  package var fields: [String: FieldValue]?
 
   package init(
     userName: String? = nil, name: String? = nil, givenName: String? = nil, familyName: String? = nil,
-    bio: String? = nil, birthDate: String? = nil, email: String? = nil
+    bio: String? = nil, birthDate: String? = nil, email: String? = nil, fields: [String: FieldValue]? = nil
   ) {
     self.userName = userName
     self.name = name
@@ -23,6 +25,7 @@ package struct Profile: Encodable, Sendable, Hashable {
     self.bio = bio
     self.birthDate = birthDate
     self.email = email
+    self.fields = fields
   }
 
   /// The maximum length of a user name; its characters are ASCII letters and digits, `.`, `_` and `-`.

@@ -16,12 +16,14 @@ package struct PostDraft: Codable, Sendable, Hashable {
   package var capturedAt: Date?
   /// The camera that the composition shows in the inset.
   package var foreground: Camera
+  /// What the definition of fields says of it; nil: nothing.
+  package var fields: [String: FieldValue]?
 
   package init(
     kind: PostKind = .take5, author: String, title: String? = nil, caption: String? = nil,
     alternativeText: String? = nil, visibility: Visibility = .public, place: Place? = nil, location: Coordinate? = nil,
     capturedAt: Date? = nil,
-    foreground: Camera = .front
+    foreground: Camera = .front, fields: [String: FieldValue]? = nil
   ) {
     self.kind = kind
     self.author = author
@@ -33,12 +35,13 @@ package struct PostDraft: Codable, Sendable, Hashable {
     self.location = location
     self.capturedAt = capturedAt
     self.foreground = foreground
+    self.fields = fields
   }
 
   /// Whether another draft has the same words.
   package func hasTexts(of other: PostDraft) -> Bool {
     [title, caption, alternativeText, place?.name]
-      == [other.title, other.caption, other.alternativeText, other.place?.name]
+      == [other.title, other.caption, other.alternativeText, other.place?.name] && fields == other.fields
   }
 }
 
@@ -141,11 +144,13 @@ package struct PostChange: Sendable, Hashable {
   package var location: MemberChange<Coordinate>
   package var visibility: Visibility?
   package var foreground: Camera?
+  package var fields: FieldChange
 
   package init(
     title: MemberChange<String> = .keep, caption: MemberChange<String> = .keep,
     alternativeText: MemberChange<String> = .keep, place: MemberChange<PlaceChange> = .keep,
-    location: MemberChange<Coordinate> = .keep, visibility: Visibility? = nil, foreground: Camera? = nil
+    location: MemberChange<Coordinate> = .keep, visibility: Visibility? = nil, foreground: Camera? = nil,
+    fields: FieldChange = .none
   ) {
     self.title = title
     self.caption = caption
@@ -154,6 +159,7 @@ package struct PostChange: Sendable, Hashable {
     self.location = location
     self.visibility = visibility
     self.foreground = foreground
+    self.fields = fields
   }
 
   /// Applies the change to a draft.
@@ -166,6 +172,7 @@ package struct PostChange: Sendable, Hashable {
     draft.location = location.applied(to: draft.location)
     draft.visibility = visibility ?? draft.visibility
     draft.foreground = foreground ?? draft.foreground
+    draft.fields = fields.applied(to: draft.fields)
     return draft
   }
 }

@@ -11,9 +11,13 @@ struct RegistrationDraft {
   let expiresIn: Int
 
   /// Reads the fields of the body; throws a problem that names every invalid field.
-  init(fields: [String: JSONValue]) throws(Problem) {
+  ///
+  /// - Parameter defined: the fields of users that a definition names.
+  init(fields: [String: JSONValue], defined: [String: FieldDefinition] = [:]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    profile = Profile(&reader)
+    var profile = Profile(&reader)
+    profile.fields = reader.fieldChange(by: defined, among: fields, isWhole: true).applied(to: nil)
+    self.profile = profile
     password = reader.newPassword()
     expiresIn = reader.expiresIn()
     var errors = reader.finish()

@@ -33,7 +33,8 @@ struct AccountRoutes: RouteRoom {
   private func register(_ request: Request) async throws -> Response {
     let passwords = try enabledPasswords()
     try access.limits.countRegistration(from: request.client)
-    let draft = try RegistrationDraft(fields: try await JSONBody.fields(of: request))
+    let draft = try RegistrationDraft(
+      fields: try await JSONBody.fields(of: request), defined: definitions.fields.users)
     guard !Profile.isReserved(userName: draft.userName) else { throw Self.userNameTaken(draft.userName) }
     // Before the work: a name that is taken costs no hash.
     guard try await database.read({ try Accounts.find(named: draft.userName, $0) }) == nil else {

@@ -6,12 +6,13 @@ struct ExportedProfile: NilEncodable {
   let id: String
   let profile: Profile
 
-  private enum CodingKeys: CodingKey { case id }
+  private enum CodingKeys: CodingKey { case id, fields }
 
   func encode(to encoder: any Encoder) throws {
     try profile.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id, forKey: .id)
+    try container.encode(profile.fields ?? [:], forKey: .fields)
   }
 }
 

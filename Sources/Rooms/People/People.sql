@@ -3,7 +3,7 @@
 -- fragment: user_columns(viewer)
 -- A user for a viewer: the posts are those that the viewer sees.
 app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.family_name, app_user.bio,
-  to_char(app_user.birth_date, 'YYYY-MM-DD') AS birth_date, app_user.email, app_user.created_at, app_user.revision,
+  to_char(app_user.birth_date, 'YYYY-MM-DD') AS birth_date, app_user.email, app_user.fields, app_user.created_at, app_user.revision,
   app_user.friends,
   CASE WHEN {visible(app_user.id, 'public', NULL, 'ready', {viewer})} THEN app_user.public_posts ELSE 0 END
   + CASE WHEN {visible(app_user.id, 'friends', NULL, 'ready', {viewer})} THEN app_user.friends_posts ELSE 0 END
@@ -74,11 +74,11 @@ ORDER BY found.place, found.distance, lower(app_user.user_name COLLATE "C"), app
 SELECT set_config('pg_trgm.word_similarity_threshold', '0.4', true)
 
 -- name: save_profile
-INSERT INTO app_user AS saved (id, user_name, name, given_name, family_name, bio, birth_date, email, revision)
-VALUES ($1, $2, $3, $4, $5, $6, $7::date, $8, 1)
+INSERT INTO app_user AS saved (id, user_name, name, given_name, family_name, bio, birth_date, email, fields, revision)
+VALUES ($1, $2, $3, $4, $5, $6, $7::date, $8, $9::jsonb, 1)
 ON CONFLICT (id) DO UPDATE SET
   user_name = excluded.user_name, name = excluded.name, given_name = excluded.given_name,
-  family_name = excluded.family_name, bio = excluded.bio, birth_date = excluded.birth_date, email = excluded.email,
+  family_name = excluded.family_name, bio = excluded.bio, birth_date = excluded.birth_date, email = excluded.email, fields = excluded.fields,
   revision = saved.revision + 1
 
 -- name: add_users

@@ -126,15 +126,15 @@ package enum People: RecordRoom {
     let profile = change.applied(to: former)
     try Self.checkReserved(profile.userName, of: locked, for: viewer)
     try requireUserName(of: id, in: profile, change, former, session)
-    try write(profile, of: id, session)
+    try write(profile, fields: JSON.text(profile.fields ?? [:]), of: id, session)
   }
 
-  private static func write(_ profile: Profile, of id: String, _ session: Session) throws {
+  private static func write(_ profile: Profile, fields: String, of id: String, _ session: Session) throws {
     do {
       try session.execute(
         Self.statements["save_profile"], .text(id), .text(profile.userName), .text(profile.name),
         .text(profile.givenName), .text(profile.familyName), .text(profile.bio), .text(profile.birthDate),
-        .text(profile.email))
+        .text(profile.email), .text(fields))
     } catch let error where error.constraint == "app_user_folded_user_name" {
       throw UserNameTaken()
     }
@@ -165,7 +165,7 @@ package enum People: RecordRoom {
       let set = try row.get("asset_set_id", as: Int64?.self)
       var profile = Profile(
         userName: try row.get("user_name"), name: try row.get("name"), givenName: try row.get("given_name"),
-        familyName: try row.get("family_name"), bio: try row.get("bio"))
+        familyName: try row.get("family_name"), bio: try row.get("bio"), fields: try row.fields())
       if viewer.owns(id) {
         profile.birthDate = try row.get("birth_date")
         profile.email = try row.get("email")

@@ -42,7 +42,8 @@ struct UserRoutes: RouteRoom {
 
   private func saveUser(_ request: Request, replacesAll: Bool) async throws -> Response {
     let (id, urls) = (try name(request), access.mediaURLs(for: request))
-    let change = try ProfileChange(fields: try await JSONBody.fields(of: request), replacesAll: replacesAll)
+    let change = try ProfileChange(
+      fields: try await JSONBody.fields(of: request), replacesAll: replacesAll, defined: definitions.fields.users)
     try access.countSubmission(of: id, request)
     do {
       return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
@@ -66,12 +67,18 @@ struct UserRoutes: RouteRoom {
 extension ProfileChange {
   /// Reads the members of a profile, or of a merge patch of it (RFC 7396); throws a problem that names every invalid member.
   ///
-  /// - Parameter replacesAll: whether members that are absent are empty; the user name is never emptied so.
-  init(fields: [String: JSONValue], replacesAll: Bool) throws(Problem) {
+  /// - Parameters:
+  ///   - replacesAll: whether members that are absent are empty; the user name is never emptied so.
+  ///   - defined: the fields that a definition names.
+  init(
+    fields: [String: JSONValue], replacesAll: Bool, defined: [String: FieldDefinition] = [:]
+  ) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     let profile = Profile(&reader)
+    let change = reader.fieldChange(by: defined, among: fields, isWhole: replacesAll)
     try reader.check()
     self.init(profile)
+    self.fields = change
     isReplacement = replacesAll
     if fields["user_name"] == nil { userName = .keep }
     guard !replacesAll else { return }

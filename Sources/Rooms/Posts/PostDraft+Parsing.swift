@@ -19,6 +19,8 @@ enum PostField: String, CaseIterable, Sendable {
   case placeName = "place_name"
   case placeLatitude = "place_latitude"
   case placeLongitude = "place_longitude"
+  /// JSON.
+  case fields
 
   /// The required fields; the author is that of a request that acts as no user.
   static let required: [PostField] = [.kind, .author]
@@ -39,27 +41,40 @@ enum PostField: String, CaseIterable, Sendable {
 extension PostDraft {
   /// Reads the part `post` of a form, a JSON object; throws a problem that names every invalid field.
   ///
-  /// - Parameter user: the author of a post that names none; nil: the post must name one.
-  package init(json: [UInt8], user: String?) throws(Problem) {
-    self = try Self.read(JSONBody.fields(of: json, part: "post"), path: "post", requiresKind: false, user: user)
+  /// - Parameters:
+  ///   - user: the author of a post that names none; nil: the post must name one.
+  ///   - defined: the fields that a definition names.
+  package init(
+    json: [UInt8], user: String?, defined: [String: FieldDefinition] = [:]
+  ) throws(Problem) {
+    self = try Self.read(
+      JSONBody.fields(of: json, part: "post"), defined, path: "post", requiresKind: false, user: user)
   }
 
   /// Reads a body that is a JSON object; throws a problem that names every invalid field.
-  init(body fields: [String: JSONValue], user: String?) throws(Problem) {
-    self = try Self.read(fields, path: "", requiresKind: true, user: user)
+  init(
+    body fields: [String: JSONValue], user: String?, defined: [String: FieldDefinition] = [:]
+  ) throws(Problem) {
+    self = try Self.read(fields, defined, path: "", requiresKind: true, user: user)
   }
 
   /// Reads the fields of a form; throws a problem that names every invalid field.
-  init(form fields: [PostField: [UInt8]], user: String?) throws(Problem) {
+  init(
+    form fields: [PostField: [UInt8]], user: String?, defined: [String: FieldDefinition] = [:]
+  ) throws(Problem) {
     var values: [String: JSONValue] = [:]
     for (field, bytes) in fields {
+      if field == .fields {
+        values[field.rawValue] = .object(try JSONBody.fields(of: bytes, part: field.rawValue))
+        continue
+      }
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw ProblemKind.invalid([FieldError(field.rawValue, "is not valid UTF-8")])
       }
       values[field.rawValue] = field.value(text)
     }
     var reader = FieldReader(values, path: "")
-    let draft = Self.read(&reader, requiresKind: true, user: user) { reader in
+    let draft = Self.read(&reader, among: values, defined, requiresKind: true, user: user) { reader in
       let location = Self.coordinate(&reader, "latitude", "longitude", among: values)
       let center = Self.coordinate(&reader, "place_latitude", "place_longitude", among: values)
       let hasPlace = values.keys.contains { $0.hasPrefix("place") }
@@ -72,10 +87,10 @@ extension PostDraft {
   }
 
   private static func read(
-    _ fields: [String: JSONValue], path: String, requiresKind: Bool, user: String?
+    _ fields: [String: JSONValue], _ defined: [String: FieldDefinition], path: String, requiresKind: Bool, user: String?
   ) throws(Problem) -> PostDraft {
     var reader = FieldReader(fields, path: path)
-    let draft = read(&reader, requiresKind: requiresKind, user: user) { reader in
+    let draft = read(&reader, among: fields, defined, requiresKind: requiresKind, user: user) { reader in
       (reader.object("place", Self.place), reader.object("location", Self.coordinate))
     }
     try reader.check()
@@ -83,8 +98,8 @@ extension PostDraft {
   }
 
   private static func read(
-    _ reader: inout FieldReader, requiresKind: Bool, user: String?,
-    readLocation: (inout FieldReader) -> (Place?, Coordinate?)
+    _ reader: inout FieldReader, among values: [String: JSONValue], _ defined: [String: FieldDefinition],
+    requiresKind: Bool, user: String?, readLocation: (inout FieldReader) -> (Place?, Coordinate?)
   ) -> PostDraft {
     let kind = reader.choice("kind", of: PostKind.self, isRequired: requiresKind)
     let author = reader.author(actingAs: user)
@@ -95,10 +110,11 @@ extension PostDraft {
     let foreground = reader.choice("foreground", of: Camera.self)
     let (place, location) = readLocation(&reader)
     let capturedAt = reader.time("captured_at")
+    let fields = reader.fieldChange(by: defined, among: values, isWhole: true)
     return PostDraft(
       kind: kind ?? .take5, author: author, title: title, caption: caption, alternativeText: alternativeText,
       visibility: visibility ?? .public, place: place, location: location, capturedAt: capturedAt,
-      foreground: foreground ?? .front)
+      foreground: foreground ?? .front, fields: fields.applied(to: nil))
   }
 
   static func place(_ reader: inout FieldReader) -> Place? {
@@ -131,7 +147,7 @@ extension PostDraft {
 extension PostChange {
   /// Reads a merge patch (RFC 7396): absent fields stay as they are, null removes a value; throws a problem that names
   /// every invalid field.
-  init(fields: [String: JSONValue]) throws(Problem) {
+  init(fields: [String: JSONValue], defined: [String: FieldDefinition] = [:]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     func change<Value>(
       _ name: String, _ value: Value?, of object: [String: JSONValue]? = nil
@@ -145,6 +161,7 @@ extension PostChange {
     let location = reader.object("location", PostDraft.coordinate)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let foreground = reader.choice("foreground", of: Camera.self)
+    let ofDefinition = reader.fieldChange(by: defined, among: fields, isWhole: false)
     try reader.check()
     let named: [String: JSONValue] = if case .object(let members)? = fields["place"] { members } else { [:] }
     let placeChange = place.map { place in
@@ -155,7 +172,8 @@ extension PostChange {
     self.init(
       title: change("title", title), caption: change("caption", caption),
       alternativeText: change("alternative_text", alternativeText), place: change("place", placeChange),
-      location: change("location", location), visibility: visibility, foreground: foreground)
+      location: change("location", location), visibility: visibility, foreground: foreground,
+      fields: ofDefinition)
   }
 }
 
@@ -163,11 +181,12 @@ extension PostChange {
 struct PostDraftResponse: NilEncodable {
   let draft: PostDraft
 
-  private enum CodingKeys: CodingKey { case place }
+  private enum CodingKeys: CodingKey { case place, fields }
 
   func encode(to encoder: any Encoder) throws {
     try draft.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(draft.place.map(PlaceResponse.init), forKey: .place)
+    try container.encode(draft.fields ?? [:], forKey: .fields)
   }
 }

@@ -69,7 +69,7 @@ extension PostRoutes {
     guard JSONBody.isPlain(request) else {
       return try await .form(of: request, space: submissions.space, limits: limits, definitions: definitions)
     }
-    return try await .json(of: request, limits: limits) { references in
+    return try await .json(of: request, limits: limits, defined: definitions.fields.posts) { references in
       try uploads.content(of: references, for: request.caller, accepting: definitions.accepted)
     }
   }

@@ -32,7 +32,7 @@ struct PostRoutes: RouteRoom {
 
   private func changePost(_ request: Request) async throws -> Response {
     let id = try id(.post, request)
-    let change = try PostChange(fields: try await JSONBody.fields(of: request))
+    let change = try PostChange(fields: try await JSONBody.fields(of: request), defined: definitions.fields.posts)
     return try await show(request, postJSON(for: request), changing: true, else: Self.notFound(.post, id)) {
       viewer, session in
       switch try Posts.change(id, for: viewer, change, session, check: request.checkVersion) {

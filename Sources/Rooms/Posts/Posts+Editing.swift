@@ -37,7 +37,7 @@ extension Posts {
     let hasMedia = try row.get("job", as: String?.self) != nil
     if !hasMedia, (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty { return .missingText }
     let changed = try session.execute(
-      Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { $0.value(draft) }
+      Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { try $0.value(draft) }
     ).single()
     if draft.visibility < before.visibility { try renameMedia(of: row.get("id"), session) }
     if draft.foreground != before.foreground { try Reprocessing.remake(id, session) }

@@ -130,12 +130,12 @@ struct FormReader: ~Copyable {
           "The form has the part \(field.rawValue) in addition to the part post.",
           errors: [FieldError(field.rawValue, "must be in the part post")])
       }
-      return (try PostDraft(json: post, user: user), [post])
+      return (try PostDraft(json: post, user: user, defined: definitions.fields.posts), [post])
     }
     let required = PostField.required.filter { $0 != .author || user == nil }
     let missing = required.filter { fields[$0] == nil }.map(\.rawValue)
     guard missing.isEmpty else { throw ProblemKind.missing(parts: missing + clips) }
     let text = PostField.allCases.flatMap { field in fields[field].map { [Array(field.rawValue.utf8), $0] } ?? [] }
-    return (try PostDraft(form: fields, user: user), text)
+    return (try PostDraft(form: fields, user: user, defined: definitions.fields.posts), text)
   }
 }

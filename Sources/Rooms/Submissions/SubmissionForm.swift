@@ -95,15 +95,18 @@ struct SubmissionForm: Sendable {
 
   /// Reads the JSON of a request, which names uploads instead of files.
   ///
-  /// - Parameter content: looks up the uploads.
+  /// - Parameters:
+  ///   - defined: the fields of posts.
+  ///   - content: looks up the uploads.
   static func json(
-    of request: Request, limits: PartLimits, content: (UploadReferences) throws -> ReferredContent
+    of request: Request, limits: PartLimits, defined: [String: FieldDefinition],
+    content: (UploadReferences) throws -> ReferredContent
   ) async throws -> SubmissionForm {
     let body = try await request.body.collect(upTo: JSONBody.maxBytes)
     var fields = try JSONBody.fields(of: body, part: "body")
     let references = try UploadReferences(
       taking: SubmissionPart.allCases, from: &fields, maxPhotos: limits.photos)
-    let draft = try PostDraft(body: fields, user: request.caller.user)
+    let draft = try PostDraft(body: fields, user: request.caller.user, defined: defined)
     // Before the uploads are looked at: what the kind demands shows in their names.
     _ = try Media(references.ids, of: draft, textField: "caption")
     let found: Content =

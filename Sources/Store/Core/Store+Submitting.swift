@@ -96,7 +96,7 @@ extension Store {
       .text(post.description), .text(status.rawValue), .text(job?.description), .integer(set),
       .text(punctuality?.state.rawValue), .integer(punctuality?.lateSeconds.map(Int64.init)), .bool(isHeld),
     ]
-    try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { $0.value(draft) })
+    try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { try $0.value(draft) })
   }
 }
 

@@ -120,6 +120,7 @@ extension Store {
   package static let migrations = [
     Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
     Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
+    Migration(version: 158, name: "fields", PackageResources.v0158_fields_sql),
   ]
 }
 
@@ -181,6 +182,11 @@ extension Row {
   /// Reads the reasons of a verdict; most have none, which shows without a decoder.
   package func reasons() throws(PostgresError) -> [Reason] {
     try get("reasons", as: String.self) == "[]" ? [] : json("reasons")
+  }
+
+  /// Reads the column `fields`; nil: it has none.
+  package func fields() throws(PostgresError) -> [String: FieldValue]? {
+    try get("fields", as: String.self) == "{}" ? nil : json("fields")
   }
 
   /// Reads a column of JSON; the error names the key that is wrong.

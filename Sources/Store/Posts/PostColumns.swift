@@ -8,9 +8,10 @@ package struct PostColumn: Sendable {
   let name: String
   /// Whether a change of a post writes the column.
   let isChangeable: Bool
-  package let value: @Sendable (PostDraft) -> Parameter
+  package let value: @Sendable (PostDraft) throws -> Parameter
 
-  private init(_ name: String, isChangeable: Bool = false, _ value: @escaping @Sendable (PostDraft) -> Parameter) {
+  private init(_ name: String, isChangeable: Bool = false, _ value: @escaping @Sendable (PostDraft) throws -> Parameter)
+  {
     self.name = name
     self.isChangeable = isChangeable
     self.value = value
@@ -30,6 +31,7 @@ package struct PostColumn: Sendable {
     PostColumn("latitude", isChangeable: true) { .double($0.location?.latitude) },
     PostColumn("longitude", isChangeable: true) { .double($0.location?.longitude) },
     PostColumn("foreground", isChangeable: true) { .text($0.foreground.rawValue) },
+    PostColumn("fields", isChangeable: true) { .text(try JSON.text($0.fields ?? [:])) },
     PostColumn("captured_at") { draft in
       .timestamp(microseconds: draft.capturedAt.map(\.microseconds))
     },
@@ -61,7 +63,7 @@ extension PostDraft {
       visibility: try row.enumValue("visibility"), place: place,
       location: try Self.coordinate(row, "latitude", "longitude"),
       capturedAt: try row.get("captured_at", as: Int64?.self).map(Date.init(microseconds:)),
-      foreground: try row.enumValue("foreground"))
+      foreground: try row.enumValue("foreground"), fields: try row.fields())
   }
 
   private static func coordinate(

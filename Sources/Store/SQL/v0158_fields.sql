@@ -1,0 +1,9 @@
+-- What definitions of fields say of posts and of users.
+ALTER TABLE post ADD COLUMN fields jsonb NOT NULL DEFAULT '{}';
+ALTER TABLE app_user ADD COLUMN fields jsonb NOT NULL DEFAULT '{}';
+
+-- For lists of posts with a field of a value.
+CREATE INDEX post_fields ON post USING gin (fields jsonb_path_ops) WHERE fields <> '{}';
+
+CREATE TRIGGER post_fields_changed BEFORE UPDATE ON post FOR EACH ROW
+  WHEN (OLD.fields IS DISTINCT FROM NEW.fields) EXECUTE FUNCTION post_changed();
