@@ -99,6 +99,36 @@ struct AreaListTests {
     }
   }
 
+  @Test("a page of the posts in a polygon of the whole world reads at most three times of what one of a city reads")
+  func world() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.pool.run { session in
+        for line in Self.fill.split(separator: ";") { try session.executeScript(String(line), name: "fill") }
+        func read(_ corners: [(Double, Double)]) throws -> Int {
+          var filter = PostFilter(visibilities: [.public])
+          filter.area = try #require(MapArea(polygons: [[corners.map { MapArea.Corner($0.0, $0.1) }]]))
+          return try #require(filter.area).pieces.reduce(0) { read, piece in
+            var read = read
+            let isCrowded = try Posts.isCrowded(piece, session)
+            _ = try Posts.newest(filter, .unrestricted, piece, PageRequest(limit: 50), isCrowded: isCrowded) { query in
+              read += try StatementPlan(of: query.statement.text, query.parameters, session).rowsRead
+              return Array(try session.execute(query.statement, query.parameters))
+            }
+            return read
+          }
+        }
+        let city = try read([(13.3, 52.4), (13.5, 52.4), (13.6, 52.5), (13.5, 52.6), (13.3, 52.6), (13.2, 52.5)])
+        #expect(city > 0)
+        for world in [
+          [(-180.0, -90.0), (180, -90), (180, 90), (-180, 90)], [(-180, -85), (-180, 85), (180, 85), (180, -85)],
+          [(-250, -85), (250, -85), (250, 85), (-250, 85)],
+        ] {
+          #expect(try read(world) <= 3 * city, "\(world)")
+        }
+      }
+    }
+  }
+
   @Test("the posts of some authors or of friends in an area are those that they have there")
   func authors() async throws {
     try await StoreFixture.with { fixture in

@@ -173,7 +173,7 @@ struct ListTests {
       for (filters, expected) in [
         ("", "210"), (#","author":"bob""#, "1"), (#","author":["bob","ada"]"#, "10"), (#","author":[]"#, "210"),
         (#","status":["failed","ready"]"#, "3210"), (#","status":["failed"],"author":["bob"]"#, "3"),
-        (#","status":[]"#, "210"), (#","status":["failed"],"author":["ada"]"#, ""),
+        (#","status":[]"#, "210"), (#","status":"ready""#, "210"), (#","status":["failed"],"author":["ada"]"#, ""),
       ] {
         let titles = Self.titles(try await search(filters)).map { String($0.prefix(13).suffix(1)) }
         #expect(titles.joined() == expected, "\(filters)")
@@ -181,7 +181,6 @@ struct ListTests {
       for (wrong, field) in [
         (#","author":[7]"#, "author"), (#","author":"""#, "author"), (#","author":["a","\u0000"]"#, "author"),
         (#","author":\#(Array(repeating: "ada", count: 101))"#, "author"), (#","status":["gone"]"#, "status"),
-        (#","status":"ready""#, "status"),
       ] {
         let response = try await search(wrong)
         #expect(response.status == 400 && response.json["errors"][0]["field"] == .string(field), "\(wrong)")

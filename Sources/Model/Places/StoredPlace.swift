@@ -17,6 +17,8 @@ package struct StoredPlace: Sendable, Hashable {
   /// What the viewer has noted about it.
   package let note: String?
   package let ratings: PlaceRatings
+  /// The distance from the point of the list, in meters; nil: no list by distance from a point has it.
+  package var distance: Double?
 
   package init(
     id: String, description: PlaceDescription, author: String?, createdAt: Date, revision: Int64, counts: PlaceCounts,

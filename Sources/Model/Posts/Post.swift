@@ -21,6 +21,8 @@ package struct Post: Sendable, Hashable {
   package let assets: [Role: Asset]
   /// The variants of each photo by role, in the order of submission.
   package let photos: [[Role: Asset]]
+  /// The distance from the point of the list, in meters; nil: no list by distance from a point has it.
+  package var distance: Double?
 
   package init(
     id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, updatedAt: Date,

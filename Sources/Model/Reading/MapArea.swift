@@ -57,6 +57,11 @@ package struct MapArea: Sendable, Hashable {
     self.pieces = pieces
   }
 
+  /// The square degrees around its pieces: what of two areas is smaller has fewer posts.
+  package var extent: Double {
+    pieces.compactMap(\.bounds).reduce(0) { $0 + ($1.east - $1.west) * ($1.north - $1.south) }
+  }
+
   /// The copies of the ring, shifted by multiples of 360°, that overlap the range -180 to 180.
   private static func copies(of ring: [Corner], holes: [[Corner]]) -> [Piece] {
     [-360.0, 0, 360].compactMap { shift in

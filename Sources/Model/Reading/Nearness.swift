@@ -45,4 +45,6 @@ package enum PostOrder: String, Sendable, CaseIterable {
   case newest
   /// The nearest first, of those near a point.
   case distance
+  /// The latest first by the time that the calendar goes by, of one author.
+  case taken
 }

@@ -8,14 +8,18 @@ package struct PostFilter: Sendable, Hashable {
   package var authors: [String]
   /// The user whose own posts, and those of whose friends, the list has; nil: no feed.
   package var feed: String?
-  package var kind: PostKind?
+  /// The kinds; empty: all.
+  package var kinds: Set<PostKind>
   /// The app's id of a place.
   package var place: String?
+  /// A category of the post's place.
+  package var category: String?
   /// The audiences; empty: all.
   package var visibilities: Set<Visibility>
   /// The statuses; empty: none.
   package var statuses: Set<PostStatus>
-  /// The range of times of submission, in microseconds since 1970-01-01 UTC; `to` is excluded.
+  /// The range of times of submission, in the order `taken` of those that the calendar goes by, in microseconds since 1970-01-01 UTC; `to` is
+  /// excluded.
   package var from: Int64?
   package var to: Int64?
   /// The time, as in `from`, since when they have changed: the list then has the latest change first.
@@ -26,11 +30,11 @@ package struct PostFilter: Sendable, Hashable {
   package var order = PostOrder.newest
 
   package init(
-    authors: [String] = [], kind: PostKind? = nil, place: String? = nil, visibilities: Set<Visibility> = [],
+    authors: [String] = [], kinds: Set<PostKind> = [], place: String? = nil, visibilities: Set<Visibility> = [],
     statuses: Set<PostStatus> = [.ready], from: Int64? = nil, to: Int64? = nil, area: MapArea? = nil
   ) {
     self.authors = authors
-    self.kind = kind
+    self.kinds = kinds
     self.place = place
     self.visibilities = visibilities
     self.statuses = statuses

@@ -90,11 +90,9 @@ extension KitHolder {
     taking fields: inout [String: JSONValue], _ request: Request
   ) throws(Problem) -> Inclusion {
     var reader = FieldReader(["include": fields.removeValue(forKey: "include") ?? .null], path: "")
-    let parts: Set<Inclusion.Part>? = reader.value("include", "expected a list of author, mine, place") {
-      PostSearch.set($0)
-    }
+    let parts = reader.choices("include", of: Inclusion.Part.self)
     try reader.check()
-    return try inclusion(parts ?? [], request)
+    return try inclusion(parts, request)
   }
 
   private func inclusion(

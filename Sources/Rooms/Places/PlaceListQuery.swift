@@ -7,6 +7,7 @@ struct PlaceListQuery {
   private(set) var parameters: [Parameter]
   private var conditions: [String] = []
   private let order: PlaceOrder
+  private let isNear: Bool
   private let viewer: Viewer
 
   /// What distances are subtracted from, in millimeters: the nearest has the largest key.
@@ -18,6 +19,7 @@ struct PlaceListQuery {
     _ nearest: NearestFirst? = nil
   ) {
     order = filter.order
+    isNear = filter.near != nil
     self.viewer = viewer
     parameters = [
       .integer(page.after?.time ?? .max), .integer(page.after?.id ?? .max), .integer(page.limit + 1), viewer.parameter,
@@ -53,9 +55,7 @@ struct PlaceListQuery {
 
   /// The statement of the places that everybody knows, whose parameters are `parameters`.
   var statement: Statement {
-    var arguments = arguments
     guard order == .distance else { return Places.statements["places"].filled(name, arguments) }
-    arguments["distance"] = Self.distance
     return Places.statements["places_by_distance"].filled(name, arguments)
   }
 
@@ -70,7 +70,10 @@ struct PlaceListQuery {
       case .saves: viewer == .unrestricted ? "save_count" : "favourite_count"
       case .distance: "(\(Self.farthest) - \(Self.distance))"
       }
-    return ["conditions": conditions.isEmpty ? "true" : conditions.joined(separator: " AND "), "key": key]
+    return [
+      "conditions": conditions.isEmpty ? "true" : conditions.joined(separator: " AND "), "key": key,
+      "distance": isNear ? Self.distance : "NULL::bigint",
+    ]
   }
 
   private var name: String { arguments.sorted { $0.key < $1.key }.map(\.value).joined(separator: ".") }

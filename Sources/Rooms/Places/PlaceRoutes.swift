@@ -27,7 +27,7 @@ struct PlaceRoutes: RouteRoom {
     var page = PageRequest()
     if ids.isEmpty {
       filter.area = reader.box("box")
-      filter.near = reader.near("near", radius: "radius")
+      filter.near = reader.near()
       filter.category = reader.text("category")
       filter.order = reader.order("sort", near: filter.near, distance: PlaceOrder.distance) ?? .posts
       page = reader.page()
@@ -71,14 +71,17 @@ struct PlaceRoutes: RouteRoom {
 
   private func readMap(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let area = reader.box("box") ?? MapArea(west: -180, south: -90, east: 180, north: 90)
-    let (from, to) = (
-      reader.time("from").map(Date.init(microseconds:)), reader.time("to").map(Date.init(microseconds:))
-    )
+    let viewer = request.caller.viewer
+    let filter = try PostFilter(&reader, for: viewer, .map)
     try reader.finish()
-    guard let area else { throw ProblemKind.invalidQuery.problem("The box is invalid.") }
-    let map = ActivityMap(area, from: from, to: to, now: Date())
-    let cells = try await queryList { try Places.activity(map, $0) }
+    guard let area = filter.areas.read ?? MapArea(west: -180, south: -90, east: 180, north: 90) else {
+      throw ProblemKind.invalidQuery.problem("The box is invalid.")
+    }
+    let map = ActivityMap(
+      area, from: filter.from.map(Date.init(microseconds:)), to: filter.to.map(Date.init(microseconds:)), now: Date())
+    let cells = try await queryList(isWide: !filter.isOfAll) { session in
+      filter.isOfAll ? try Places.activity(map, session) : try Posts.activity(of: filter, on: map, for: viewer, session)
+    }
     return try .uncached(ActivityMapResponse(map, cells))
   }
 }

@@ -62,11 +62,11 @@ SELECT {place_columns($2)} FROM place {place_parts($2)} WHERE place.id = $1 AND 
 -- name: places_by_id
 SELECT {place_columns($2)} FROM place {place_parts($2)} WHERE place.id = ANY ($1::text[]) AND {known(place, $2)} ORDER BY place.id
 
--- name: places(conditions, key)
--- The key is what has the largest value in the first place.
+-- name: places(conditions, key, distance)
+-- The key is what has the largest value in the first place. The distance is that from the point of the list in millimeters.
 -- Which places are those of the page is decided by an index; their rows, photos and notes are read one by one, and OFFSET keeps it so.
-SELECT {place_columns($4)}, chosen.key FROM (
-  SELECT number, {key} AS key FROM place
+SELECT {place_columns($4)}, chosen.key, chosen.distance FROM (
+  SELECT number, {key} AS key, {distance} AS distance FROM place
   WHERE {conditions} AND {open(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
   ORDER BY {key} DESC, number DESC LIMIT $3::int) AS chosen
 CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place {place_parts($4)}
@@ -83,10 +83,10 @@ SELECT {place_columns($4)}, chosen.key, chosen.distance, chosen.found, chosen.re
 CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place {place_parts($4)}
 ORDER BY chosen.key DESC, chosen.number DESC
 
--- name: places_of_friends(conditions, key)
+-- name: places_of_friends(conditions, key, distance)
 -- Those whose coordinates only posts for friends say, where these say that they are.
-SELECT {place_columns($4)}, chosen.key FROM (
-  SELECT number, max({key}) AS key FROM (
+SELECT {place_columns($4)}, chosen.key, chosen.distance FROM (
+  SELECT number, max({key}) AS key, min({distance}) AS distance FROM (
     SELECT friend.position, place.number, place.post_count, place.favourite_count
     FROM place_friend AS friend JOIN place ON place.id = friend.place_id
     WHERE place.latitude IS NULL AND NOT place.is_hidden AND {befriended(friend, $4)} AND friend.user_id = ANY (ARRAY(

@@ -96,8 +96,11 @@ package enum Places: RecordRoom {
       rows = rows.filter { seen.insert($0.cursor.id).inserted }
         .sorted { ($0.cursor.time, $0.cursor.id) > ($1.cursor.time, $1.cursor.id) }
       let shown = rows.prefix(page.limit)
-      return Page(
-        items: try read(of: shown.map(\.row), session), next: rows.count > page.limit ? shown.last?.cursor : nil)
+      var places = try read(of: shown.map(\.row), session)
+      for (index, (row, _)) in shown.enumerated() where filter.near != nil {
+        places[index].distance = try Double(row.get("distance", as: Int64.self)) / 1000
+      }
+      return Page(items: places, next: rows.count > page.limit ? shown.last?.cursor : nil)
     }
   }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 internal import Model
 
-/// The JSON of a stored place; unknown values are null.
+/// The JSON of a stored place; unknown values are null, and `distance` is there in a list near a point only.
 struct StoredPlaceResponse: NilEncodable {
   private let place: StoredPlace
   private let urls: MediaURLs
@@ -11,7 +11,7 @@ struct StoredPlaceResponse: NilEncodable {
     self.urls = urls
   }
 
-  private enum CodingKeys: CodingKey { case id, author, createdAt, counts, photo, note, ratings }
+  private enum CodingKeys: CodingKey { case id, author, createdAt, counts, photo, note, ratings, distance }
 
   private struct Ratings: NilEncodable {
     let mean: Double?
@@ -31,6 +31,7 @@ struct StoredPlaceResponse: NilEncodable {
     try container.encode(place.note, forKey: .note)
     try container.encode(
       Ratings(mean: place.ratings.mean, count: place.ratings.count, own: place.ratings.own), forKey: .ratings)
+    if let distance = place.distance { try container.encode(distance, forKey: .distance) }
   }
 }
 

@@ -5,12 +5,16 @@ import Store
 /// The statement of a list of posts, for one piece of the area of its filter.
 struct PostListQuery {
   private(set) var parameters: [Parameter]
-  private var conditions: [String] = []
-  private let filter: PostFilter
+  private(set) var conditions: [String] = []
+  let filter: PostFilter
   /// The map cells of the area, each of which has its latest posts in an index; nil: the posts of all cells are filtered.
-  private let cells: [Int]?
+  let cells: [Int]?
   /// The number of the parameter with the piece, all of whose posts are read and then sorted; nil: posts are read in their order.
-  private var sorted: Int?
+  private(set) var sorted: Int?
+  /// Whether the list reads the posts of each place of its category.
+  let isByPlace: Bool
+  /// Whether posts are counted by the cells of a map, in no order.
+  let isCounted: Bool
 
   /// The number of map cells of an area of five by five degrees. For a larger area the newest of all posts are filtered
   /// instead, because many of them lie in it.
@@ -19,6 +23,10 @@ struct PostListQuery {
   /// The number of posts in an area up to which all of them are read and sorted. Where more are, a page is soon found among the latest.
   static let maxSorted = 2000
 
+  /// The number of places of a category up to which the posts of each are read in their order. Where more are, a page is soon found among the
+  /// latest.
+  static let maxPlaces = 1000
+
   /// The beginning of the year 1 and the end of the year 9999, in microseconds since 1970-01-01 UTC.
   private static let times: (first: Int64, last: Int64) = (-62_135_596_800_000_000, 253_402_300_799_000_000)
 
@@ -26,12 +34,17 @@ struct PostListQuery {
   ///   - nearest: of a list by distance, what is read for the piece.
   ///   - isCrowded: whether the posts of the piece are read in their order, because it has more than are sorted.
   ///   - cells: the map cells whose posts are read in their order; nil: the posts of all cells are filtered.
+  ///   - isByPlace: whether the posts of each place of the filter's category are read in their order.
+  ///   - level: the level of a map, by whose cells posts are counted; nil: posts are listed.
   init(
     _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest,
-    _ nearest: NearestFirst? = nil, isCrowded: Bool = false, cells: [Int]? = nil
+    _ nearest: NearestFirst? = nil, isCrowded: Bool = false, cells: [Int]? = nil, isByPlace: Bool = false,
+    level: Int? = nil
   ) {
     self.filter = filter
     self.cells = cells
+    self.isByPlace = isByPlace
+    isCounted = level != nil
     let isSorted = nearest == nil && piece != nil && !isCrowded
     // By the time of submission, `to` is the end of the first page.
     let isByChange = filter.updatedSince != nil
@@ -44,7 +57,7 @@ struct PostListQuery {
     parameters = [
       .timestamp(microseconds: end.time), .integer(filter.order == .distance ? first.id : end.id),
       .timestamp(microseconds: filter.from ?? Self.times.first), .texts(filter.statuses.map(\.rawValue).sorted()),
-      Posts.parameter(filter.visibilities), .integer(page.limit + 1), viewer.parameter,
+      Posts.parameter(filter.visibilities), .integer(level ?? page.limit + 1), viewer.parameter,
     ]
     if let near = filter.near {
       // The parameters 8 to 10.
@@ -55,11 +68,11 @@ struct PostListQuery {
     if let nearest {
       // The parameters 11 to 13.
       parameters += [.integer(first.time), .double(nearest.longitude), .integer(nearest.count)]
-      if let area = filter.area {
-        let within = area.condition(from: parameters.count + 1)
-        parameters += within.parameters
-        conditions.append(within.text)
-      }
+    }
+    if let area = filter.areas.required {
+      let within = area.condition(from: parameters.count + 1)
+      parameters += within.parameters
+      conditions.append(within.text)
     }
     if let since = filter.updatedSince {
       require("updated_at >= $::timestamptz", .timestamp(microseconds: since))
@@ -93,80 +106,45 @@ struct PostListQuery {
     return others.isEmpty || others.count == cells.count ? [cells] : [[middle], others]
   }
 
-  /// The statement, whose parameters are `parameters`.
-  var statement: Statement {
-    let conditions = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
-    if filter.order == .distance {
-      return Posts.statements["posts_by_distance"].filled(
-        conditions, ["conditions": conditions, "distance": Self.distance])
-    }
-    func list(_ suffix: String, from source: String = "post", limit: String = "$6::int") -> Statement {
-      Posts.statements["posts"].filled(
-        suffix, ["source": source, "conditions": conditions, "time": time, "limit": limit])
-    }
-    if let sorted {
-      // OFFSET keeps the planner from another index, whose rows it would compare with those of the piece.
-      let within = "(SELECT * FROM post WHERE position <@ $\(sorted)::polygon OFFSET 0) AS post"
-      return list("within.\(sorted).\(conditions)", from: within)
-    }
-    guard let keys else { return list(conditions) }
-    var rows = keys.rows.replacing("$", with: "$\(parameters.count)")
-    if filter.feed != nil {
-      let latest = list("latest", limit: "1").text
-      let newest = Posts.statements["newest_keys"].filled("feed", ["keys": rows, "latest": latest, "time": time])
-      rows = "(\(newest.text))"
-    }
-    return Posts.statements["posts_by_key"].filled(
-      "\(keys.name).\(conditions)", ["keys": rows, "list": list("key").text, "time": time])
-  }
-
-  /// The column whose latest come first.
-  private var time: String { filter.updatedSince == nil ? "created_at" : "updated_at" }
-
-  /// The keys whose posts are each a separate range of an index, and the column of the key; nil if there is one range.
-  private var keys: (name: String, column: String, rows: String, parameter: Parameter)? {
-    if filter.order == .distance || sorted != nil { return nil }
-    if let user = filter.feed {
-      let rows = "(SELECT $::text UNION ALL SELECT target FROM relation WHERE user_id = $ AND kind = 'friend')"
-      return ("of_feed", "author", rows, .text(user))
-    }
-    if let cells { return ("by_key", "map_cell", "unnest($::int[])", .integers(cells.map(Int64.init))) }
-    guard filter.authors.count > 1 else { return nil }
-    return ("by_key", "author", "unnest($::text[])", .texts(filter.authors))
-  }
-
+  /// Adds what the filter asks of each post beside its time and place: the one list of these conditions.
   private mutating func addConditions(isSorted: Bool) {
     let keys = isSorted ? nil : self.keys
     let authors = filter.authors
     if let keys { conditions.append("\(keys.column) = keys.key") }
     if authors.count == 1 { require("author = $", .text(authors[0])) }
     if authors.count > 1, keys?.column != "author" { require("author = ANY ($::text[])", .texts(authors)) }
+    if let user = filter.feed, keys?.column != "author" { require(ofFeed(isSorted: isSorted), .text(user)) }
     if let cells, keys?.column != "map_cell" { require("map_cell = ANY ($::int[])", .integers(cells.map(Int64.init))) }
     if !filter.ids.isEmpty { require("public_id = ANY ($::uuid[])", .texts(filter.ids.map(\.description))) }
     if let place = filter.place { require("place_id = $", .text(place)) }
-    if let kind = filter.kind { require("kind = $", .text(kind.rawValue)) }
-    if filter.near != nil, filter.order == .newest { conditions.append("\(Self.distance) <= $10::bigint") }
+    if let category = filter.category, !isByPlace || isSorted {
+      require(
+        """
+        (SELECT place.categories @> ARRAY[$::text] AND (NOT place.is_hidden OR viewer::text IS NULL)
+        FROM place WHERE place.id = post.place_id)
+        """, .text(category))
+    }
+    if let kind = filter.kinds.first, filter.kinds.count == 1 { require("kind = $", .text(kind.rawValue)) }
+    if filter.kinds.count > 1, keys?.column != "kind" { require("kind = ANY ($::text[])", kinds) }
+    if filter.near != nil, filter.order != .distance { conditions.append("\(Self.distance) <= $10::bigint") }
+  }
+
+  /// The condition that a post is the user's or a friend's. Numbers are counted from the posts of each of them; of the posts of an area or of a
+  /// place, each asks for its author.
+  private func ofFeed(isSorted: Bool) -> String {
+    isCounted && !isSorted && filter.place == nil
+      ? "author IN (SELECT $::text UNION ALL SELECT target FROM relation WHERE user_id = $ AND kind = 'friend')"
+      : """
+      (author = $ OR (SELECT true FROM relation
+        WHERE relation.user_id = $ AND relation.target = post.author AND relation.kind = 'friend') IS NOT NULL)
+      """
   }
 
   private mutating func require(_ condition: String, _ parameter: Parameter) {
     parameters.append(parameter)
-    conditions.append(condition.replacing("$", with: "$\(parameters.count)"))
+    conditions.append(condition.replacing("$", with: "$\(parameters.count)").replacing("viewer", with: "$7"))
   }
 
   /// The distance from the point whose latitude and longitude are the parameters 8 and 9.
-  private static let distance = distance(latitude: "$8::float8", longitude: "$9::float8")
-
-  /// The distance of the column `position` from a point, in millimeters (haversine formula; Sinnott, 1984).
-  static func distance(latitude: String, longitude: String) -> String {
-    """
-    (\(2000 * Nearness.earthRadius) * asin(least(1, sqrt(
-      power(sin(radians(position[1] - \(latitude)) / 2), 2) + cos(radians(\(latitude))) * cos(radians(position[1]))
-        * power(sin(radians(position[0] - \(longitude)) / 2), 2)))))::bigint
-    """
-  }
-
-  /// Formats a polygon for PostgreSQL: the longitude is x.
-  static func polygon(_ corners: [MapArea.Corner]) -> String {
-    "(" + corners.map { "(\($0.longitude),\($0.latitude))" }.joined(separator: ",") + ")"
-  }
+  static let distance = distance(latitude: "$8::float8", longitude: "$9::float8")
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 internal import Model
 
-/// The JSON of a post. Every key is present; unknown values are null.
+/// The JSON of a post. Every key but `distance` is present; unknown values are null.
 struct PostResponse: NilEncodable {
   private let post: Post
   private let urls: MediaURLs
@@ -18,7 +18,7 @@ struct PostResponse: NilEncodable {
   static func path(_ id: PublicID) -> String { "/v1/posts/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, status, createdAt, updatedAt, job, counts, window, offsetSeconds, reasons, assets, photos
+    case id, status, createdAt, updatedAt, job, counts, window, offsetSeconds, reasons, assets, photos, distance
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -39,6 +39,7 @@ struct PostResponse: NilEncodable {
     try container.encode(assets, forKey: .assets)
     try container.encode(
       post.photos.map { $0.mapValues { AssetResponse($0, urls, isPublic: isPublic) } }, forKey: .photos)
+    if let distance = post.distance { try container.encode(distance, forKey: .distance) }
   }
 }
 

@@ -19,19 +19,8 @@ extension PostRoutes {
 
   private func listPosts(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    var filter = PostFilter()
-    filter.ids = reader.ids("id")
-    filter.authors = reader.texts("author")
-    filter.place = reader.text("place")
-    filter.area = reader.box("box")
-    filter.near = reader.near("near", radius: "radius")
-    filter.order = reader.order("sort", near: filter.near, distance: PostOrder.distance) ?? .newest
-    // A client that names posts gets them as they are.
-    let isByID = !filter.ids.isEmpty
-    Self.read(
-      &reader, into: &filter, visibilities: isByID ? [] : [.public],
-      statuses: isByID ? Set(PostStatus.allCases) : [.ready])
-    let page = reader.page(limit: isByID ? filter.ids.count : nil)
+    let filter = try PostFilter(&reader, for: request.caller.viewer)
+    let page = reader.page(limit: filter.ids.isEmpty ? nil : filter.ids.count)
     let inclusion = try inclusion(of: Post.self, &reader, request)
     try reader.finish()
     return try await respond(to: request, filter, page, inclusion)
@@ -39,38 +28,19 @@ extension PostRoutes {
 
   /// Lists the posts of a user and of the user's friends that the user sees, for the user or for a back-end.
   private func readFeed(_ request: Request) async throws -> Response {
-    let user = try owner(of: "The feed is that", request)
+    let viewer = Viewer(user: try owner(of: "The feed is that", request))
     var reader = QueryReader(request.target)
-    var filter = PostFilter()
-    filter.feed = user
-    Self.read(&reader, into: &filter, visibilities: [], statuses: [.ready])
+    let filter = try PostFilter(&reader, for: viewer, .feed)
     let page = reader.page()
-    let inclusion = try inclusion(of: Post.self, &reader, request, for: Viewer(user: user))
+    let inclusion = try inclusion(of: Post.self, &reader, request, for: viewer)
     try reader.finish()
     return try await respond(to: request, filter, page, inclusion)
-  }
-
-  /// Reads the parameters of every list of posts.
-  private static func read(
-    _ reader: inout QueryReader, into filter: inout PostFilter, visibilities: Set<Visibility>, statuses: Set<PostStatus>
-  ) {
-    filter.kind = reader.choice("kind", of: PostKind.self)
-    filter.from = reader.time("from")
-    filter.to = reader.time("to")
-    filter.updatedSince = reader.time("updated_since")
-    if filter.order != .newest && filter.updatedSince != nil {
-      filter.updatedSince = reader.refuse("updated_since", "does not go with sort=distance")
-    }
-    let given = reader.choices("visibility", of: Visibility.self)
-    filter.visibilities = given.isEmpty ? visibilities : given
-    let some = reader.choices("status", of: PostStatus.self)
-    filter.statuses = some.isEmpty ? statuses : some
   }
 
   private func searchPosts(_ request: Request) async throws -> Response {
     var fields = try await JSONBody.fields(of: request)
     let inclusion = try inclusion(taking: &fields, request)
-    let search = try PostSearch(fields: fields)
+    let search = try PostSearch(fields: fields, for: request.caller.viewer)
     return try await respond(to: request, search.filter, search.page, inclusion)
   }
 

@@ -2,62 +2,25 @@ import FoundationEssentials
 internal import HTTPServer
 internal import Model
 
-/// The body of a search for posts in an area of the map.
+/// The body of a search: the filters of lists, and an area of the map.
 struct PostSearch: Sendable {
   let filter: PostFilter
   let page: PageRequest
 
   /// Reads the fields of the body; throws a problem that names every invalid field.
-  init(fields: [String: JSONValue]) throws(Problem) {
+  ///
+  /// - Parameter viewer: who sees the posts.
+  init(fields: [String: JSONValue], for viewer: Viewer) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    var filter = PostFilter()
-    filter.area = reader.value("polygon", "expected a GeoJSON Polygon or MultiPolygon (RFC 7946)", isRequired: true) {
+    if reader.has("box") && reader.has("polygon") { reader.refuse("polygon", "does not go with box") }
+    let polygon = reader.value("polygon", "expected a GeoJSON Polygon or MultiPolygon (RFC 7946)") {
       MapArea(geoJSON: $0)
     }
-    filter.authors =
-      reader.value("author", "expected 1 to \(MaxLength.name) characters, or a list of up to 100 such texts") {
-        Self.authors($0)
-      } ?? []
-    filter.kind = reader.choice("kind", of: PostKind.self)
-    filter.place = reader.text("place", limit: MaxLength.name, allowsEmpty: false)
-    filter.from = reader.time("from").map(\.microseconds)
-    filter.to = reader.time("to").map(\.microseconds)
-    let visibilities: Set<Visibility>? = reader.value("visibility", "expected a list of public, friends, private") {
-      Self.set($0)
-    }
-    filter.visibilities = visibilities.flatMap { $0.isEmpty ? nil : $0 } ?? [.public]
-    let statuses: Set<PostStatus>? = reader.value(
-      "status", "expected a list of " + PostStatus.allCases.map(\.rawValue).joined(separator: ", ")
-    ) { Self.set($0) }
-    filter.statuses = statuses.flatMap { $0.isEmpty ? nil : $0 } ?? [.ready]
-    var page = PageRequest()
-    if let limit = reader.integer("limit", in: PageRequest.limits) { page.limit = limit }
-    page.after = reader.value("cursor", "expected the value of `next` from the previous page") { value in
-      if case .string(let text) = value { PageCursor(text) } else { nil }
-    }
+    var filter = try PostFilter(&reader, for: viewer)
+    if let polygon { filter.area = polygon }
+    page = reader.page(limit: filter.ids.isEmpty ? nil : filter.ids.count)
     try reader.check()
     self.filter = filter
-    self.page = page
-  }
-
-  /// Reads one author, or a list.
-  private static func authors(_ value: JSONValue) -> [String]? {
-    let values = if case .array(let values) = value { values } else { [value] }
-    let texts = values.compactMap { value -> String? in if case .string(let text) = value { text } else { nil } }
-    let areValid = texts.allSatisfy {
-      1...MaxLength.name ~= $0.unicodeScalars.count && !$0.unicodeScalars.contains("\0")
-    }
-    return texts.count == values.count && texts.count <= 100 && areValid ? QueryReader.distinct(texts) : nil
-  }
-
-  static func set<Value: RawRepresentable<String> & Hashable>(_ value: JSONValue) -> Set<Value>? {
-    guard case .array(let values) = value else { return nil }
-    var found: Set<Value> = []
-    for value in values {
-      guard case .string(let text) = value, let one = Value(rawValue: text) else { return nil }
-      found.insert(one)
-    }
-    return found
   }
 }
 

@@ -5,27 +5,43 @@
 -- which takes longer than the query.
 SELECT {post_columns} FROM post WHERE public_id = $1::uuid
 
--- name: posts(source, conditions, time, limit)
--- The conditions choose an index; those that follow apply to every list. The time is the column whose latest come first.
-SELECT {post_columns}
+-- name: posts(source, conditions, time, since, distance, limit)
+-- The conditions choose an index; those that follow apply to every list. The time is the column whose latest come first, since that of the
+-- beginning. The distance is that from the point of the list in millimeters.
+SELECT {post_columns}, {time} AS listed_at, {distance} AS distance
 FROM {source}
-WHERE {conditions} AND ({time}, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
+WHERE {conditions} AND ({time}, id) < ($1::timestamptz, $2::bigint) AND {since} >= $3::timestamptz
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
 ORDER BY {time} DESC, id DESC LIMIT {limit}
 
--- name: posts_by_key(keys, list, time)
+-- name: posts_by_key(keys, list)
 -- The newest rows of each range, and the newest of those.
 SELECT found.* FROM {keys} AS keys (key) CROSS JOIN LATERAL ({list}) AS found
-ORDER BY found.{time} DESC, found.id DESC LIMIT $6::int
+ORDER BY found.listed_at DESC, found.id DESC LIMIT $6::int
 
--- name: newest_keys(keys, latest, time)
+-- name: newest_keys(keys, latest)
 -- Of thousands of friends, a page has posts only of those whose latest posts are the newest.
 SELECT keys.key FROM {keys} AS keys (key) CROSS JOIN LATERAL ({latest}) AS latest
-ORDER BY latest.{time} DESC, latest.id DESC LIMIT $6::int
+ORDER BY latest.listed_at DESC, latest.id DESC LIMIT $6::int
+
+-- name: posts_by_cell(source, conditions)
+-- How many posts of a list lie in each cell of a level of the map, which are numbered as in ActivityMap.swift.
+SELECT cell, count(*) AS posts, avg(position[0])::float8 AS longitude, avg(position[1])::float8 AS latitude
+FROM (
+  SELECT position, floor((position[0] + 180) / 22.5 * (1 << $6::int))::bigint * ((8 << $6::int) + 1)
+    + floor((position[1] + 90) / 22.5 * (1 << $6::int))::bigint AS cell
+  FROM {source}
+  WHERE {conditions} AND position IS NOT NULL AND (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
+    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}) AS found
+GROUP BY cell
 
 -- name: posts_within
 -- How many posts an area has, as far as LIMIT counts: an index has the answer.
 SELECT count(*) AS found FROM (SELECT 1 FROM post WHERE position <@ $1::polygon LIMIT $2::int) AS within
+
+-- name: places_of_category
+-- How many places have a category, as far as LIMIT counts.
+SELECT count(*) AS found FROM (SELECT 1 FROM place WHERE categories @> ARRAY[$1] AND is_known LIMIT $2::int) AS within
 
 -- name: posts_by_distance(conditions, distance)
 -- Those near a point, the nearest first, by the distance from it on a great circle, in millimeters. As many are read as $13 says, in the

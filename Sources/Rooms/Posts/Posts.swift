@@ -5,8 +5,19 @@ import Queue
 import Store
 
 extension PostFilter {
-  /// Whether the list may read many more rows than it has: of a large area, or of what is far from a point.
-  package var isWide: Bool { area?.isWide == true || near?.isWide == true }
+  /// The area whose posts are read, and one that is a condition on these: of an area and the surroundings of a point, the smaller one is read.
+  var areas: (read: MapArea?, required: MapArea?) {
+    guard let near else { return (area, nil) }
+    guard let area else { return (near.area, nil) }
+    return order == .distance || near.area.extent <= area.extent ? (near.area, area) : (area, nil)
+  }
+
+  /// Whether the list may read many more rows than it has: of a large area, of what is far from a point, or of the posts of all to find those
+  /// of a category.
+  package var isWide: Bool {
+    if let area = areas.read { return area == near?.area ? near?.isWide == true : area.isWide }
+    return category != nil
+  }
 }
 
 extension Nearness {
@@ -40,20 +51,21 @@ package enum Posts: RecordRoom {
         return try Self.rows(filter, viewer, piece, page, session)
       }
       if isByDistance { try session.execute(Store.statements["read_in_any_order"]) }
-      let cursor =
-        filter.order == .distance
-        ? PageCursor.near : filter.updatedSince == nil ? PageCursor.created : PageCursor.changed
-      if filter.area ?? filter.near?.area != nil {
+      let cursor = isByDistance ? PageCursor.near : PageCursor.listed
+      if filter.areas.read != nil {
         // The pieces of one area do not overlap, but a request may have several areas.
         var seen: Set<Int64> = []
         rows = try rows.filter { seen.insert(try $0.get("id")).inserted }
         let order = try rows.map { (row: $0, cursor: try cursor($0)) }
           .sorted { ($0.cursor.time, $0.cursor.id) < ($1.cursor.time, $1.cursor.id) }.map(\.row)
-        rows = filter.order == .distance ? order : order.reversed()
+        rows = isByDistance ? order : order.reversed()
       }
       let shown = Array(rows.prefix(page.limit))
-      return Page(
-        items: try read(of: shown, session), next: try rows.count > page.limit ? shown.last.map(cursor) : nil)
+      var posts = try read(of: shown, session)
+      for (index, row) in shown.enumerated() where filter.near != nil {
+        posts[index].distance = try Double(row.get("distance", as: Int64.self)) / 1000
+      }
+      return Page(items: posts, next: try rows.count > page.limit ? shown.last.map(cursor) : nil)
     }
   }
 
@@ -97,9 +109,8 @@ package enum Posts: RecordRoom {
   /// The time after which no further piece of an area is queried.
   private static let maxListTime = Duration.seconds(3)
 
-  private static func pieces(of filter: PostFilter) -> [MapArea.Piece?] {
-    let area = filter.order == .distance ? filter.near?.area : filter.area ?? filter.near?.area
-    return area.map { $0.pieces.map(Optional.some) } ?? [nil]
+  static func pieces(of filter: PostFilter) -> [MapArea.Piece?] {
+    filter.areas.read.map { $0.pieces.map(Optional.some) } ?? [nil]
   }
 
   private static func rows(
@@ -112,9 +123,9 @@ package enum Posts: RecordRoom {
         return Array(try session.execute(query.statement, query.parameters))
       }
     }
-    // A feed has the posts of each friend in their order.
-    let isCrowded = try filter.feed != nil || isCrowded(piece, session)
-    return try Self.newest(filter, viewer, piece, page, isCrowded: isCrowded) { query in
+    let isCrowded = try isCrowded(piece, session)
+    let isByPlace = try (piece == nil || isCrowded) && isByPlace(filter, session)
+    return try Self.newest(filter, viewer, piece, page, isCrowded: isCrowded, isByPlace: isByPlace) { query in
       Array(try session.execute(query.statement, query.parameters))
     }
   }
@@ -122,9 +133,11 @@ package enum Posts: RecordRoom {
   /// Reads the newest posts of a piece by one statement, or of a crowded one by two.
   static func newest(
     _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, isCrowded: Bool,
-    _ read: (PostListQuery) throws -> [Row]
+    isByPlace: Bool = false, _ read: (PostListQuery) throws -> [Row]
   ) throws -> [Row] {
-    guard isCrowded, let piece else { return try read(PostListQuery(filter, viewer, piece, page)) }
+    guard isCrowded, let piece, !isByPlace, filter.order != .taken else {
+      return try read(PostListQuery(filter, viewer, piece, page, isCrowded: isCrowded, isByPlace: isByPlace))
+    }
     var filter = filter
     var rows: [Row] = []
     for cells in PostListQuery.steps(piece) {
@@ -134,6 +147,16 @@ package enum Posts: RecordRoom {
       }
     }
     return rows
+  }
+
+  /// Whether a list of the posts of a category, which no other condition makes short, reads those of each place that has it.
+  private static func isByPlace(_ filter: PostFilter, _ session: Session) throws -> Bool {
+    guard let category = filter.category, filter.order == .newest, filter.authors.isEmpty, filter.feed == nil,
+      filter.place == nil, filter.ids.isEmpty
+    else { return false }
+    let limit = PostListQuery.maxPlaces + 1
+    let rows = try session.execute(Self.statements["places_of_category"], .text(category), .integer(Int64(limit)))
+    return try rows.first?.get("found", as: Int.self) != limit
   }
 
   /// Whether a piece of an area has more posts than a list reads before it sorts them.

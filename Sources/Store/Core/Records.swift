@@ -24,6 +24,11 @@ extension PageCursor {
     PageCursor(time: try row.get("updated_at"), id: try row.get("id"))
   }
 
+  /// The position of a row in a list whose order has its own time.
+  package static func listed(_ row: Row) throws(PostgresError) -> PageCursor {
+    PageCursor(time: try row.get("listed_at"), id: try row.get("id"))
+  }
+
   /// The position of a row in a list by distance, which stands for the time.
   package static func near(_ row: Row) throws(PostgresError) -> PageCursor {
     PageCursor(time: try row.get("distance"), id: try row.get("id"))

@@ -25,7 +25,7 @@ extension FuzzTarget {
 
   /// A search in an area: GeoJSON, times and a cursor.
   private static let search = FuzzTarget("search") { bytes in
-    let search = try PostSearch(fields: fields(bytes))
+    let search = try PostSearch(fields: fields(bytes), for: .user("ada"))
     for piece in search.filter.area?.pieces ?? [] {
       for cell in piece.cells(limit: 4096) ?? [] { expect(cell >= 0, "a cell outside of the map") }
     }

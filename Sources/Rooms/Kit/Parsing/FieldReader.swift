@@ -118,6 +118,8 @@ struct FieldReader {
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
   }
 
+  func has(_ name: String) -> Bool { fields[name].map { $0 != .null } ?? false }
+
   private func full(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
   private mutating func take(_ name: String, isRequired: Bool = false) -> JSONValue? {

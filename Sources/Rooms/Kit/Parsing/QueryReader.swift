@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import Model
 
 /// Reads the parameters of a query and collects the errors, including those for unknown and repeated parameters.
-struct QueryReader {
+struct QueryReader: FilterReader {
   private var values: [String: [String]]
   private(set) var errors: [FieldError] = []
 
@@ -38,10 +38,17 @@ struct QueryReader {
   }
 
   /// Reads values of an enumeration from a repeated parameter; empty if the parameter is absent.
+  mutating func choices<Value: RawRepresentable<String> & CaseIterable & Hashable>(
+    _ name: String, of type: Value.Type
+  ) -> Set<Value> {
+    choices(name, of: type, separator: nil)
+  }
+
+  /// Reads values of an enumeration from a repeated parameter; empty if the parameter is absent.
   ///
   /// - Parameter separator: what also separates values.
   mutating func choices<Value: RawRepresentable<String> & CaseIterable & Hashable>(
-    _ name: String, of type: Value.Type, separator: Unicode.Scalar? = nil
+    _ name: String, of type: Value.Type, separator: Unicode.Scalar?
   ) -> Set<Value> {
     guard var texts = values.removeValue(forKey: name) else { return [] }
     if let separator {
@@ -87,39 +94,24 @@ struct QueryReader {
     return found
   }
 
-  /// Reads a bounding box: `west,south,east,north`.
-  mutating func box(_ name: String) -> MapArea? {
-    guard let value = list(name, count: 4) else { return nil }
-    guard let numbers = Self.numbers(value, count: 4),
-      let area = MapArea(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
-    else {
-      return refuse(name, "expected west,south,east,north in degrees, such as 13.3,52.4,13.5,52.6")
-    }
-    return area
+  func has(_ name: String) -> Bool { values[name] != nil }
+
+  mutating func name(_ name: String) -> String? { text(name) }
+
+  mutating func names(_ name: String) -> [String] { texts(name) }
+
+  mutating func microseconds(_ name: String) -> Int64? { time(name) }
+
+  mutating func whole(_ name: String, in range: ClosedRange<Int>) -> Int? { number(name, in: range) }
+
+  mutating func flag(_ name: String) -> Bool {
+    guard let value = take(name) else { return false }
+    return ["true": true, "false": false][value] ?? refuse(name, "expected true or false") ?? false
   }
 
-  /// Reads a point, `longitude,latitude`, and the distance from it in meters, 5,000 if it is absent.
-  mutating func near(_ name: String, radius: String) -> Nearness? {
-    guard let value = list(name, count: 2) else {
-      if values.removeValue(forKey: radius) != nil { errors.append(FieldError(radius, "requires \(name)")) }
-      return nil
-    }
-    let meters = number(radius, in: Nearness.distances) ?? 5000
-    guard let numbers = Self.numbers(value, count: 2),
-      let near = Nearness(longitude: numbers[0], latitude: numbers[1], meters: meters)
-    else {
-      return refuse(name, "expected longitude,latitude in degrees, such as 13.4,52.5")
-    }
-    return near
-  }
-
-  /// Reads the order of a list; the one by distance requires a point.
-  mutating func order<Order: RawRepresentable<String> & CaseIterable & Equatable>(
-    _ name: String, near: Nearness?, distance: Order
-  ) -> Order? {
-    let order = choice(name, of: Order.self)
-    if order == distance && near == nil { errors.append(FieldError(name, "requires near")) }
-    return order
+  mutating func decimals(_ name: String, count: Int, _ expected: String) -> [Double]? {
+    guard let value = list(name, count: count) else { return nil }
+    return Self.numbers(value, count: count) ?? refuse(name, "expected \(expected)")
   }
 
   /// Reads a list with commas; also repeated parameters, as generated clients send lists.
@@ -133,22 +125,6 @@ struct QueryReader {
     guard text.utf8.allSatisfy("0123456789+-.eE,".utf8.contains) else { return nil }
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double($0) }
     return numbers.count == count && text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == count - 1 ? numbers : nil
-  }
-
-  /// Reads the parameters `limit` and `cursor` of a list.
-  ///
-  /// - Parameter limit: the limit without the parameter; nil: that of every list.
-  mutating func page(limit: Int? = nil) -> PageRequest {
-    var page = PageRequest()
-    if let limit { page.limit = limit }
-    if let limit = number("limit", in: PageRequest.limits) { page.limit = limit }
-    if let text = take("cursor") {
-      page.after = PageCursor(text)
-      if page.after == nil {
-        errors.append(FieldError("cursor", "expected the value of `next` from the previous page"))
-      }
-    }
-    return page
   }
 
   /// Reads a required value with a closure, which returns nil for an invalid value.
@@ -184,9 +160,11 @@ struct QueryReader {
     return found.count == 1 ? first : refuse(name, "is repeated")
   }
 
+  mutating func refuse(_ name: String, _ detail: String) { errors.append(FieldError(name, detail)) }
+
   /// Refuses a value; returns nil.
-  mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
-    errors.append(FieldError(name, detail))
+  private mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
+    refuse(name, detail) as Void
     return nil
   }
 
