@@ -28,6 +28,8 @@ package struct PostFilter: Sendable, Hashable {
   /// The point that they are near, in addition to `area`.
   package var near: Nearness?
   package var order = PostOrder.newest
+  /// Conditions on fields that a definition names; nil: none.
+  package var fields: FieldFilter?
 
   package init(
     authors: [String] = [], kinds: Set<PostKind> = [], place: String? = nil, visibilities: Set<Visibility> = [],

@@ -72,7 +72,7 @@ struct PlaceRoutes: RouteRoom {
   private func readMap(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     let viewer = request.caller.viewer
-    let filter = try PostFilter(&reader, for: viewer, .map)
+    let filter = try PostFilter(&reader, for: viewer, .map, fields: definitions.fields.posts)
     try reader.finish()
     guard let area = filter.areas.read ?? MapArea(west: -180, south: -90, east: 180, north: 90) else {
       throw ProblemKind.invalidQuery.problem("The box is invalid.")

@@ -15,8 +15,12 @@ extension PostFilter {
   /// Reads all filters but the polygon of a search. Throws a problem if friends are asked for, and there is no acting user; the caller
   /// checks the errors.
   ///
-  /// - Parameter viewer: who sees the posts.
-  init(_ reader: inout some FilterReader, for viewer: Viewer, _ use: Use = .list) throws(Problem) {
+  /// - Parameters:
+  ///   - viewer: who sees the posts.
+  ///   - fields: the fields of posts that a definition names.
+  init(
+    _ reader: inout some FilterReader, for viewer: Viewer, _ use: Use = .list, fields defined: [String: FieldDefinition]
+  ) throws {
     self.init()
     if use != .feed {
       authors = reader.names("author")
@@ -39,6 +43,7 @@ extension PostFilter {
     to = reader.microseconds("to")
     if use == .list { ids = reader.ids("id") }
     if use != .map { readOrder(&reader) }
+    fields = try FieldFilter(reader.fieldConditions(defined))
     if !ids.isEmpty && feed != nil { reader.refuse("id", "does not go with friends") }
     // A client that names posts gets them as they are, and a user all own posts.
     let isByID = !ids.isEmpty

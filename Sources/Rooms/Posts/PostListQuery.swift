@@ -126,6 +126,7 @@ struct PostListQuery {
     }
     if let kind = filter.kinds.first, filter.kinds.count == 1 { require("kind = $", .text(kind.rawValue)) }
     if filter.kinds.count > 1, keys?.column != "kind" { require("kind = ANY ($::text[])", kinds) }
+    for condition in filter.fields?.conditions ?? [] { require(condition.text, .text(condition.parameter)) }
     if filter.near != nil, filter.order != .distance { conditions.append("\(Self.distance) <= $10::bigint") }
   }
 

@@ -19,7 +19,7 @@ extension PostRoutes {
 
   private func listPosts(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let filter = try PostFilter(&reader, for: request.caller.viewer)
+    let filter = try PostFilter(&reader, for: request.caller.viewer, fields: definitions.fields.posts)
     let page = reader.page(limit: filter.ids.isEmpty ? nil : filter.ids.count)
     let inclusion = try inclusion(of: Post.self, &reader, request)
     try reader.finish()
@@ -30,7 +30,7 @@ extension PostRoutes {
   private func readFeed(_ request: Request) async throws -> Response {
     let viewer = Viewer(user: try owner(of: "The feed is that", request))
     var reader = QueryReader(request.target)
-    let filter = try PostFilter(&reader, for: viewer, .feed)
+    let filter = try PostFilter(&reader, for: viewer, .feed, fields: definitions.fields.posts)
     let page = reader.page()
     let inclusion = try inclusion(of: Post.self, &reader, request, for: viewer)
     try reader.finish()
@@ -40,7 +40,7 @@ extension PostRoutes {
   private func searchPosts(_ request: Request) async throws -> Response {
     var fields = try await JSONBody.fields(of: request)
     let inclusion = try inclusion(taking: &fields, request)
-    let search = try PostSearch(fields: fields, for: request.caller.viewer)
+    let search = try PostSearch(fields: fields, for: request.caller.viewer, defined: definitions.fields.posts)
     return try await respond(to: request, search.filter, search.page, inclusion)
   }
 

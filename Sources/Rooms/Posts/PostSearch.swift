@@ -9,14 +9,16 @@ struct PostSearch: Sendable {
 
   /// Reads the fields of the body; throws a problem that names every invalid field.
   ///
-  /// - Parameter viewer: who sees the posts.
-  init(fields: [String: JSONValue], for viewer: Viewer) throws(Problem) {
+  /// - Parameters:
+  ///   - viewer: who sees the posts.
+  ///   - defined: the fields of posts that a definition names.
+  init(fields: [String: JSONValue], for viewer: Viewer, defined: [String: FieldDefinition] = [:]) throws {
     var reader = FieldReader(fields, path: "")
     if reader.has("box") && reader.has("polygon") { reader.refuse("polygon", "does not go with box") }
     let polygon = reader.value("polygon", "expected a GeoJSON Polygon or MultiPolygon (RFC 7946)") {
       MapArea(geoJSON: $0)
     }
-    var filter = try PostFilter(&reader, for: viewer)
+    var filter = try PostFilter(&reader, for: viewer, fields: defined)
     if let polygon { filter.area = polygon }
     page = reader.page(limit: filter.ids.isEmpty ? nil : filter.ids.count)
     try reader.check()

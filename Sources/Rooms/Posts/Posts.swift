@@ -12,9 +12,10 @@ extension PostFilter {
     return order == .distance || near.area.extent <= area.extent ? (near.area, area) : (area, nil)
   }
 
-  /// Whether the list may read many more rows than it has: of a large area, of what is far from a point, or of the posts of all to find those
-  /// of a category.
+  /// Whether the list may read many more rows than it has: of a large area, of what is far from a point, of the posts of all to find those
+  /// of a category, or of rare values of fields.
   package var isWide: Bool {
+    if fields != nil { return true }
     if let area = areas.read { return area == near?.area ? near?.isWide == true : area.isWide }
     return category != nil
   }

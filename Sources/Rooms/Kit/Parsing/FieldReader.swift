@@ -95,6 +95,9 @@ struct FieldReader {
     return refuse(name, "expected a time such as \"2026-11-20T18:30:00Z\" (RFC 3339)")
   }
 
+  /// Whether a value is an object, which need not have been read.
+  func isObject(_ name: String) -> Bool { if case .object? = fields[name] { true } else { false } }
+
   /// Reads a nested object with `body`.
   mutating func object<Value>(_ name: String, _ body: (inout FieldReader) -> Value?) -> Value? {
     guard let value = take(name) else { return nil }

@@ -20,6 +20,8 @@ protocol FilterReader {
   mutating func whole(_ name: String, in range: ClosedRange<Int>) -> Int?
   /// Reads as many numbers.
   mutating func decimals(_ name: String, count: Int, _ expected: String) -> [Double]?
+  /// Reads the conditions on fields that a definition names, by name.
+  mutating func fieldConditions(_ definitions: [String: FieldDefinition]) -> [String: FieldFilter.Condition]
   /// Adds an error.
   mutating func refuse(_ name: String, _ detail: String)
 }

@@ -163,7 +163,7 @@ struct QueryReader: FilterReader {
   mutating func refuse(_ name: String, _ detail: String) { errors.append(FieldError(name, detail)) }
 
   /// Refuses a value; returns nil.
-  private mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
+  mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
     refuse(name, detail) as Void
     return nil
   }
