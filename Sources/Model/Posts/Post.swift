@@ -44,7 +44,7 @@ package struct Post: Sendable, Hashable {
   }
 
   /// Whether everybody may see its media.
-  package var isPublic: Bool { draft.visibility == .public && status == .ready }
+  package var isPublic: Bool { draft.visibility == .public && draft.minAge == nil && status == .ready }
 }
 
 /// The status of a post.

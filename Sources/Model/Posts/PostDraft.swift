@@ -18,12 +18,14 @@ package struct PostDraft: Codable, Sendable, Hashable {
   package var foreground: Camera
   /// What the definition of fields says of it; nil: nothing.
   package var fields: [String: FieldValue]?
+  /// The age in years from which on users see it whose birth date is known; nil: any.
+  package var minAge: Int?
 
   package init(
     kind: PostKind = .take5, author: String, title: String? = nil, caption: String? = nil,
     alternativeText: String? = nil, visibility: Visibility = .public, place: Place? = nil, location: Coordinate? = nil,
     capturedAt: Date? = nil,
-    foreground: Camera = .front, fields: [String: FieldValue]? = nil
+    foreground: Camera = .front, fields: [String: FieldValue]? = nil, minAge: Int? = nil
   ) {
     self.kind = kind
     self.author = author
@@ -36,12 +38,23 @@ package struct PostDraft: Codable, Sendable, Hashable {
     self.capturedAt = capturedAt
     self.foreground = foreground
     self.fields = fields
+    self.minAge = minAge
   }
 
   /// Whether another draft has the same words.
   package func hasTexts(of other: PostDraft) -> Bool {
     [title, caption, alternativeText, place?.name]
       == [other.title, other.caption, other.alternativeText, other.place?.name] && fields == other.fields
+  }
+}
+
+extension PostDraft {
+  /// The valid ages.
+  package static let minAges = 1...120
+
+  /// Whether fewer users see it than another draft: by its audience, or by their age.
+  package func isNarrower(than other: PostDraft) -> Bool {
+    visibility < other.visibility || minAge ?? 0 > other.minAge ?? 0
   }
 }
 
@@ -145,12 +158,13 @@ package struct PostChange: Sendable, Hashable {
   package var visibility: Visibility?
   package var foreground: Camera?
   package var fields: FieldChange
+  package var minAge: MemberChange<Int>
 
   package init(
     title: MemberChange<String> = .keep, caption: MemberChange<String> = .keep,
     alternativeText: MemberChange<String> = .keep, place: MemberChange<PlaceChange> = .keep,
     location: MemberChange<Coordinate> = .keep, visibility: Visibility? = nil, foreground: Camera? = nil,
-    fields: FieldChange = .none
+    fields: FieldChange = .none, minAge: MemberChange<Int> = .keep
   ) {
     self.title = title
     self.caption = caption
@@ -160,6 +174,7 @@ package struct PostChange: Sendable, Hashable {
     self.visibility = visibility
     self.foreground = foreground
     self.fields = fields
+    self.minAge = minAge
   }
 
   /// Applies the change to a draft.
@@ -173,6 +188,7 @@ package struct PostChange: Sendable, Hashable {
     draft.visibility = visibility ?? draft.visibility
     draft.foreground = foreground ?? draft.foreground
     draft.fields = fields.applied(to: draft.fields)
+    draft.minAge = minAge.applied(to: draft.minAge)
     return draft
   }
 }

@@ -5,9 +5,9 @@
 app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.family_name, app_user.bio,
   to_char(app_user.birth_date, 'YYYY-MM-DD') AS birth_date, app_user.email, app_user.fields, app_user.created_at, app_user.revision,
   app_user.friends,
-  CASE WHEN {visible(app_user.id, 'public', NULL, 'ready', {viewer})} THEN app_user.public_posts ELSE 0 END
-  + CASE WHEN {visible(app_user.id, 'friends', NULL, 'ready', {viewer})} THEN app_user.friends_posts ELSE 0 END
-  + CASE WHEN {visible(app_user.id, 'private', NULL, 'ready', {viewer})} THEN app_user.private_posts ELSE 0 END AS posts,
+  CASE WHEN {sees(app_user.id, 'public', NULL, 'ready', NULL, {viewer})} THEN app_user.public_posts ELSE 0 END
+  + CASE WHEN {sees(app_user.id, 'friends', NULL, 'ready', NULL, {viewer})} THEN app_user.friends_posts ELSE 0 END
+  + CASE WHEN {sees(app_user.id, 'private', NULL, 'ready', NULL, {viewer})} THEN app_user.private_posts ELSE 0 END AS posts,
   {profile_image(app_user)} AS asset_set_id,
   (SELECT string_agg(kind, ' ') FROM relation
    WHERE relation.user_id = {viewer}::text AND relation.target = app_user.id) AS relations,

@@ -6,7 +6,7 @@
 
 -- fragment: befriended(friend, viewer)
 -- Whether a viewer sees the posts for friends that a row of place_friend counts.
-{visible({friend}.user_id, 'friends', NULL, 'ready', {viewer})}
+{sees({friend}.user_id, 'friends', NULL, 'ready', NULL, {viewer})}
 
 -- fragment: known(place, viewer)
 -- Whether a viewer may know of a place: everybody does, or the viewer sees a post there.

@@ -19,6 +19,7 @@ enum PostField: String, CaseIterable, Sendable {
   case placeName = "place_name"
   case placeLatitude = "place_latitude"
   case placeLongitude = "place_longitude"
+  case minAge = "min_age"
   /// JSON.
   case fields
 
@@ -29,7 +30,7 @@ enum PostField: String, CaseIterable, Sendable {
   /// is then reported as invalid.
   func value(_ text: String) -> JSONValue {
     switch self {
-    case .latitude, .longitude, .placeLatitude, .placeLongitude:
+    case .latitude, .longitude, .placeLatitude, .placeLongitude, .minAge:
       // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
       guard text.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let number = Double(text) else { fallthrough }
       return .number(number)
@@ -111,10 +112,11 @@ extension PostDraft {
     let (place, location) = readLocation(&reader)
     let capturedAt = reader.time("captured_at")
     let fields = reader.fieldChange(by: defined, among: values, isWhole: true)
+    let minAge = reader.integer("min_age", in: minAges)
     return PostDraft(
       kind: kind ?? .take5, author: author, title: title, caption: caption, alternativeText: alternativeText,
       visibility: visibility ?? .public, place: place, location: location, capturedAt: capturedAt,
-      foreground: foreground ?? .front, fields: fields.applied(to: nil))
+      foreground: foreground ?? .front, fields: fields.applied(to: nil), minAge: minAge)
   }
 
   static func place(_ reader: inout FieldReader) -> Place? {
@@ -161,6 +163,7 @@ extension PostChange {
     let location = reader.object("location", PostDraft.coordinate)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let foreground = reader.choice("foreground", of: Camera.self)
+    let minAge = reader.integer("min_age", in: PostDraft.minAges)
     let ofDefinition = reader.fieldChange(by: defined, among: fields, isWhole: false)
     try reader.check()
     let named: [String: JSONValue] = if case .object(let members)? = fields["place"] { members } else { [:] }
@@ -173,7 +176,7 @@ extension PostChange {
       title: change("title", title), caption: change("caption", caption),
       alternativeText: change("alternative_text", alternativeText), place: change("place", placeChange),
       location: change("location", location), visibility: visibility, foreground: foreground,
-      fields: ofDefinition)
+      fields: ofDefinition, minAge: change("min_age", minAge))
   }
 }
 

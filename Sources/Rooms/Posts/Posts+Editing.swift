@@ -18,7 +18,7 @@ extension Posts {
   /// Changes the texts, the visibility, the place, the location and the foreground of a post of the viewer's.
   ///
   /// If the change exchanges the foreground of a moment, its outputs are made again (`remake`).
-  /// If the change restricts the visibility, the assets get new ids, so that URLs given out before become invalid.
+  /// If the change restricts the visibility or raises the age, the assets get new ids, so that URLs given out before become invalid.
   /// If the definition holds posts and their author changes the texts, the post is held again.
   ///
   /// - Parameter check: receives the locked post before the change; an error from it prevents the change.
@@ -39,7 +39,7 @@ extension Posts {
     let changed = try session.execute(
       Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { try $0.value(draft) }
     ).single()
-    if draft.visibility < before.visibility { try renameMedia(of: row.get("id"), session) }
+    if draft.isNarrower(than: before) { try renameMedia(of: row.get("id"), session) }
     if draft.foreground != before.foreground { try Reprocessing.remake(id, session) }
     // What was decided about were other words.
     if viewer != .unrestricted, try changed.get("is_to_be_held"), !draft.hasTexts(of: before) {

@@ -32,6 +32,7 @@ package struct PostColumn: Sendable {
     PostColumn("longitude", isChangeable: true) { .double($0.location?.longitude) },
     PostColumn("foreground", isChangeable: true) { .text($0.foreground.rawValue) },
     PostColumn("fields", isChangeable: true) { .text(try JSON.text($0.fields ?? [:])) },
+    PostColumn("min_age", isChangeable: true) { .integer($0.minAge.map(Int64.init)) },
     PostColumn("captured_at") { draft in
       .timestamp(microseconds: draft.capturedAt.map(\.microseconds))
     },
@@ -63,7 +64,8 @@ extension PostDraft {
       visibility: try row.enumValue("visibility"), place: place,
       location: try Self.coordinate(row, "latitude", "longitude"),
       capturedAt: try row.get("captured_at", as: Int64?.self).map(Date.init(microseconds:)),
-      foreground: try row.enumValue("foreground"), fields: try row.fields())
+      foreground: try row.enumValue("foreground"), fields: try row.fields(),
+      minAge: try row.get("min_age"))
   }
 
   private static func coordinate(

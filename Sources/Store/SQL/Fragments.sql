@@ -1,16 +1,26 @@
 -- What the statements of several files share.
 
 -- fragment: visible(author, visibility, moderation, status, viewer)
+-- The rule of visibility for a row that the statement calls `post`.
+{sees({author}, {visibility}, {moderation}, {status}, post.min_age, {viewer})}
+
+-- fragment: sees(author, visibility, moderation, status, min_age, viewer)
 -- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user;
 -- that of a client without a credential is empty, which is no user's id. A post that is held or hidden by moderation is for its author alone,
 -- and so is one whose media were rejected or failed: there is nothing to show, and the words were for what is not there.
 -- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
 ({viewer}::text IS NULL OR {author} = {viewer}::text
-  OR {moderation} IS NULL AND {status} IN ('ready', 'processing') AND (
+  OR {moderation} IS NULL AND {status} IN ('ready', 'processing') AND {is_old_enough({min_age}, {viewer})} AND (
     {visibility} = 'public' AND {unblocked({author}, {viewer})}
     OR {visibility} = 'friends' AND (
       SELECT true FROM relation
       WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend') IS NOT NULL))
+
+-- fragment: is_old_enough(min_age, viewer)
+-- Whether a viewer may see a post from an age on, by the date of the database. A user whose birth date is unknown may, and a client without a
+-- credential may not: it could be anyone.
+({min_age} IS NULL OR {viewer}::text <> '' AND coalesce(
+  (SELECT birth_date FROM app_user WHERE app_user.id = {viewer}::text) + make_interval(years => {min_age}) <= current_date, true))
 
 -- fragment: unblocked(user, viewer)
 -- Whether neither a user has blocked the viewer nor the viewer that user: what each of them made is hidden from the other.
@@ -23,7 +33,7 @@
 
 -- fragment: is_public(post)
 -- Whether everybody may see a post.
-({post}.visibility = 'public' AND {post}.moderation IS NULL AND {post}.status IN ('ready', 'processing'))
+({post}.visibility = 'public' AND {post}.min_age IS NULL AND {post}.moderation IS NULL AND {post}.status IN ('ready', 'processing'))
 
 -- fragment: public_image(image)
 -- Whether everybody may see an image: one that belongs to no post, or to a public one, and that no moderator has hidden.

@@ -1,0 +1,94 @@
+import HTTPTesting
+import Model
+import PostgresTesting
+import Testing
+
+@testable import Rooms
+
+@Suite("Posts from an age on", .tags(.database, .network), .timeLimit(.minutes(5)))
+struct AgeTests {
+  /// Stores a user who becomes 18 after some days.
+  private static func user(_ name: String, daysTo18 days: Int?, _ api: RunningAPI) async throws {
+    #expect(try await FieldTests.send(api, "PATCH", "/v1/users/\(name)", as: name, "{}").status == 200)
+    let date = days.map { "current_date - interval '18 years' + interval '\($0) days'" } ?? "NULL"
+    try await api.execute("UPDATE app_user SET birth_date = \(date) WHERE id = '\(name)'")
+  }
+
+  @Test("a post from 18 on is nowhere for a user who becomes 18 tomorrow, and is there for all others and its author")
+  func everywhere() async throws {
+    try await UserClient.with { api in
+      let fixture = try await AccessFixture(api, visibility: .public)
+      let post = "/v1/posts/\(fixture.post)"
+      try await Self.user("ada", daysTo18: 1000, api)
+      try await Self.user("minor", daysTo18: 1, api)
+      try await Self.user("adult", daysTo18: 0, api)
+      try await Self.user("unknown", daysTo18: nil, api)
+      let open = try #require(try await FieldTests.send(api, "GET", post).json["assets"]["poster"]["url"].text)
+      #expect(try await api.get(open).status == 200)
+      let changed = try await FieldTests.send(api, "PATCH", post, #"{"min_age":18}"#)
+      #expect(changed.status == 200 && changed.json["min_age"] == .number(18), "\(changed.text)")
+      #expect(try await api.get(open).status == 404)
+      let album = #"{"kind":"album","name":"Lake","items":[{"post":"\#(fixture.post)"}]}"#
+      let collection = try #require(
+        try await FieldTests.send(api, "POST", "/v1/collections", album).headers["location"])
+      let area = #"{"type":"Polygon","coordinates":[[[13,52],[14,52],[14,53],[13,53],[13,52]]]}"#
+      for (user, sees) in [("minor", false), ("adult", true), ("unknown", true), ("ada", true)] {
+        func status(_ method: String, _ path: String, _ body: String? = nil) async throws -> Int {
+          try await FieldTests.send(api, method, path, as: user, body).status
+        }
+        func count(_ response: ClientResponse) -> Int {
+          response.json["items"].elements.count { $0["id"].text == "\(fixture.post)" }
+        }
+        let found = try await FieldTests.send(api, "GET", post, as: user)
+        #expect(found.status == (sees ? 200 : 404), "\(user)")
+        for path in ["\(post)/comments", "\(post)/reactions", "\(post)/likes"] {
+          #expect(try await status("GET", path) == (sees ? 200 : 404), "\(user) \(path)")
+        }
+        #expect(try await status("POST", "\(post)/comments", #"{"text":"Hi"}"#) == (sees ? 201 : 404), "\(user)")
+        #expect(try await status("PUT", "/v1/users/\(user)/likes/\(fixture.post)") == (sees ? 200 : 404), "\(user)")
+        let listed = try await FieldTests.send(api, "GET", "/v1/posts", as: user)
+        let near = try await FieldTests.send(api, "GET", "/v1/posts?near=13.4,52.5&sort=distance", as: user)
+        let searched = try await FieldTests.send(api, "POST", "/v1/posts/search", as: user, #"{"polygon":\#(area)}"#)
+        for response in [listed, near, searched] { #expect(count(response) == (sees ? 1 : 0), "\(user)") }
+        let calendar = try await FieldTests.send(api, "GET", "/v1/users/ada/calendar?month=\(fixture.month)", as: user)
+        #expect(calendar.json["days"].elements.isEmpty == !sees, "\(user) \(calendar.text)")
+        if let url = found.json["assets"]["poster"]["url"].text {
+          #expect(url.contains("?"))
+          #expect(try await api.get(url).status == 200, "\(user)")
+          let path = String(url.prefix { $0 != "?" })
+          #expect(try await FieldTests.send(api, "GET", path, as: "minor").status == 404)
+          #expect(try await FieldTests.send(api, "GET", path, as: "adult").status == 200)
+          #expect(try await api.get(path).status == 404)
+        }
+        if user != "ada" {
+          let shared = try await FieldTests.send(api, "PUT", "\(collection)/members/\(user)", #"{"role":"viewer"}"#)
+          #expect(shared.status == 204)
+        }
+        let items = try await FieldTests.send(api, "GET", collection, as: user).json
+        #expect(items["items"].elements.count == (sees ? 1 : 0) && items["counts"]["items"] == .number(sees ? 1 : 0))
+      }
+      #expect(try await api.get(post, headers: UserClient.backend).status == 200)
+      // Without the age it is as before.
+      #expect(try await FieldTests.send(api, "PATCH", post, #"{"min_age":null}"#).json["min_age"] == .null)
+      #expect(try await FieldTests.send(api, "GET", post, as: "minor").status == 200)
+    }
+  }
+
+  @Test("an age is a whole number from 1 to 120, in JSON and in a form")
+  func valid() async throws {
+    try await UserClient.with { api in
+      for (age, isValid) in [("1", true), ("120", true), ("null", true), ("0", false), ("121", false), ("18.5", false)]
+      {
+        let response = try await FieldTests.post(api, "{}", #","min_age":\#(age)"#)
+        #expect(isValid ? response.status == 201 : FieldTests.named(response) == ["min_age"], "\(age) \(response.text)")
+      }
+      for (age, isValid) in [("16", true), ("sixteen", false)] {
+        var form = MultipartForm()
+        let parts = [("kind", "marker"), ("author", "ada"), ("title", "Form"), ("min_age", age)]
+        for (name, value) in parts { form.add(name, Array(value.utf8)) }
+        let response = try await api.submit(form, headers: UserClient.backend)
+        #expect(isValid ? response.json["min_age"] == .number(16) : FieldTests.named(response) == ["min_age"])
+      }
+    }
+  }
+}
