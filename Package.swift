@@ -180,6 +180,7 @@ let package = Package(
         .embedInCode("Window/Window.sql"), .embedInCode("Window/v0149_window_schedule.sql"),
         .embedInCode("Events/v0150_event_positions.sql"),
         .embedInCode("Accounts/v0154_one_time_codes.sql"),
+        .embedInCode("Accounts/v0155_accounts.sql"),
         .embedInCode("Window/v0153_window.sql"),
         .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0161_ratings.sql"),
         .embedInCode("People/v0162_order.sql"),

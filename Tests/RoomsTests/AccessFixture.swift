@@ -300,6 +300,10 @@ struct AccessFixture: Sendable {
       let name = "u\(UInt64.random(in: 0 ..< .max))"
       return .init(path, json: #"{"user_name":"\#(name)","password":"correct horse"}"#)
     case "POST /v1/password-resets": return .init(path, json: #"{"user_name":"unknown"}"#)
+    case "PUT /v1/password-resets":
+      let name = "u\(UInt64.random(in: 0 ..< .max))"
+      return .init(path, json: #"{"user_name":"\#(name)","code":"7K3M9QXZ","password":"correct horse"}"#)
+    case "PUT /v1/accounts/current/verification": return .init(path, json: #"{"code":"7K3M9QXZ"}"#)
     case "PUT /v1/accounts/current/password":
       return .init(path, json: #"{"former_password":"correct horse","password":"battery staple"}"#)
     case "PUT /v1/users/{id}/password": return .init(path, json: #"{"password":"battery staple"}"#)

@@ -179,6 +179,8 @@ struct AccountTests {
       ("/v1/sessions", "{}", ["user_name", "password"]),
       ("/v1/sessions", #"{"user_name":"ada"}"#, ["password"]), ("/v1/sessions", #"{"password":"x"}"#, ["user_name"]),
       ("/v1/sessions", #"{"user_name":["ada"],"password":null}"#, ["user_name", "password"]),
+      ("/v1/sessions", #"{"user_name":"ada","email":"a@b","password":"x"}"#, ["user_name"]),
+      ("/v1/sessions", #"{"email":7,"password":"x"}"#, ["email"]),
       ("/v1/accounts/current/password", "{}", ["former_password", "password"]),
       ("/v1/accounts/current/password", #"{"former_password":"correct horse","password":"short"}"#, ["password"]),
       ("/v1/users/ada/password", "{}", ["password"]),
@@ -223,6 +225,7 @@ struct AccountTests {
         ("POST", "/v1/accounts", []), ("POST", "/v1/sessions", []),
         ("PUT", "/v1/accounts/current/password", valid), ("PUT", "/v1/users/\(user)/password", UserClient.backend),
         ("POST", "/v1/accounts/current/verification", valid), ("POST", "/v1/password-resets", []),
+        ("PUT", "/v1/accounts/current/verification", valid), ("PUT", "/v1/password-resets", []),
       ] {
         let response = try await UserClient.send(method, path, credential, Self.ada, api)
         #expect(response.status == 404 && UserClient.kind(response) == "accounts_off", "\(method) \(path)")

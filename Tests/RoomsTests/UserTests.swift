@@ -64,6 +64,7 @@ struct UserTests {
         let user = try await Self.get("/v1/users/ada", as: viewer, api).json
         #expect(user["birth_date"] == (isShown ? .string("1985-12-10") : .null))
         #expect(user["email"] == (isShown ? .string("ada@example.com") : .null))
+        #expect((user["email_verified"] == .null) == !isShown)
         #expect(user["name"] == .string("Ada Lovelace") && user["bio"] == .string("Numbers"))
         #expect(user["relation"] == .null && user["profile_image"] == .object([:]))
       }

@@ -80,6 +80,8 @@ package struct AppUser: Sendable, Hashable {
   package let id: String
   /// Without the birth date and the e-mail address unless the viewer may see them.
   package let profile: Profile
+  /// Whether the user has shown to read the mail of the address; nil unless the viewer may see that.
+  package let isEmailVerified: Bool?
   package let createdAt: Date
   /// The number of changes of the profile.
   package let revision: Int
@@ -92,11 +94,12 @@ package struct AppUser: Sendable, Hashable {
   package let tie: Tie?
 
   package init(
-    id: String, profile: Profile, createdAt: Date, revision: Int, posts: Int, friends: Int, image: [Role: Asset],
-    tie: Tie?
+    id: String, profile: Profile, isEmailVerified: Bool?, createdAt: Date, revision: Int, posts: Int, friends: Int,
+    image: [Role: Asset], tie: Tie?
   ) {
     self.id = id
     self.profile = profile
+    self.isEmailVerified = isEmailVerified
     self.createdAt = createdAt
     self.revision = revision
     self.posts = posts

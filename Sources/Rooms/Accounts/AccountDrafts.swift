@@ -28,9 +28,36 @@ struct RegistrationDraft {
   }
 }
 
+/// What an account is found by.
+enum AccountName {
+  case userName(String)
+  /// An address that is verified.
+  case email(String)
+
+  /// Reads `user_name` or `email`; the caller checks the errors (`check`).
+  init(_ fields: [String: JSONValue], _ reader: inout FieldReader) {
+    guard fields["email", default: .null] != .null else {
+      self = .userName(reader.required("user_name", limit: Profile.maxUserName))
+      return
+    }
+    self = .email(reader.required("email", limit: 254))
+    if reader.text("user_name", limit: Profile.maxUserName) != nil {
+      reader.refuse("user_name", "cannot stand beside email; send one of them")
+    }
+  }
+
+  /// What attempts are counted for; nil: a text that no account can have.
+  var counted: String? {
+    switch self {
+    case .userName(let text): Profile.isUserName(text) ? text : nil
+    case .email(let address): address
+    }
+  }
+}
+
 /// What a request to sign in asks for.
 struct SignInDraft {
-  let userName: String
+  let name: AccountName
   let password: String
   /// In seconds.
   let expiresIn: Int
@@ -38,7 +65,7 @@ struct SignInDraft {
   /// Reads the fields of the body; throws a problem that names every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    userName = reader.required("user_name", limit: Profile.maxUserName)
+    name = AccountName(fields, &reader)
     password = reader.password("password")
     expiresIn = reader.expiresIn()
     try reader.check()
@@ -57,6 +84,22 @@ struct PasswordDraft {
   init(fields: [String: JSONValue], needsFormer: Bool) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     former = needsFormer ? reader.password("former_password") : nil
+    password = reader.newPassword()
+    try reader.check()
+  }
+}
+
+/// What a request with the code for another password asks for.
+struct CodedPasswordDraft {
+  let name: AccountName
+  let code: String
+  let password: String
+
+  /// Reads the fields of the body; throws a problem that names every invalid field.
+  init(fields: [String: JSONValue]) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    name = AccountName(fields, &reader)
+    code = reader.required("code", limit: OneTimeCode.maxTyped)
     password = reader.newPassword()
     try reader.check()
   }

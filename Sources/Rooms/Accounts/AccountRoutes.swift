@@ -23,12 +23,7 @@ struct AccountRoutes: RouteRoom {
   /// The maximum length of a body that signs in, in bytes. One that registers has a profile, and is counted before it is read.
   private static let maxSessionBytes: Int64 = 4 << 10
 
-  private func enabledPasswords() throws(Problem) -> PasswordWork {
-    guard let passwords else { throw Self.off }
-    return passwords
-  }
-
-  static var off: Problem { ProblemKind.accountsOff.problem("The service was started without accounts.") }
+  private func enabledPasswords() throws(Problem) -> PasswordWork { try PasswordWork.enabled(passwords) }
 
   private func register(_ request: Request) async throws -> Response {
     let passwords = try enabledPasswords()
@@ -62,11 +57,9 @@ struct AccountRoutes: RouteRoom {
     let passwords = try enabledPasswords()
     let attempt = try access.limits.beginSignIn(from: request.client)
     let draft = try SignInDraft(fields: try await JSONBody.fields(of: request))
-    // A name that no user can have is not looked up, and takes as long as one that no user has.
-    let name = Profile.isUserName(draft.userName) ? draft.userName : nil
-    try access.limits.count(attempt, as: name)
-    var account: Account?
-    if let name { account = try await database.read { try Accounts.find(named: name, $0) } }
+    try access.limits.count(attempt, as: draft.name.counted)
+    // A name that no user can have takes as long as one that no user has.
+    let account = try await database.read { try Accounts.find(draft.name, $0) }
     let isRight = try await passwords.isRight(
       draft.password, account.map { PasswordHash(text: $0.passwordHash) })
     guard let account, isRight else { throw Self.signInFailed }
@@ -78,7 +71,7 @@ struct AccountRoutes: RouteRoom {
     }
     // The account was changed since it was read.
     guard let token else { throw Self.signInFailed }
-    access.limits.recordSignIn(as: draft.userName, from: request.client)
+    draft.name.counted.map { access.limits.recordSignIn(as: $0, from: request.client) }
     return try TokenRoutes.minted(token, text)
   }
 

@@ -10,6 +10,11 @@ INSERT INTO account (user_id, password_hash) VALUES ($1, $2)
 -- name: account_named
 SELECT {account_columns} FROM {accounts} WHERE lower(app_user.user_name COLLATE "C") = lower($1 COLLATE "C")
 
+-- name: account_with_email
+-- Of an address that is verified, which one user has.
+SELECT {account_columns} FROM {accounts}
+WHERE lower(app_user.email COLLATE "C") = lower($1 COLLATE "C") AND app_user.email_verified_at IS NOT NULL
+
 -- name: account_of_user
 SELECT {account_columns} FROM {accounts} WHERE account.user_id = $1
 
@@ -33,8 +38,30 @@ SELECT email FROM app_user WHERE id = $1
 
 -- name: save_code
 INSERT INTO one_time_code AS code (user_id, purpose, hash, email) VALUES ($1, $2, $3, $4)
-ON CONFLICT (user_id, purpose) DO UPDATE SET hash = excluded.hash, email = excluded.email, created_at = excluded.created_at
+ON CONFLICT (user_id, purpose) DO UPDATE SET hash = excluded.hash, email = excluded.email, created_at = excluded.created_at,
+  attempts = 0
 WHERE code.created_at < excluded.created_at - make_interval(secs => $5::float8)
+
+-- name: try_code
+-- Each attempt counts, of which a code has only some. Of two at once one waits.
+UPDATE one_time_code SET attempts = attempts + 1
+WHERE user_id = $1 AND purpose = $2 AND attempts < $4::int
+  AND created_at > clock_timestamp() - make_interval(secs => $5::float8)
+RETURNING hash = $3 AS is_right
+
+-- name: take_code
+-- For the address that the user still has. Of two requests with one code, one finds no row.
+DELETE FROM one_time_code AS code USING app_user
+WHERE code.user_id = $1 AND code.purpose = $2 AND code.hash = $3
+  AND app_user.id = code.user_id AND lower(app_user.email COLLATE "C") = lower(code.email COLLATE "C")
+RETURNING code.email
+
+-- name: lock_account_user
+-- Before the account and the code, as a deletion does.
+SELECT FROM app_user WHERE id = $1 FOR NO KEY UPDATE
+
+-- name: verify_email
+UPDATE app_user SET email_verified_at = clock_timestamp(), revision = revision + 1 WHERE id = $1 AND email_verified_at IS NULL
 
 -- name: blank_events_with_codes
 UPDATE user_event SET data = NULL

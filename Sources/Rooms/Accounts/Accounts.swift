@@ -10,7 +10,8 @@ package enum Accounts: Room {
   package static let statements = Statements(topic: "accounts", PackageResources.Accounts_sql)
 
   package static let migrations = [
-    Migration(version: 154, name: "one_time_codes", PackageResources.v0154_one_time_codes_sql)
+    Migration(version: 154, name: "one_time_codes", PackageResources.v0154_one_time_codes_sql),
+    Migration(version: 155, name: "accounts", PackageResources.v0155_accounts_sql),
   ]
 
   package static var maintenance: [MaintenanceTask] {
@@ -30,6 +31,16 @@ package enum Accounts: Room {
   /// Reads the account of a user name, in any case; nil if there is none.
   package static func find(named name: String, _ session: Session) throws -> Account? {
     try session.execute(Self.statements["account_named"], .text(name)).first.map(Account.init)
+  }
+
+  /// Reads the account of a name that a client has sent; nil if there is none.
+  static func find(_ name: AccountName, _ session: Session) throws -> Account? {
+    switch name {
+    // A name that no user can have is not looked up.
+    case .userName(let text): Profile.isUserName(text) ? try find(named: text, session) : nil
+    case .email(let address):
+      try session.execute(Self.statements["account_with_email"], .text(address)).first.map(Account.init)
+    }
   }
 
   /// Reads the account of a user; nil if there is none.

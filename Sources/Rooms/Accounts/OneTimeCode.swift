@@ -16,6 +16,11 @@ enum OneTimeCode {
   /// The time between two codes of a user, in seconds.
   private static let pause = 300
 
+  /// The attempts that a code has: who guesses is right once in 200 thousand million times.
+  private static let maxAttempts = 5
+  /// The maximum length of a code as people type it, with blanks and hyphens.
+  static let maxTyped = 30
+
   static func random(by generator: inout some RandomNumberGenerator) -> String {
     String((0..<length).compactMap { _ in alphabet.randomElement(using: &generator) })
   }
@@ -48,56 +53,54 @@ enum OneTimeCode {
     try session.execute(Accounts.statements["blank_events_with_codes"], .double(Double(lifetime)))
     return try session.execute(Accounts.statements["drop_expired_codes"], .double(Double(lifetime))).affected
   }
-}
-
-/// The requests for codes.
-struct CodeRoutes: RouteRoom {
-  let kit: Kit
-  let hasAccounts: Bool
-
-  var routes: [Route] {
-    [
-      route(
-        "POST", "/v1/accounts/current/verification", access: .userToken, bodyLimit: JSONBody.limit,
-        handler: requestVerification),
-      route("POST", "/v1/password-resets", access: .anyone, bodyLimit: JSONBody.limit, handler: requestReset),
-    ]
+  /// Counts an attempt with a code that a user has typed, and returns whether it is right. The transaction must commit in both cases.
+  static func isRight(
+    _ typed: String, _ kind: UserEvent.Kind, of user: String, _ session: Session
+  ) throws -> Bool {
+    try session.execute(
+      Accounts.statements["try_code"], .text(user), .text(kind.rawValue), .bytes(hash(typed)), .integer(maxAttempts),
+      .double(Double(lifetime))
+    ).first?.get("is_right") ?? false
   }
 
-  private func requestVerification(_ request: Request) async throws -> Response {
-    try requireAccounts()
-    guard let token = request.caller.token, token.grant == nil else {
-      throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
+  /// Uses a code, which thereby verifies the address that it was for; false if it was used meanwhile, or if the user has another
+  /// address now. An address that another user has verified stays with that user.
+  ///
+  /// - Throws: `EmailTaken` if `needsAddress` and another user has it, `ForgottenRefusal`. The caller must roll back.
+  static func use(
+    _ typed: String, _ kind: UserEvent.Kind, of user: String, needsAddress: Bool, _ session: Session
+  ) throws -> Bool {
+    try Store.requireUsers(user, allowingSuspended: true, in: session)
+    try session.execute(Accounts.statements["lock_account_user"], .text(user))
+    let taken = try session.execute(
+      Accounts.statements["take_code"], .text(user), .text(kind.rawValue), .bytes(hash(typed)))
+    guard let email = try taken.first?.get("email", as: String.self) else { return false }
+    if let holder = try Accounts.find(.email(email), session), holder.user != user {
+      if needsAddress { throw EmailTaken() }
+      return true
     }
-    try access.limits.countPasswordChange(by: token.id)
-    let isSent = try await database.transaction { session in
-      guard let account = try Accounts.find(of: token.user, session) else {
-        throw AccountRoutes.accountNotFound(token.user)
+    do {
+      try session.execute(Accounts.statements["verify_email"], .text(user))
+    } catch let error where error.constraint == "app_user_verified_email" {
+      throw EmailTaken()
+    }
+    return true
+  }
+
+  /// The hash of what a user has typed: in any case, with what resembles a digit, and with what groups characters.
+  private static func hash(_ typed: String) -> [UInt8] {
+    let characters = typed.utf8.compactMap { byte -> UInt8? in
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "-"): nil
+      case UInt8(ascii: "o"), UInt8(ascii: "O"): UInt8(ascii: "0")
+      case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "l"), UInt8(ascii: "L"): UInt8(ascii: "1")
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): byte & ~0x20
+      default: byte
       }
-      return try OneTimeCode.send(.verificationRequested, to: account, session)
     }
-    guard isSent else {
-      throw ProblemKind.emailMissing.problem("The profile of the user '\(token.user)' has no e-mail address.")
-    }
-    return Response(.accepted)
-  }
-
-  /// The response does not show whether there is such a user.
-  private func requestReset(_ request: Request) async throws -> Response {
-    try requireAccounts()
-    try access.limits.countRegistration(from: request.client)
-    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
-    let name = reader.required("user_name", limit: Profile.maxUserName)
-    try reader.check()
-    try await database.transaction { session in
-      guard Profile.isUserName(name), let account = try Accounts.find(named: name, session), account.disabledAt == nil
-      else { return }
-      _ = try OneTimeCode.send(.passwordResetRequested, to: account, session)
-    }
-    return Response(.accepted)
-  }
-
-  private func requireAccounts() throws(Problem) {
-    guard hasAccounts else { throw AccountRoutes.off }
+    return SHA256.digest(of: characters).bytes
   }
 }
+
+/// The error for an address that another user has verified.
+struct EmailTaken: Error {}

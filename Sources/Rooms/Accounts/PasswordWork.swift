@@ -25,6 +25,12 @@ package final class PasswordWork: Sendable {
 
   deinit { executor.stop() }
 
+  /// Throws a problem with status 404 if the service has no accounts.
+  static func enabled(_ passwords: PasswordWork?) throws(Problem) -> PasswordWork {
+    guard let passwords else { throw ProblemKind.accountsOff.problem("The service was started without accounts.") }
+    return passwords
+  }
+
   /// Hashes a password; throws a problem with status 503 if too many wait.
   func hash(_ password: String) async throws(Problem) -> PasswordHash {
     try await run { PasswordHash(of: password) }

@@ -3,7 +3,8 @@
 -- fragment: user_columns(viewer)
 -- A user for a viewer: the posts are those that the viewer sees.
 app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.family_name, app_user.bio,
-  to_char(app_user.birth_date, 'YYYY-MM-DD') AS birth_date, app_user.email, app_user.fields, app_user.created_at, app_user.revision,
+  to_char(app_user.birth_date, 'YYYY-MM-DD') AS birth_date, app_user.email, app_user.email_verified_at IS NOT NULL AS is_email_verified,
+  app_user.fields, app_user.created_at, app_user.revision,
   app_user.friends,
   CASE WHEN {sees(app_user.id, 'public', NULL, 'ready', NULL, {viewer})} THEN app_user.public_posts ELSE 0 END
   + CASE WHEN {sees(app_user.id, 'friends', NULL, 'ready', NULL, {viewer})} THEN app_user.friends_posts ELSE 0 END

@@ -171,7 +171,9 @@ package enum People: RecordRoom {
         profile.email = try row.get("email")
       }
       return AppUser(
-        id: id, profile: profile, createdAt: Date(microseconds: try row.get("created_at")),
+        id: id, profile: profile,
+        isEmailVerified: viewer.owns(id) ? try row.get("is_email_verified", as: Bool.self) : nil,
+        createdAt: Date(microseconds: try row.get("created_at")),
         revision: try row.get("revision"), posts: try row.get("posts"), friends: try row.get("friends"),
         image: Dictionary((set.flatMap { assets[$0] } ?? []).map { ($0.role, $0) }) { first, _ in first },
         tie: AppUser.Tie(

@@ -11,7 +11,7 @@ struct UserResponse: NilEncodable {
     self.urls = urls
   }
 
-  private enum CodingKeys: CodingKey { case id, fields, createdAt, relation, counts, profileImage }
+  private enum CodingKeys: CodingKey { case id, emailVerified, fields, createdAt, relation, counts, profileImage }
 
   private struct Counts: Encodable {
     let posts: Int
@@ -23,6 +23,7 @@ struct UserResponse: NilEncodable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(user.id, forKey: .id)
     try container.encode(user.profile.fields ?? [:], forKey: .fields)
+    try container.encode(user.isEmailVerified, forKey: .emailVerified)
     try container.encode(user.createdAt, forKey: .createdAt)
     try container.encode(user.tie, forKey: .relation)
     try container.encode(Counts(posts: user.posts, friends: user.friends), forKey: .counts)

@@ -77,6 +77,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case accountDisabled = "account_disabled"
   case accountNotFound = "account_not_found"
   case emailMissing = "email_missing"
+  case emailTaken = "email_taken"
+  case codeInvalid = "code_invalid"
   case keySetUnavailable = "key_set_unavailable"
   case overloaded
   case databaseUnavailable = "database_unavailable"
@@ -304,6 +306,13 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.forbidden, "The account is disabled", "Ask the operator to enable the account.")
     case .emailMissing:
       (.conflict, "The user has no e-mail address", "Give the profile an email, and request the code again.")
+    case .emailTaken:
+      (.conflict, "The e-mail address is taken", "Sign in with the address, or give the profile another one.")
+    case .codeInvalid:
+      (
+        .forbidden, "The code is invalid",
+        "Send the code of the last message within 15 minutes, or request another one."
+      )
     case .accountNotFound:
       (.notFound, "Account not found", "Use the id of a user who has registered.")
     case .keySetUnavailable:

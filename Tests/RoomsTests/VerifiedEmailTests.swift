@@ -1,0 +1,202 @@
+import HTTPTesting
+import Model
+import Postgres
+import Store
+import Testing
+
+@testable import Rooms
+
+/// Addresses that are verified, and passwords that are reset, by codes.
+@Suite("Verified addresses", .tags(.database, .network), .timeLimit(.minutes(5)))
+struct VerifiedEmailTests {
+  private static let verification = "/v1/accounts/current/verification"
+
+  private static func register(_ name: String, _ email: String, _ api: RunningAPI) async throws -> [(String, String)] {
+    try UserClient.bearer(
+      try await AccountTests.register(
+        api, #"{"user_name":"\#(name)","password":"correct horse","email":"\#(email)"}"#))
+  }
+
+  /// The code of the last message to a user, which only webhooks receive.
+  private static func code(_ kind: UserEvent.Kind, _ name: String, _ api: RunningAPI) async throws -> String {
+    try await api.pool.run { session in
+      let row = try session.execute(
+        """
+        SELECT data ->> 'code' AS code FROM user_event
+        WHERE kind = $1 AND data ->> 'user_name' = $2 ORDER BY created_at DESC LIMIT 1
+        """, .text(kind.rawValue), .text(name)
+      ).single()
+      return try row.get("code")
+    }
+  }
+
+  private static func verify(_ name: String, _ token: [(String, String)], _ api: RunningAPI) async throws
+    -> ClientResponse
+  {
+    #expect(try await UserClient.send("POST", verification, token, nil, api).status == 202)
+    let code = try await code(.verificationRequested, name, api)
+    return try await UserClient.send("PUT", verification, token, #"{"code":"\#(code)"}"#, api)
+  }
+
+  private static func reset(
+    _ account: String, _ code: String, _ api: RunningAPI, to password: String = "battery staple"
+  ) async throws -> ClientResponse {
+    try await UserClient.send(
+      "PUT", "/v1/password-resets", [], #"{\#(account),"code":"\#(code)","password":"\#(password)"}"#, api)
+  }
+
+  private static func signIn(_ email: String, _ password: String, _ api: RunningAPI) async throws -> Int {
+    try await UserClient.send(
+      "POST", "/v1/sessions", [], #"{"email":"\#(email)","password":"\#(password)"}"#, api
+    ).status
+  }
+
+  /// Another code may be sent at once.
+  private static func forgetPause(_ api: RunningAPI) async throws {
+    try await api.execute("UPDATE one_time_code SET created_at = created_at - interval '301 seconds'")
+  }
+
+  @Test("a user signs in with an address once it is verified, until it is changed in more than the case of its letters")
+  func life() async throws {
+    try await AccountTests.with { api in
+      let ada = try await Self.register("ada", "Ada@Example.org", api)
+      let id = try #require(try await AccountTests.signIn(api).json["user"].text)
+      func profile(_ credential: [(String, String)]) async throws -> JSONValue {
+        try await api.get("/v1/users/\(id)", headers: credential).json["email_verified"]
+      }
+      #expect(try await Self.signIn("ada@example.org", "correct horse", api) == 401)
+      #expect(try await profile(ada) == .boolean(false))
+      let tag = try await api.get("/v1/users/\(id)", headers: ada).headers["etag"]
+      #expect(try await Self.verify("ada", ada, api).status == 204)
+      #expect(try await profile(ada) == .boolean(true))
+      #expect(try await api.get("/v1/users/\(id)", headers: ada).headers["etag"] != tag)
+      #expect(try await profile(Self.register("bob", "bob@example.org", api)) == .null)
+      #expect(try await Self.signIn("ADA@example.ORG", "correct horse", api) == 201)
+      #expect(try await Self.signIn("ada@example.org", "wrong horse", api) == 401)
+      for (email, isVerified) in [("ada@example.org", true), ("ada@example.com", false), ("ada@example.org", false)] {
+        let changed = try await UserClient.send(
+          "PATCH", "/v1/users/\(id)", ada, #"{"email":"\#(email)"}"#, api)
+        #expect(changed.json["email_verified"] == .boolean(isVerified), "\(email)")
+        #expect(try await Self.signIn(email, "correct horse", api) == (isVerified ? 201 : 401))
+      }
+      #expect(try await UserClient.send("PATCH", "/v1/users/\(id)", ada, #"{"email":null}"#, api).status == 200)
+    }
+  }
+
+  @Test("an address that is verified has one user, in any case")
+  func unique() async throws {
+    try await AccountTests.with { api in
+      let (ada, bob) = (
+        try await Self.register("ada", "ada@example.org", api), try await Self.register("bob", "ADA@example.org", api)
+      )
+      #expect(try await Self.verify("ada", ada, api).status == 204)
+      let taken = try await Self.verify("bob", bob, api)
+      #expect(taken.status == 409 && UserClient.kind(taken) == "email_taken")
+      // The code shows that Bob reads the mail, which resets his password, and the address stays Ada's.
+      #expect(
+        try await UserClient.send("POST", "/v1/password-resets", [], #"{"user_name":"bob"}"#, api).status == 202)
+      let code = try await Self.code(.passwordResetRequested, "bob", api)
+      #expect(try await Self.reset(#""user_name":"bob""#, code, api).status == 204)
+      #expect(try await Self.signIn("ada@example.org", "battery staple", api) == 401)
+      #expect(try await Self.signIn("ada@example.org", "correct horse", api) == 201)
+      #expect(try await AccountTests.signIn(api, "bob", "battery staple").status == 201)
+    }
+  }
+
+  @Test("a code resets the password once, ends the sessions and verifies the address")
+  func reset() async throws {
+    try await AccountTests.with { api in
+      let ada = try await Self.register("ada", "ada@example.org", api)
+      let request = #"{"user_name":"ada"}"#
+      #expect(try await UserClient.send("POST", "/v1/password-resets", [], request, api).status == 202)
+      let code = try await Self.code(.passwordResetRequested, "ada", api)
+      let name = #""user_name":"ADA""#
+      let short = try await Self.reset(name, code, api, to: "short")
+      #expect(short.status == 400)
+      // As people type it.
+      let typed = "\(code.prefix(4))-\(code.suffix(4))".lowercased().replacing("0", with: "o").replacing("1", with: "l")
+      #expect(try await Self.reset(name, typed, api).status == 204)
+      #expect(try await !AccountTests.isValid(ada, api))
+      #expect(try await AccountTests.signIn(api).status == 401)
+      #expect(try await Self.signIn("ada@example.org", "battery staple", api) == 201)
+      let again = try await Self.reset(name, code, api, to: "wrong horse")
+      #expect(again.status == 403 && UserClient.kind(again) == "code_invalid")
+      // By the address, which is verified now.
+      try await Self.forgetPause(api)
+      let byEmail = #"{"email":"ada@EXAMPLE.org"}"#
+      #expect(try await UserClient.send("POST", "/v1/password-resets", [], byEmail, api).status == 202)
+      let second = try await Self.code(.passwordResetRequested, "ada", api)
+      #expect(second != code)
+      #expect(try await Self.reset(#""email":"ada@example.org""#, second, api, to: "another horse").status == 204)
+      #expect(try await AccountTests.signIn(api, "ada", "another horse").status == 201)
+    }
+  }
+
+  @Test("a code cannot be guessed: the right one does not help after five wrong ones, nor after a quarter of an hour")
+  func guesses() async throws {
+    try await AccountTests.with { api in
+      let ada = try await Self.register("ada", "ada@example.org", api)
+      let name = #""user_name":"ada""#
+      func request() async throws -> String {
+        try await Self.forgetPause(api)
+        #expect(
+          try await UserClient.send("POST", "/v1/password-resets", [], #"{"user_name":"ada"}"#, api).status == 202)
+        return try await Self.code(.passwordResetRequested, "ada", api)
+      }
+      var code = try await request()
+      for _ in 0..<5 {
+        let wrong = try await Self.reset(name, "WRONG777", api)
+        let unknown = try await Self.reset(#""user_name":"unknown""#, "WRONG777", api)
+        #expect(wrong.status == 403 && wrong.body == unknown.body)
+      }
+      // A request for another code within the pause does not give further attempts.
+      #expect(try await UserClient.send("POST", "/v1/password-resets", [], #"{"user_name":"ada"}"#, api).status == 202)
+      #expect(try await Self.reset(name, code, api).status == 403)
+      code = try await request()
+      try await api.execute("UPDATE one_time_code SET created_at = created_at - interval '901 seconds'")
+      #expect(try await UserClient.kind(Self.reset(name, code, api)) == "code_invalid")
+      #expect(try await AccountTests.signIn(api).status == 201)
+      // A code for one purpose is none for the other, and one for a former address is none.
+      #expect(try await UserClient.send("POST", Self.verification, ada, nil, api).status == 202)
+      let verification = try await Self.code(.verificationRequested, "ada", api)
+      #expect(try await Self.reset(name, verification, api).status == 403)
+      let id = try #require(try await AccountTests.signIn(api).json["user"].text)
+      #expect(
+        try await UserClient.send("PATCH", "/v1/users/\(id)", ada, #"{"email":"eve@example.org"}"#, api).status == 200)
+      let former = try await UserClient.send("PUT", Self.verification, ada, #"{"code":"\#(verification)"}"#, api)
+      #expect(former.status == 403 && UserClient.kind(former) == "code_invalid")
+    }
+  }
+
+  @Test("attempts with codes count for the name and for the address of the client, as attempts to sign in do")
+  func limits() async throws {
+    var limits = RateLimits.Configuration()
+    limits.attemptsOfName = .init(perMinute: 1, burst: 2)
+    try await AccountTests.with(limits) { api in
+      for name in [#""user_name":"unknown""#, #""email":"unknown@example.org""#] {
+        for _ in 0..<2 { #expect(try await Self.reset(name, "WRONG777", api).status == 403) }
+        #expect(try await Self.reset(name, "WRONG777", api).status == 429)
+      }
+    }
+    limits = .init()
+    limits.attemptsOfAddress = .init(perMinute: 1, burst: 2)
+    try await AccountTests.with(limits) { api in
+      for index in 0..<3 {
+        let status = try await Self.reset(#""user_name":"u\#(index)""#, "WRONG777", api).status
+        #expect(status == (index < 2 ? 403 : 429))
+      }
+    }
+  }
+
+  @Test("of two requests with one code at once one resets the password")
+  func race() async throws {
+    try await AccountTests.with { api in
+      _ = try await Self.register("ada", "ada@example.org", api)
+      #expect(try await UserClient.send("POST", "/v1/password-resets", [], #"{"user_name":"ada"}"#, api).status == 202)
+      let code = try await Self.code(.passwordResetRequested, "ada", api)
+      async let first = Self.reset(#""user_name":"ada""#, code, api, to: "first horse").status
+      async let second = Self.reset(#""user_name":"ada""#, code, api, to: "second horse").status
+      #expect(try await [first, second].sorted() == [204, 403])
+    }
+  }
+}
