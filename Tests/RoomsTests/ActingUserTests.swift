@@ -138,4 +138,32 @@ struct ActingUserTests {
       #expect(try await UserClient.send("GET", path, [("Take5-User", "ada")], nil, api).status == 401)
     }
   }
+
+  @Test("in paths `me` stands for the acting user, whatever the client acts with, and is an id for who acts as none")
+  func me() async throws {
+    try await UserClient.with { api in
+      let key = UserClient.backend + [("Take5-User", "ada")]
+      let token = try UserClient.bearer(
+        try await UserClient.send("POST", "/v1/users/ada/tokens", UserClient.backend, "{}", api))
+      #expect(try await UserClient.send("PUT", "/v1/users/bob", UserClient.backend, "{}", api).status == 200)
+      for credential in [key, token] {
+        let saved = try await UserClient.send("PATCH", "/v1/users/me", credential, #"{"name":"Ada"}"#, api)
+        #expect(saved.status == 200 && saved.json["id"].text == "ada")
+        #expect(try await api.get("/v1/users/me", headers: credential).json["id"].text == "ada")
+        let asked = try await UserClient.send("PUT", "/v1/users/me/friends/bob", credential, nil, api)
+        #expect(asked.status == 200 && asked.json["user"].text == "ada")
+        #expect(try await api.get("/v1/users/me/friends?state=sent", headers: credential).json["items"].elements.count == 1)
+        let collection = try await UserClient.send(
+          "POST", "/v1/collections", UserClient.backend + [("Take5-User", "bob")],
+          #"{"kind":"itinerary","name":"Trip"}"#, api)
+        let path = "/v1/collections/\(try #require(collection.json["id"].text))"
+        let bob = UserClient.backend + [("Take5-User", "bob")]
+        #expect(
+          try await UserClient.send("PUT", "\(path)/members/ada", bob, #"{"role":"viewer"}"#, api).status == 204)
+        #expect(try await UserClient.send("DELETE", "\(path)/members/me", credential, nil, api).status == 204)
+      }
+      #expect(try await api.get("/v1/users/me", headers: UserClient.backend).status == 404)
+      #expect(try await api.get("/v1/users/me").status == 401)
+    }
+  }
 }

@@ -174,8 +174,9 @@ struct VerifiedEmailTests {
     limits.attemptsOfName = .init(perMinute: 1, burst: 2)
     try await AccountTests.with(limits) { api in
       for name in [#""user_name":"unknown""#, #""email":"unknown@example.org""#] {
-        for _ in 0..<2 { #expect(try await Self.reset(name, "WRONG777", api).status == 403) }
-        #expect(try await Self.reset(name, "WRONG777", api).status == 429)
+        var statuses: [Int] = []
+        for _ in 0..<3 { statuses.append(try await Self.reset(name, "WRONG777", api).status) }
+        #expect(statuses == [403, 403, 429])
       }
     }
     limits = .init()

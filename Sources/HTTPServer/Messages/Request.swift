@@ -12,7 +12,7 @@ package struct Request: Sendable {
   /// The client, as the route's admission returned it.
   package internal(set) var principal: any Principal
   /// The values that the `{name}` segments of the route's template matched.
-  package let parameters: [String: String]
+  package var parameters: [String: String]
   /// The body; it can be read once.
   package let body: RequestBody
 

@@ -40,7 +40,8 @@ extension KitHolder {
     isSafe: Bool? = nil,
     waitsForDisk: Bool = false, isResumable: Bool = false, handler: @escaping Route.Handler
   ) -> Route {
-    Route(
+    let user = Self.userParameter(of: template)
+    return Route(
       method, template, bodyLimit: bodyLimit, isSafe: isSafe,
       diskProblem: waitsForDisk ? OutageProblem.hangingDisk : nil,
       isResumable: isResumable,
@@ -48,6 +49,7 @@ extension KitHolder {
     ) { request in
       do {
         if !readsQuery { try QueryReader.requireNone(request.target) }
+        let request = user.map { request.naming(actingUserAs: $0) } ?? request
         return try await PoolClient.$current.withValue(request.shareHolder.poolClient) { try await handler(request) }
       } catch is OwnershipRefusal {
         throw Caller.notYours("It belongs to another user than the one that the request acts as.")
@@ -61,7 +63,27 @@ extension KitHolder {
     }
   }
 
+  /// The segment of a path that names a user; nil: none does.
+  private static func userParameter(of template: String) -> String? {
+    let segments = template.split(separator: "/")
+    if segments.starts(with: ["v1", "users", "{id}"]) { return "id" }
+    return segments.contains("{user}") ? "user" : nil
+  }
+
   func admission(to access: RouteAccess) -> Route.Admission {
     { [control = self.access] (head, client) throws(Problem) in try control.admit(head, from: client, to: access) }
+  }
+}
+
+extension Request {
+  /// The name of the acting user in paths. Without one it is an id like any other.
+  private static let me = "me"
+
+  /// The same request with the id of the acting user instead of `me`.
+  fileprivate func naming(actingUserAs parameter: String) -> Request {
+    guard let user = caller.user, self.parameter(parameter) == Self.me else { return self }
+    var request = self
+    request.parameters[parameter] = user
+    return request
   }
 }
