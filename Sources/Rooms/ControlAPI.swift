@@ -79,8 +79,14 @@ package struct ControlAPI: KitHolder {
       routes: rooms.flatMap(\.routes), fallbackAdmission: admission(to: .key([])), commonFields: uploads.fields)
   }
 
-  /// Processes posts as their uploads become whole, and removes uploads that have expired, until the task is cancelled.
-  package func run() async { await uploads.uploads.run() }
+  /// Processes posts as their uploads become whole, removes uploads that have expired, and notes which tokens are used, until the task
+  /// is cancelled.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await uploads.uploads.run() }
+      group.addTask { await access.tokens.noteUses(in: database) }
+    }
+  }
 }
 
 extension ControlAPI {

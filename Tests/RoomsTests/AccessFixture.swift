@@ -247,7 +247,8 @@ struct AccessFixture: Sendable {
       .replacing("{comment}", with: "\(comment)").replacing("{user}", with: "\(RelationKind.friend.name)-\(post)")
       .replacing("{place}", with: place).replacing("{image}", with: "\(image ?? post)")
       .replacing("{asset}", with: "\(row.note == "of the post" ? postAsset : reactionAsset)")
-      .replacing("{token}", with: "\(token)").replacing("{delivery}", with: delivery)
+      .replacing("{token}", with: "\(token)").replacing("{session}", with: "\(token)").replacing(
+        "{delivery}", with: delivery)
     for (kind, target) in Self.relations(post: post, place: place) where path.contains("/\(kind.path)/") {
       path = path.replacing("{other}", with: target)
     }

@@ -152,7 +152,8 @@ struct ActingUserTests {
         #expect(try await api.get("/v1/users/me", headers: credential).json["id"].text == "ada")
         let asked = try await UserClient.send("PUT", "/v1/users/me/friends/bob", credential, nil, api)
         #expect(asked.status == 200 && asked.json["user"].text == "ada")
-        #expect(try await api.get("/v1/users/me/friends?state=sent", headers: credential).json["items"].elements.count == 1)
+        #expect(
+          try await api.get("/v1/users/me/friends?state=sent", headers: credential).json["items"].elements.count == 1)
         let collection = try await UserClient.send(
           "POST", "/v1/collections", UserClient.backend + [("Take5-User", "bob")],
           #"{"kind":"itinerary","name":"Trip"}"#, api)

@@ -20,10 +20,14 @@ package struct UserToken: Sendable, Hashable {
   package let expiresAt: Date
   /// The time of the submission that used the grant; nil: it is not used, or there is none.
   package let usedAt: Date?
+  /// What the user calls the device that has it; nil: nothing.
+  package let device: String?
+  /// The time of a request with it, which is noted once an hour; nil: none is.
+  package let lastUsedAt: Date?
 
   package init(
     id: PublicID, user: String, hash: [UInt8], minter: Minter, grant: UploadGrant?, createdAt: Date, expiresAt: Date,
-    usedAt: Date?
+    usedAt: Date?, device: String? = nil, lastUsedAt: Date? = nil
   ) {
     self.id = id
     self.user = user
@@ -33,6 +37,8 @@ package struct UserToken: Sendable, Hashable {
     self.createdAt = createdAt
     self.expiresAt = expiresAt
     self.usedAt = usedAt
+    self.device = device
+    self.lastUsedAt = lastUsedAt
   }
 
   /// The client that minted a token. The token becomes invalid with it.

@@ -7,8 +7,7 @@ struct RegistrationDraft {
   let profile: Profile
   let userName: String
   let password: String
-  /// In seconds.
-  let expiresIn: Int
+  let session: SessionDraft
 
   /// Reads the fields of the body; throws a problem that names every invalid field.
   ///
@@ -19,12 +18,26 @@ struct RegistrationDraft {
     profile.fields = reader.fieldChange(by: defined, among: fields, isWhole: true).applied(to: nil)
     self.profile = profile
     password = reader.newPassword()
-    expiresIn = reader.expiresIn()
+    session = SessionDraft(&reader)
     var errors = reader.finish()
     // A profile may be without a name, and an account may not.
     if fields["user_name", default: .null] == .null { errors.append(FieldError("user_name", "is required")) }
     guard errors.isEmpty, let userName = profile.userName else { throw ProblemKind.invalid(errors) }
     self.userName = userName
+  }
+}
+
+/// What a request asks of the session that it begins.
+struct SessionDraft {
+  /// In seconds.
+  let lifetime: Int
+  /// What the user calls the device.
+  let device: String?
+
+  /// Reads the fields; the caller checks the errors (`check`).
+  init(_ reader: inout FieldReader) {
+    lifetime = reader.expiresIn()
+    device = reader.device()
   }
 }
 
@@ -59,15 +72,14 @@ enum AccountName {
 struct SignInDraft {
   let name: AccountName
   let password: String
-  /// In seconds.
-  let expiresIn: Int
+  let session: SessionDraft
 
   /// Reads the fields of the body; throws a problem that names every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     name = AccountName(fields, &reader)
     password = reader.password("password")
-    expiresIn = reader.expiresIn()
+    session = SessionDraft(&reader)
     try reader.check()
   }
 }

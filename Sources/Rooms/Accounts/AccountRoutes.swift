@@ -43,7 +43,8 @@ struct AccountRoutes: RouteRoom {
         let user = try Accounts.register(draft.profile, password: hash, session)
         guard let account = try Accounts.find(of: user, session) else { return nil }
         return try Accounts.signIn(
-          account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)
+          account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.session.lifetime,
+          device: draft.session.device, session)
       }
     } catch is UserNameTaken {
       throw Self.userNameTaken(draft.userName)
@@ -67,7 +68,9 @@ struct AccountRoutes: RouteRoom {
     try access.checkSuspension(of: account.user)
     let text = Kit.newSecret(UserToken.prefix)
     let token = try await database.transaction { session in
-      try Accounts.signIn(account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)
+      try Accounts.signIn(
+        account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.session.lifetime,
+        device: draft.session.device, session)
     }
     // The account was changed since it was read.
     guard let token else { throw Self.signInFailed }

@@ -59,14 +59,15 @@ package enum Accounts: Room {
   /// - Parameters:
   ///   - hash: of the token.
   ///   - lifetime: in seconds.
+  ///   - device: what the user calls the device that signs in.
   package static func signIn(
-    _ account: Account, hash: SHA256Digest, lifetime: Int, _ session: Session
+    _ account: Account, hash: SHA256Digest, lifetime: Int, device: String? = nil, _ session: Session
   ) throws -> UserToken? {
     let held = try session.execute(
       Self.statements["hold_account"], .text(account.user), .text(account.passwordHash))
     guard !held.isEmpty else { return nil }
     return try Tokens.insert(
-      of: account.user, hash: hash, minter: .account, grant: nil, lifetime: lifetime, session)
+      of: account.user, hash: hash, minter: .account, grant: nil, lifetime: lifetime, device: device, session)
   }
 
   /// Sets the password of a user and revokes the user's tokens, so that who has found out the former password is out.

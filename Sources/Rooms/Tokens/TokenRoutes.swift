@@ -27,7 +27,7 @@ struct TokenRoutes: RouteRoom {
     let token = try await database.transaction { session in
       try Tokens.insert(
         of: user, hash: SHA256.digest(of: Array(text.utf8)), minter: minter, grant: draft.grant,
-        lifetime: draft.expiresIn, session)
+        lifetime: draft.expiresIn, device: draft.device, session)
     }
     return try Self.minted(token, text)
   }
@@ -83,11 +83,13 @@ struct TokenDraft {
   /// In seconds.
   let expiresIn: Int
   let grant: UploadGrant?
+  let device: String?
 
   /// Reads the fields of the body; throws a problem that names every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
     expiresIn = reader.expiresIn()
+    device = reader.device()
     grant = reader.object("grant") { reader in
       let kinds = reader.value("kinds", Self.expectedKinds, isRequired: true, Self.kinds)
       let bytes = reader.integer("bytes", in: 1...(1 << 40), isRequired: true)

@@ -1,6 +1,6 @@
 -- fragment: token_columns
 token.id, token.public_id, token.user_id, token.hash, token.minter, token.api_key_id, token.upload_grant, token.used_at,
-  token.created_at, token.expires_at
+  token.created_at, token.expires_at, token.device, token.last_used_at
 
 -- fragment: valid_tokens
 -- A token is valid until it expires or is revoked, and no longer than the API key or the account that minted it.
@@ -10,8 +10,8 @@ WHERE token.revoked_at IS NULL AND token.expires_at > clock_timestamp() AND api_
     SELECT FROM account WHERE account.user_id = token.user_id AND account.disabled_at IS NULL))
 
 -- name: insert_user_token
-INSERT INTO user_token AS token (public_id, user_id, hash, minter, api_key_id, upload_grant, expires_at)
-VALUES ($1::uuid, $2, $3, $4, $5::bigint, $6::jsonb, clock_timestamp() + make_interval(secs => $7::float8))
+INSERT INTO user_token AS token (public_id, user_id, hash, minter, api_key_id, upload_grant, expires_at, device)
+VALUES ($1::uuid, $2, $3, $4, $5::bigint, $6::jsonb, clock_timestamp() + make_interval(secs => $7::float8), $8)
 RETURNING {token_columns}
 
 -- name: user_token
@@ -24,9 +24,19 @@ SELECT {token_columns} FROM {valid_tokens} AND token.hash = $1
 SELECT token.public_id FROM {valid_tokens} AND token.public_id = ANY ($1::uuid[])
 
 -- name: user_tokens
-SELECT {token_columns} FROM {valid_tokens}
+-- All, or those that are not limited to one submission.
+SELECT {token_columns} FROM {valid_tokens} AND ($5::boolean OR token.upload_grant IS NULL)
   AND token.user_id = $1 AND (token.created_at, token.id) < ($2::timestamptz, $3::bigint)
 ORDER BY token.created_at DESC, token.id DESC LIMIT $4::int
+
+-- name: note_uses
+-- In the order of their ids, in which others lock several.
+WITH used AS MATERIALIZED (
+  SELECT id FROM user_token
+  WHERE public_id = ANY ($1::uuid[])
+    AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - make_interval(secs => $2::float8))
+  ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+UPDATE user_token SET last_used_at = clock_timestamp() FROM used WHERE user_token.id = used.id
 
 -- name: revoke_user_token
 UPDATE user_token AS token SET revoked_at = clock_timestamp()

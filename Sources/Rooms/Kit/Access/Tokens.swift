@@ -23,18 +23,21 @@ package enum Tokens: Room {
 
   /// Inserts a token by its hash.
   ///
-  /// - Parameter lifetime: in seconds.
+  /// - Parameters:
+  ///   - lifetime: in seconds.
+  ///   - device: what the user calls the device that gets it.
   /// - Throws: `ForgottenRefusal`.
   package static func insert(
     of user: String, hash: SHA256Digest, minter: UserToken.Minter, grant: UploadGrant?, lifetime: Int,
-    _ session: Session
+    device: String? = nil, _ session: Session
   ) throws -> UserToken {
     try Store.requireUsers(user, in: session)
     var key: Int64?
     if case .key(let id) = minter { key = id }
     let row = try session.execute(
       Self.statements["insert_user_token"], .text(PublicID.now().description), .text(user), .bytes(hash.bytes),
-      .text(minter.name), .integer(key), .text(try grant.map { try JSON.text($0) }), .double(Double(lifetime))
+      .text(minter.name), .integer(key), .text(try grant.map { try JSON.text($0) }), .double(Double(lifetime)),
+      .text(device)
     ).single()
     return try UserToken(row)
   }
@@ -50,9 +53,22 @@ package enum Tokens: Room {
   }
 
   /// Reads a page of a user's valid tokens, the newest first.
-  package static func list(of user: String, _ page: PageRequest, _ session: Session) throws -> Page<UserToken> {
-    let rows = try session.execute(Self.statements["user_tokens"], [.text(user)] + page.parameters)
+  ///
+  /// - Parameter withGrants: whether those that are limited to one submission are among them.
+  package static func list(
+    of user: String, withGrants: Bool = true, _ page: PageRequest, _ session: Session
+  ) throws -> Page<UserToken> {
+    let rows = try session.execute(
+      Self.statements["user_tokens"], [.text(user)] + page.parameters + [.bool(withGrants)])
     return try Page(rows, page) { try $0.map(UserToken.init) }
+  }
+
+  /// The time after which another use of a token is noted, in seconds.
+  static let noted = 3600.0
+
+  /// Notes that tokens were used.
+  static func noteUses(of ids: [PublicID], _ session: Session) throws {
+    try session.execute(Self.statements["note_uses"], .texts(ids.map(\.description)), .double(noted))
   }
 
   /// Revokes a token of a user, whose devices go with it; false if the user has no such token.
@@ -106,7 +122,9 @@ extension UserToken {
       grant: try hasGrant ? row.json("upload_grant") : nil,
       createdAt: Date(microseconds: try row.get("created_at")),
       expiresAt: Date(microseconds: try row.get("expires_at")),
-      usedAt: try row.get("used_at", as: Int64?.self).map(Date.init(microseconds:)))
+      usedAt: try row.get("used_at", as: Int64?.self).map(Date.init(microseconds:)),
+      device: try row.get("device"),
+      lastUsedAt: try row.get("last_used_at", as: Int64?.self).map(Date.init(microseconds:)))
   }
 }
 

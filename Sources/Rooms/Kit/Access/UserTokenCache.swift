@@ -1,4 +1,5 @@
 package import Crypto
+import FoundationEssentials
 package import Model
 internal import Platform
 package import Postgres
@@ -22,6 +23,10 @@ package final class UserTokenCache: Sendable {
   /// Takes a ticket by its hash: a ticket is valid once, so that none is kept.
   let takeTicket: @Sendable (SHA256Digest) async throws -> EventTicket?
   private let recent = Locked(RecentEntries<Name, UserToken>(lifetime: UserTokenCache.lifetime, maxEntries: 50_000))
+
+  /// The tokens whose use is to be noted.
+  private let used = Locked(Set<PublicID>())
+  private static let maxUsed = 50_000
 
   /// - Parameters:
   ///   - read: reads a valid token from the database.
@@ -56,7 +61,23 @@ package final class UserTokenCache: Sendable {
     let now = ContinuousClock.now
     guard let token = try await read(name) else { return nil }
     recent.withLock { $0.insert(token, of: name, at: now) }
+    if case .hash = name, token.lastUsedAt.map({ -$0.timeIntervalSinceNow > Tokens.noted }) ?? true {
+      used.withLock { used in if used.count < Self.maxUsed { used.insert(token.id) } }
+    }
     return token
+  }
+
+  /// Stores from time to time which tokens were used, until the task is cancelled: no request waits for that.
+  func noteUses(in database: Pool) async {
+    while (try? await Task.sleep(for: .seconds(2))) != nil {
+      let ids = used.withLock { used in
+        defer { used = [] }
+        return Array(used)
+      }
+      guard !ids.isEmpty else { continue }
+      // While the database cannot store it, the next use says it again.
+      _ = try? await database.transaction { try Tokens.noteUses(of: ids, $0) }
+    }
   }
 
   /// Forgets tokens that this process has revoked.
