@@ -73,13 +73,14 @@ struct PeopleTests {
         _ = try Collections.share(trip, with: "bob", as: .viewer, for: .unrestricted, link: nil, session)
         _ = try Comments.insert(on: .collection(trip), for: .unrestricted, author: "bob", text: "Nice", session)
         _ = try Comments.insert(on: .place("lake"), for: .unrestricted, author: "bob", text: "Nice", session)
-        _ = try Places.rate("lake", 4.5, by: "ada", for: .unrestricted, session) { _ in }
+        _ = try Places.rate("lake", halves: 9, by: "ada", for: .unrestricted, session) { _ in }
       }
       #expect(try await fixture.codes() == [])
       let before = try await fixture.facts()
       let faults = [
         "UPDATE place SET post_count = 5", "UPDATE place SET author_count = 5", "UPDATE place SET favourite_count = 5",
-        "UPDATE place SET comment_count = 5", "UPDATE place SET collection_count = 5", "UPDATE place SET rating_count = 5", "UPDATE place_rating SET halves = 3",
+        "UPDATE place SET comment_count = 5", "UPDATE place SET collection_count = 5",
+        "UPDATE place SET rating_count = 5", "UPDATE place_rating SET halves = 3",
         "UPDATE collection SET item_count = 5", "UPDATE collection SET member_count = 5",
         "UPDATE collection SET comment_count = 5", "UPDATE place_user SET posts = 5", "DELETE FROM place_user",
         "INSERT INTO place_user VALUES ('lake', 'eve', 1)", "DELETE FROM place", "UPDATE place_friend SET posts = 5",

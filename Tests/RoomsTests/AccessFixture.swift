@@ -88,7 +88,7 @@ struct AccessFixture: Sendable {
         device, named: "\(token.id)", of: "ada", by: .anonymous, zones: KnownTimeZones(), session
       ) { _ in }
       _ = try Places.saveNote("Mine", of: "ada", about: place, session) { _ in }
-      _ = try Places.rate(place, 4, by: "ada", for: .unrestricted, session) { _ in }
+      _ = try Places.rate(place, halves: 8, by: "ada", for: .unrestricted, session) { _ in }
       var placeComments: [String: PublicID] = [:]
       for user in ["bob", "ada"] {
         let comment = try Comments.insert(on: .place(place), for: .unrestricted, author: user, text: "Nice", session)

@@ -14,7 +14,9 @@ struct CommentChangeTests {
       method, path, UserClient.backend + headers + (user.map { [("Take5-User", $0)] } ?? []), body, api)
   }
 
-  @Test("the author changes the text of a comment, and nobody else but a back-end", arguments: ["post", "place", "collection"])
+  @Test(
+    "the author changes the text of a comment, and other users do not",
+    arguments: ["post", "place", "collection"])
   func change(kind: String) async throws {
     try await UserClient.with { api in
       var subject = "/v1/places/lake"

@@ -84,8 +84,10 @@ struct PlaceRatingTests {
       #expect(statuses.isSubset(of: [200, 204, 404]))
       let shown = try await Self.send(api, "GET", "/v1/places/lake").json["ratings"]
       let rows = try await api.pool.run { session in
-        let row = try session.execute("SELECT count(*) AS ratings, coalesce(avg(halves) / 2, 0)::float8 AS mean FROM place_rating")
-          .single()
+        let row = try session.execute(
+          "SELECT count(*) AS ratings, coalesce(avg(halves) / 2, 0)::float8 AS mean FROM place_rating"
+        )
+        .single()
         return (ratings: try row.get("ratings", as: Int.self), mean: try row.get("mean", as: Double.self))
       }
       #expect(shown["count"] == .number(Double(rows.ratings)))

@@ -198,7 +198,8 @@ struct RelationTests {
       }
       func arrange(_ places: String, as user: String = "bob") async throws -> ClientResponse {
         try await UserClient.send(
-          "PUT", "/v1/users/bob/favourites", UserClient.backend + [("Take5-User", user)], #"{"places":[\#(places)]}"#, api)
+          "PUT", "/v1/users/bob/favourites", UserClient.backend + [("Take5-User", user)], #"{"places":[\#(places)]}"#,
+          api)
       }
       func order() async throws -> [String] {
         var (found, cursor): ([String], String) = ([], "")

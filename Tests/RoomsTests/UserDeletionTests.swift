@@ -191,7 +191,9 @@ extension StoreFixture {
           "lake of \(author == user ? "one" : "bob")", PlaceDescription(name: "Lake"), for: .user(author), session
         ) { _ in }
         _ = try Places.saveNote("Closed on Mondays", of: author, about: "lake of one", session) { _ in }
-        _ = try Places.rate("lake of bob", author == user ? 1 : 4, by: author, for: .unrestricted, session) { _ in }
+        _ = try Places.rate("lake of bob", halves: author == user ? 2 : 8, by: author, for: .unrestricted, session) {
+          _ in
+        }
         _ = try Comments.insert(on: .place("lake of bob"), for: .unrestricted, author: author, text: "Nice", session)
       }
       let kind = try #require(try Definitions.collections()["itinerary"])

@@ -8,10 +8,12 @@ import Store
 extension Places {
   /// Creates or replaces a user's rating of a place; nil if the viewer may not know of the place.
   ///
-  /// - Parameter check: receives the locked rating, nil if there is none; an error from it prevents the change.
+  /// - Parameters:
+  ///   - halves: the rating, in halves.
+  ///   - check: receives the locked rating, nil if there is none; an error from it prevents the change.
   /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`.
   package static func rate(
-    _ place: String, _ rating: Double, by user: String, for viewer: Viewer, _ session: Session,
+    _ place: String, halves: Int, by user: String, for viewer: Viewer, _ session: Session,
     check: (PlaceRating?) throws -> Void
   ) throws -> PlaceRating? {
     try Store.requireUsers(user, in: session)
@@ -19,7 +21,7 @@ extension Places {
     guard !locked.isEmpty else { return nil }
     try check(Self.rating(of: place, by: user, session))
     try session.execute(
-      Self.statements["save_rating"], .text(user), .text(place), .integer(Int64((rating * 2).rounded())))
+      Self.statements["save_rating"], .text(user), .text(place), .integer(halves))
     return try Self.rating(of: place, by: user, session)
   }
 

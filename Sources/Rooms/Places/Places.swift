@@ -85,10 +85,11 @@ package enum Places: RecordRoom {
       if isByDistance { try session.execute(Store.statements["read_in_order_of_index"]) }
       let area = isByDistance ? filter.near?.area : filter.area ?? filter.near?.area
       for piece in area.map({ $0.pieces.map(Optional.some) }) ?? [nil] {
-        rows += try (Self.rows(filter, viewer, piece, page, session)
+        rows += try
+          (Self.rows(filter, viewer, piece, page, session)
           + ofFriends(filter, viewer, piece, page, session)).map { row in
-          (row, PageCursor(time: try row.get("key"), id: try row.get("number")))
-        }
+            (row, PageCursor(time: try row.get("key"), id: try row.get("number")))
+          }
       }
       if isByDistance { try session.execute(Store.statements["read_in_any_order"]) }
       // The pieces do not overlap but at their edges.

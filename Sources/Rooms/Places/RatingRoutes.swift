@@ -45,17 +45,13 @@ struct RatingRoutes: RouteRoom {
   private func ratePlace(_ request: Request) async throws -> Response {
     let (user, place) = try rated(request)
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
-    let rating = reader.value("rating", "expected a number from 1 to 5 in steps of 0.5", isRequired: true) { value in
-      if case .number(let number) = value, PlaceRating.ratings.contains(number), Int(exactly: number * 2) != nil {
-        number
-      } else {
-        nil as Double?
-      }
+    let halves: Int? = reader.value("rating", "expected a number from 1 to 5 in steps of 0.5", isRequired: true) {
+      if case .number(let rating) = $0, PlaceRating.ratings.contains(rating) { Int(exactly: rating * 2) } else { nil }
     }
     try reader.check()
     try access.countSubmission(of: user, request)
     return try await show(request, { $0 }, changing: true, else: Self.notFound(.place, place)) { viewer, session in
-      try Places.rate(place, rating ?? 0, by: user, for: viewer, session) {
+      try Places.rate(place, halves: halves ?? 0, by: user, for: viewer, session) {
         try request.checkVersion(of: $0, named: "rating")
       }
     }

@@ -2,7 +2,7 @@
 CREATE INDEX post_picture ON post (place_id, created_at DESC, id DESC)
   WHERE place_id IS NOT NULL AND asset_set_id IS NOT NULL AND visibility <> 'private';
 
--- Who has posts for friends at a place, and what the latest of them say of it: whoever sees these posts sees the place.
+-- Who has posts for friends at a place, and what the latest of them say of it: a user who sees these posts sees the place.
 CREATE TABLE place_friend (
   place_id text NOT NULL REFERENCES place ON DELETE CASCADE,
   user_id text NOT NULL,
