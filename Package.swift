@@ -182,7 +182,7 @@ let package = Package(
         .embedInCode("Accounts/v0154_one_time_codes.sql"),
         .embedInCode("Accounts/v0155_accounts.sql"),
         .embedInCode("Window/v0153_window.sql"),
-        .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0161_ratings.sql"),
+        .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0161_places.sql"),
         .embedInCode("People/v0162_order.sql"),
         .embedInCode("Collections/v0157_sharing.sql"),
       ]),

@@ -286,7 +286,7 @@ struct AccessFixture: Sendable {
       return Sent(
         path: path, type: "application/json", body: Array(#"{"name":"Tour"}"#.utf8), headers: [("If-Match", "*")])
     case "PUT /v1/collections/{id}/members/{user}": return .init(path, json: #"{"role":"editor"}"#)
-    case "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
+    case "POST /v1/places", "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
     case "PUT /v1/window/schedule": return .init(path, json: #"{"schedule":"18:00-18:05 UTC"}"#)
     case "PUT /v1/users/{id}/devices/{token}": return .init(path, json: #"{"platform":"fcm"}"#)
     case "PATCH /v1/posts/{id}/comments/{comment}", "PATCH /v1/places/{id}/comments/{comment}",

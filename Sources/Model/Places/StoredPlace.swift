@@ -6,6 +6,8 @@ package struct StoredPlace: Sendable, Hashable {
   package let description: PlaceDescription
   /// The app's id of the user who described it first; nil: a client that acts as no user, or only posts name it.
   package let author: String?
+  /// Whether its author alone describes it.
+  package let isOwn: Bool
   package let createdAt: Date
   /// The number of changes of the description.
   package let revision: Int64
@@ -21,12 +23,13 @@ package struct StoredPlace: Sendable, Hashable {
   package var distance: Double?
 
   package init(
-    id: String, description: PlaceDescription, author: String?, createdAt: Date, revision: Int64, counts: PlaceCounts,
-    photo: [Role: Asset], isPublic: Bool, note: String?, ratings: PlaceRatings
+    id: String, description: PlaceDescription, author: String?, isOwn: Bool, createdAt: Date, revision: Int64,
+    counts: PlaceCounts, photo: [Role: Asset], isPublic: Bool, note: String?, ratings: PlaceRatings
   ) {
     self.id = id
     self.description = description
     self.author = author
+    self.isOwn = isOwn
     self.createdAt = createdAt
     self.revision = revision
     self.counts = counts

@@ -11,6 +11,8 @@ struct PlaceRoutes: RouteRoom {
   var routes: [Route] {
     [
       route("GET", "/v1/places", access: .key([.read]), readsQuery: true, handler: listPlaces),
+      route(
+        "POST", "/v1/places", access: .key([.submit]), bodyLimit: JSONBody.limit, handler: createPlace),
       route("GET", "/v1/places/{id}", access: .key([.read]), handler: readPlace),
       route(
         "PUT", "/v1/places/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit,
@@ -47,6 +49,21 @@ struct PlaceRoutes: RouteRoom {
     return try await show(request, { StoredPlaceResponse($0, urls) }, else: Self.notFound(.place, id)) {
       try Places.find(id, for: $0, $1)
     }
+  }
+
+  private func createPlace(_ request: Request) async throws -> Response {
+    let (body, fields) = try await JSONBody.content(of: request)
+    let description = try PlaceDescription(fields: fields)
+    guard description.name?.isEmpty == false else { throw ProblemKind.invalid([FieldError("name", "is required")]) }
+    let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
+    try access.countSubmission(of: viewer.user ?? "", request)
+    return try await storeOnce(request, nil, payload: [Array((viewer.user ?? "").utf8), body]) { session in
+      guard let place = try Places.create(description, for: viewer, session) else {
+        throw Self.notFound(.place, "")
+      }
+      return StoredSubmission(
+        created: try JSON.encode(StoredPlaceResponse(place, urls)), at: StoredPlaceResponse.path(place.id))
+    }.response
   }
 
   private func describePlace(_ request: Request) async throws -> Response {

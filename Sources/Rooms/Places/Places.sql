@@ -28,7 +28,7 @@ CASE WHEN {viewer}::text IS NULL THEN place.collection_count ELSE (
 -- A place for a viewer, with what place_parts has of it, and the viewer's own note.
 place.number, place.id, coalesce(place.name, friend.name) AS name, coalesce(place.latitude, friend.latitude) AS latitude,
   coalesce(place.longitude, friend.longitude) AS longitude, array_to_json(place.categories)::text AS categories,
-  place.rating, place.price_level, place.author, place.created_at, place.revision, place.post_count, place.author_count,
+  place.rating, place.price_level, place.author, place.is_own, place.created_at, place.revision, place.post_count, place.author_count,
   place.favourite_count, {collections_of_place({viewer})} AS collection_count, place.comment_count,
   coalesce(photo.asset_set_id, picture.asset_set_id) AS asset_set_id,
   photo.asset_set_id IS NOT NULL OR coalesce(picture.is_public, false) AS is_public,
@@ -99,8 +99,11 @@ ORDER BY chosen.key DESC, chosen.number DESC
 -- name: add_place
 INSERT INTO place (id) VALUES ($1) ON CONFLICT DO NOTHING
 
+-- name: add_own_place
+INSERT INTO place (id, author, is_own, revision) VALUES ($1, $2, true, 1)
+
 -- name: lock_place
-SELECT is_hidden FROM place WHERE id = $1 FOR NO KEY UPDATE
+SELECT is_hidden, is_own, author FROM place WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: describe_place
 -- What one says replaces what the same one has said. A trigger makes of it what is shown.

@@ -18,7 +18,7 @@ package enum Places: RecordRoom {
 
   package static let migrations = [
     Migration(version: 156, name: "places_of_friends", PackageResources.v0156_places_of_friends_sql),
-    Migration(version: 161, name: "ratings", PackageResources.v0161_ratings_sql),
+    Migration(version: 161, name: "places", PackageResources.v0161_places_sql),
   ]
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }
@@ -126,29 +126,6 @@ package enum Places: RecordRoom {
     }
     let query = PlaceListQuery(filter, viewer, piece, page)
     return Array(try session.execute(query.statement, query.parameters))
-  }
-
-  /// Stores what the viewer says of a place, in place of what the viewer has said before; false if the viewer may not know of the place.
-  ///
-  /// What a client that acts as no user says is shown, and of what users say that on which most of them agree.
-  ///
-  /// - Parameter check: receives the place before the change, nil if there is none; an error from it prevents the change.
-  /// - Throws: `ForgottenRefusal`. The caller must roll back.
-  package static func describe(
-    _ id: String, _ description: PlaceDescription, for viewer: Viewer, _ session: Session,
-    check: (StoredPlace?) throws -> Void
-  ) throws -> Bool {
-    try Store.requireUsers(viewer.user, in: session)
-    try session.execute(Self.statements["add_place"], .text(id))
-    let isHidden: Bool = try session.execute(Self.statements["lock_place"], .text(id)).single().get("is_hidden")
-    guard !isHidden || viewer == .unrestricted else { return false }
-    try check(find(id, for: viewer, session))
-    try session.execute(
-      Self.statements["describe_place"], .text(id), .text(viewer.user), .text(description.name),
-      .double(description.coordinate?.latitude), .double(description.coordinate?.longitude),
-      .texts(description.categories), .double(description.rating), .integer(description.priceLevel.map(Int64.init)))
-    try session.execute(Self.statements["count_description"], .text(id), .text(viewer.user))
-    return true
   }
 
   /// Reads a page of the users who have public posts at a place, in the order of their ids; nil if the place is not known.

@@ -11,7 +11,10 @@ struct StoredPlaceResponse: NilEncodable {
     self.urls = urls
   }
 
-  private enum CodingKeys: CodingKey { case id, author, createdAt, counts, photo, note, ratings, distance }
+  /// The path of a place.
+  static func path(_ id: String) -> String { RecordID(.place, id).path }
+
+  private enum CodingKeys: CodingKey { case id, author, own, createdAt, counts, photo, note, ratings, distance }
 
   private struct Ratings: NilEncodable {
     let mean: Double?
@@ -24,6 +27,7 @@ struct StoredPlaceResponse: NilEncodable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(place.id, forKey: .id)
     try container.encode(place.author, forKey: .author)
+    try container.encode(place.isOwn, forKey: .own)
     try container.encode(place.createdAt, forKey: .createdAt)
     try container.encode(place.counts, forKey: .counts)
     try container.encode(
