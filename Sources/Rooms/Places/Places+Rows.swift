@@ -14,7 +14,8 @@ extension Places {
       return StoredPlace(
         id: try row.get("id"),
         description: try PlaceDescription(row),
-        author: try row.get("author"), isOwn: try row.get("is_own"), createdAt: Date(microseconds: try row.get("created_at")),
+        author: try row.get("author"), isOwn: try row.get("is_own"),
+        createdAt: Date(microseconds: try row.get("created_at")),
         revision: try row.get("revision"),
         counts: PlaceCounts(
           posts: try row.get("post_count"), users: try row.get("author_count"),

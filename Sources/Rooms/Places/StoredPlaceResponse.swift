@@ -12,7 +12,7 @@ struct StoredPlaceResponse: NilEncodable {
   }
 
   /// The path of a place.
-  static func path(_ id: String) -> String { RecordID(.place, id).path }
+  static func path(_ id: String) -> String { "/v1/places/\(MediaURLs.percentEncoded(id))" }
 
   private enum CodingKeys: CodingKey { case id, author, own, createdAt, counts, photo, note, ratings, distance }
 
