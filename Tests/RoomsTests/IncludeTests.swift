@@ -25,34 +25,38 @@ struct IncludeTests {
       for row in table.rows where row.method == "GET" && row.access != .token && row.access != .open {
         let sent = fixture.request(row, author: nil)
         let operation = document["paths"][row.template]["get"]
+        guard operation["responses"]["200"]["content"].names.contains("application/json") else { continue }
         let takes = operation["parameters"].elements.contains { $0["$ref"].text?.hasSuffix("/Include") == true }
-        let isJSON = operation["responses"]["200"]["content"].names == ["application/json"]
-        guard isJSON else { continue }
         let path = sent.path + (sent.path.contains("?") ? "&" : "?")
-        let ada = [("Take5-User", "ada")]
-        let whole = try await api.get(path + Self.all, headers: ada)
-        if takes {
-          including += 1
-          #expect(whole.status == 200, "\(row.template)")
-          #expect(whole.json["included"].names == ["mine", "places", "users"], "\(row.template)")
-          let part = try await api.get(path + "include=place", headers: ada)
-          #expect(part.json["included"].names == ["places"], "\(row.template)")
-          #expect(
-            try await api.get(path + "include=mine&include=author", headers: ada).json["included"]["users"] != .null)
-          let plain = try await api.get(sent.path, headers: ada)
-          #expect(!plain.json.names.contains("included"))
-          #expect(plain.json.names.union(["included"]) == whole.json.names, "\(row.template)")
-          #expect(try await api.get(path + "include=likes", headers: ada).status == 400, "\(row.template)")
-        } else {
-          #expect(whole.status >= 400, "\(row.template)")
+        guard takes else {
+          let refused = try await api.get(path + "include=author", headers: sent.headers)
+          #expect(refused.status == 400 && UserClient.kind(refused) == "invalid_query", "\(row.template)")
+          continue
         }
+        including += 1
+        // Some lists are not for users.
+        let isOfUsers = row.responses[.keyAsAda]?.first == "200"
+        let acting = isOfUsers ? [("Take5-User", "ada")] : []
+        let (parts, names) =
+          isOfUsers ? (Self.all, ["mine", "places", "users"]) : ("include=author,place", ["places", "users"])
+        let whole = try await api.get(path + parts, headers: acting)
+        #expect(whole.status == 200, "\(row.template)")
+        #expect(whole.json["included"].names == Set(names), "\(row.template)")
+        let part = try await api.get(path + "include=place", headers: acting)
+        #expect(part.json["included"].names == ["places"], "\(row.template)")
+        let repeated = try await api.get(path + "include=place&include=author", headers: acting)
+        #expect(repeated.json["included"].names == ["places", "users"], "\(row.template)")
+        let plain = try await api.get(sent.path, headers: acting)
+        #expect(!plain.json.names.contains("included"))
+        #expect(plain.json.names.union(["included"]) == whole.json.names, "\(row.template)")
+        #expect(try await api.get(path + "include=likes", headers: acting).status == 400, "\(row.template)")
       }
       #expect(including >= Self.expected)
     }
   }
 
   /// The number of rows that take the parameter.
-  private static let expected = 14
+  private static let expected = 37
 
   @Test(
     "a list of posts includes its authors, places and what the user has to them, and leaves out what the user may not see"
@@ -111,6 +115,96 @@ struct IncludeTests {
       let acting = UserClient.backend + [("Take5-User", user)]
       let made = try await UserClient.send("PUT", "/v1/users/\(user)/\(path)", acting, nil, api)
       #expect(made.status == 200, "\(user) \(path)")
+    }
+  }
+
+  @Test("a user who has blocked the reader is missing, and one whom the reader has blocked is there")
+  func blocks() async throws {
+    try await UserClient.with { api in
+      try await Self.people(api)
+      // A back-end reads the likes of all; a collection has members who have blocked each other.
+      let eve = UserClient.backend + [("Take5-User", "eve")]
+      let body = #"{"author":"zoe","kind":"album","name":"Trip"}"#
+      let album = try await UserClient.send("POST", "/v1/collections", UserClient.backend, body, api)
+      let members = "\(try #require(album.headers["location"]))/members"
+      for user in ["ada", "bob", "eve"] {
+        let path = "\(members)/\(user)"
+        #expect(try await UserClient.send("PUT", path, UserClient.backend, #"{"role":"viewer"}"#, api).status == 204)
+      }
+      let before = try await Self.get("\(members)?\(Self.all)", as: "eve", api).json
+      #expect(before["included"]["users"].names == ["ada", "bob", "eve"])
+      #expect(before["included"]["mine"]["users"].names == ["ada", "bob"])
+      let ada = UserClient.backend + [("Take5-User", "ada")]
+      #expect(try await UserClient.send("PUT", "/v1/users/ada/blocks/eve", ada, nil, api).status == 200)
+      #expect(try await UserClient.send("PUT", "/v1/users/eve/blocks/bob", eve, nil, api).status == 200)
+      let after = try await Self.get("\(members)?\(Self.all)", as: "eve", api).json
+      #expect(after["items"].elements.count == 3)
+      #expect(after["included"]["users"].names == ["bob", "eve"])
+      #expect(after["included"]["mine"]["users"] == .object(["bob": .object(["state": .string("blocked")])]))
+      let blocked = try await Self.get("/v1/users/eve/blocks?\(Self.all)", as: "eve", api).json
+      #expect(blocked["included"]["users"].names == ["bob", "eve"])
+    }
+  }
+
+  @Test("each record names its users, places and posts")
+  func records() async throws {
+    try await RunningAPI.with { api in
+      let fixture = try await AccessFixture(api, visibility: .public)
+      let (post, place) = ("\(fixture.post)", fixture.place)
+      func included(_ path: String) async throws -> JSONValue {
+        let response = try await api.get("\(path)?\(Self.all)", headers: [("Take5-User", "ada")])
+        #expect(response.status == 200, "\(path)")
+        return response.json["included"]
+      }
+      // The paths, the users and the places that they name, and whether the user's state of the post and of the place is there.
+      let (ada, both): (Set<String>, Set<String>) = (["ada"], ["ada", "friend-\(post)"])
+      let expected: [(path: String, users: Set<String>, place: Bool, ownPost: Bool, ownPlace: Bool)] = [
+        ("/v1/posts/\(post)", ada, false, true, false), ("/v1/posts/\(post)/comments", ada, false, true, false),
+        ("/v1/posts/\(post)/reactions", ada, false, true, false), ("/v1/posts/\(post)/likes", ada, false, true, false),
+        ("/v1/users/ada/likes", ada, false, true, false), ("/v1/users/ada/bookmarks/\(post)", ada, false, true, false),
+        ("/v1/users/ada/favourites", ada, true, false, true), ("/v1/users/ada/friends", both, false, false, false),
+        ("/v1/users/ada/notes", [], true, false, true), ("/v1/users/ada/notes/\(place)", [], true, false, true),
+        ("/v1/users/ada", [], false, false, false), ("/v1/users/ada/profile-image", ada, false, false, false),
+        ("/v1/places/\(place)", ada, false, false, true), ("/v1/places/\(place)/comments", ada, true, false, true),
+        ("/v1/places/\(place)/photos", ada, true, false, true), ("/v1/collections", ada, false, false, false),
+        ("/v1/collections/\(fixture.collection)/members", ["friend-\(post)"], false, false, false),
+        ("/v1/collections/\(fixture.collection)/activity", both, false, false, false),
+      ]
+      for (path, users, hasPlace, ownPost, ownPlace) in expected {
+        let included = try await included(path)
+        #expect(included["users"].names == users, "\(path)")
+        #expect(included["places"].names == (hasPlace ? [place] : []), "\(path)")
+        let own = JSONValue.object(["liked": .boolean(true), "bookmarked": .boolean(true)])
+        #expect(included["mine"]["posts"] == .object(ownPost ? [post: own] : [:]), "\(path)")
+        let favourite = JSONValue.object(["favourited": .boolean(true)])
+        #expect(included["mine"]["places"] == .object(ownPlace ? [place: favourite] : [:]), "\(path)")
+      }
+      let calendar = try await api.get(
+        "/v1/users/ada/calendar?month=\(fixture.month)&include=mine", headers: [("Take5-User", "ada")])
+      #expect(calendar.json["included"]["mine"]["posts"].names == [post])
+      let image = try await included("/v1/posts/\(post)")["users"]["ada"]["image"]
+      #expect(image.names == ["avatar"])
+      #expect(try await api.get(try #require(image["avatar"]["url"].text)).status == 200)
+    }
+  }
+
+  @Test("who has the link of a collection alone gets its places and its author's name with it")
+  func link() async throws {
+    try await UserClient.with { api in
+      try await Self.people(api)
+      let body = #"{"author":"ada","kind":"itinerary","name":"Trip","items":[{"place":"lake"},{"place":"unknown"}]}"#
+      let trip = try await UserClient.send("POST", "/v1/collections", UserClient.backend, body, api)
+      let path = try #require(trip.headers["location"])
+      let link = try await UserClient.send("POST", "\(path)/link", UserClient.backend, nil, api)
+      let url = try #require(link.json["url"].text)
+      let included = try await api.get("\(url)&include=author,place").json["included"]
+      #expect(included["users"]["ada"]["name"] == .string("Ada Lovelace"))
+      #expect(included["places"].names == ["lake"])
+      #expect(included["places"]["lake"]["name"] == .string("Lake"))
+      #expect(try await api.get("\(url)&include=mine").status == 400)
+      // The bookmark of the place is the reader's.
+      let read = try await Self.get("\(path)?include=mine", as: "ada", api).json["included"]["mine"]["places"]
+      #expect(read["lake"] == .object(["favourited": .boolean(false)]))
     }
   }
 

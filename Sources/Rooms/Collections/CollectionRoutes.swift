@@ -66,6 +66,7 @@ struct CollectionRoutes: RouteRoom {
     let roles = reader.choices("role", of: ListedRole.self)
     let kind = reader.text("kind")
     let page = reader.page()
+    let inclusion = try inclusion(of: StoredCollection.self, &reader, request)
     try reader.finish()
     let user = named ?? request.caller.user ?? ""
     guard request.caller.viewer.owns(user) else {
@@ -74,10 +75,11 @@ struct CollectionRoutes: RouteRoom {
     let urls = access.mediaURLs(for: request)
     let listed = Set(
       (roles.isEmpty ? Set(ListedRole.allCases) : roles).compactMap { StoredCollection.Role(rawValue: $0.rawValue) })
-    let collections = try await queryList {
-      try Collections.list(of: user, as: listed, kind: kind, page, $0)
+    let (collections, included) = try await queryList { session in
+      let collections = try Collections.list(of: user, as: listed, kind: kind, page, session)
+      return (collections, try inclusion.read(collections.items, session))
     }
-    return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) })
+    return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) }, including: included)
   }
 
   private func listCollectionsOfAuthor(_ request: Request) async throws -> Response {
@@ -99,11 +101,15 @@ struct CollectionRoutes: RouteRoom {
   private func readCollection(_ request: Request) async throws -> Response {
     var query = QueryReader(request.target)
     let link = Self.link(&query)
+    let inclusion = try inclusion(of: StoredCollection.self, &query, request)
     try query.finish()
     let (viewer, id) = (request.caller.viewer, try id(.collection, request))
     let reader = request.method == "HEAD" ? nil : viewer.user
-    let found = try await database.read { try Collections.find(id, for: viewer, link: link, reader: reader, $0) }
-    guard let found else {
+    let read = try await database.read { session in
+      try Collections.find(id, for: viewer, link: link, reader: reader, session)
+        .map { ($0, try inclusion.read([$0.collection], session)) }
+    }
+    guard let (found, included) = read else {
       // The link was the only credential.
       if case .stranger = request.caller.credential {
         throw AccessControl.unauthorized("The link does not open the collection \(id).")
@@ -118,7 +124,7 @@ struct CollectionRoutes: RouteRoom {
         log.warning("the view of a collection was not recorded", ["collection": "\(id)", "error": "\(error)"])
       }
     }
-    return try respond(to: request, with: found.collection)
+    return try respond(to: request, with: found.collection, including: included)
   }
 
   private func changeCollection(_ request: Request) async throws -> Response {
@@ -157,8 +163,10 @@ struct CollectionRoutes: RouteRoom {
     }
   }
 
-  private func respond(to request: Request, with collection: StoredCollection) throws -> Response {
-    try .versioned(CollectionResponse(collection, access.mediaURLs(for: request)), collection)
+  private func respond(
+    to request: Request, with collection: StoredCollection, including included: Included? = nil
+  ) throws -> Response {
+    try .versioned(CollectionResponse(collection, access.mediaURLs(for: request)), collection, including: included)
   }
 
   /// Throws a problem unless the client may edit the collection in the path.

@@ -37,7 +37,7 @@ struct ImageRoutes: RouteRoom {
   private func single(_ kind: ImageKind, _ path: String, role: Role) -> [Route] {
     [
       submissions.upload("PUT", path, bodyLimit: imageLimit) { try await submit($0, kind) },
-      route("GET", path, access: .key([.read])) { try await readCurrentImage($0, kind, role: role) },
+      route("GET", path, access: .key([.read]), readsQuery: true) { try await readCurrentImage($0, kind, role: role) },
       route("DELETE", path, access: .key([.delete])) { try await deleteAll($0, kind) },
     ]
   }
@@ -72,17 +72,21 @@ struct ImageRoutes: RouteRoom {
 
   /// Returns the current image of an owner: as JSON, or its bytes if the header field `Accept` names an image type.
   private func readCurrentImage(_ request: Request, _ kind: ImageKind, role: Role) async throws -> Response {
-    let (owner, viewer) = (try owner(request, kind), request.caller.viewer)
+    var reader = QueryReader(request.target)
+    let inclusion = try inclusion(of: StoredImage.self, &reader, request)
+    try reader.finish()
+    let owner = try owner(request, kind)
     let missing = ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image that is ready.")
-    let current = try await find(request, else: missing) {
-      try Images.current(kind, of: owner, role: role, for: $0, $1)
+    let (current, included) = try await find(request, else: missing) { viewer, session in
+      try Images.current(kind, of: owner, role: role, for: viewer, session)
+        .map { ($0, try inclusion.read([$0.image], session)) }
     }
     if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {
       return try await media.respond(
         with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
     }
     var response = try Response.versioned(
-      ImageResponse(current.image, access.mediaURLs(for: request), for: viewer), current.image)
+      ImageResponse(current.image, inclusion.urls, for: inclusion.viewer), current.image, including: included)
     response.headers["Vary"] = "Accept"
     return response
   }

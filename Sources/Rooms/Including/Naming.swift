@@ -37,3 +37,60 @@ extension ImageKind {
     }
   }
 }
+
+extension Relation: Naming {
+  var named: [RecordID] { [.user(user)] + [kind.record(target)].compactMap(\.self) }
+}
+
+extension RelationKind {
+  /// What a relation of this kind is to; nil if the text is no id of one.
+  fileprivate func record(_ id: String) -> RecordID? {
+    switch target {
+    case .user: .user(id)
+    case .post: RecordID(.post, id)
+    case .place: .place(id)
+    }
+  }
+}
+
+extension AppUser: Naming {
+  var itself: RecordID? { .user(id) }
+}
+
+extension StoredPlace: Naming {
+  var itself: RecordID? { .place(id) }
+  var named: [RecordID] { [author.map(RecordID.user)].compactMap(\.self) }
+}
+
+extension PlaceUser: Naming {
+  var named: [RecordID] { [.user(user)] }
+}
+
+extension PlaceNote: Naming {
+  var named: [RecordID] { [.place(place)] }
+}
+
+extension CalendarDay: Naming {
+  var itself: RecordID? { .post(post) }
+}
+
+extension StoredCollection: Naming {
+  var named: [RecordID] { [.user(author)] + (content.items ?? []).map(\.subject.record) }
+}
+
+extension CollectionItem.Subject {
+  fileprivate var record: RecordID {
+    switch self {
+    case .place(let id): .place(id)
+    case .post(let id): .post(id)
+    }
+  }
+}
+
+extension CollectionMember: Naming {
+  var named: [RecordID] { [.user(user)] }
+}
+
+extension CollectionActivity: Naming {
+  var named: [RecordID] { [user, member].compactMap(\.self).map(RecordID.user) }
+}

@@ -15,7 +15,7 @@ struct RelationRoutes: RouteRoom {
     let single = "\(list)/{other}"
     var routes = [
       route("GET", list, access: .key([.read]), readsQuery: true) { try await listRelations($0, kind) },
-      route("GET", single, access: .key([.read])) { try await readRelation($0, kind) },
+      route("GET", single, access: .key([.read]), readsQuery: true) { try await readRelation($0, kind) },
       route("PUT", single, access: .key([.submit])) { try await relate($0, kind) },
       route("DELETE", single, access: .key([.delete])) { try await unrelate($0, kind) },
     ]
@@ -103,17 +103,21 @@ struct RelationRoutes: RouteRoom {
     }
     let order = kind.hasOrder ? reader.choice("sort", of: Order.self) : nil
     let page = reader.page()
+    let inclusion = try inclusion(of: Relation.self, &reader, request)
     try reader.finish()
     let (viewer, user) = (request.caller.viewer, try owner(of: Self.owned(kind), request))
     let isReceived = kind.rule == .ending && state == .received
     if isReceived { try checkSecret(request) }
-    let relations = try await database.read { session in
-      if order == .own { return try Relations.arranged(kind, of: user, for: viewer, page, session) }
-      return isReceived
+    let (relations, included) = try await database.read { session in
+      let relations =
+        order == .own
+        ? try Relations.arranged(kind, of: user, for: viewer, page, session)
+        : isReceived
         ? try Relations.list(to: user, kind, for: viewer, page, session)
         : try Relations.list(of: user, kind, state, for: viewer, page, session)
+      return (relations, try inclusion.read(relations.items, session))
     }
-    return try .uncached(PageResponse(relations, RelationResponse.init))
+    return try .uncached(PageResponse(relations, RelationResponse.init), including: included)
   }
 
   /// Lists the relations of all users to a post or a place.

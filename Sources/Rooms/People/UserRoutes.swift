@@ -9,7 +9,7 @@ struct UserRoutes: RouteRoom {
   var routes: [Route] {
     [
       route("GET", "/v1/users", access: .key([.read]), readsQuery: true, handler: searchUsers),
-      route("GET", "/v1/users/{id}", access: .key([.read]), handler: readUser),
+      route("GET", "/v1/users/{id}", access: .key([.read]), readsQuery: true, handler: readUser),
       route(
         "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit
       ) { try await saveUser($0, replacesAll: true) },
@@ -24,13 +24,17 @@ struct UserRoutes: RouteRoom {
     let ids = reader.texts("id")
     let text = ids.isEmpty ? reader.text("query", isRequired: true) ?? "" : ""
     let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
+    let inclusion = try inclusion(of: AppUser.self, &reader, request)
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
-    let users = try await queryList { session in
-      ids.isEmpty
+    let (users, included) = try await queryList { session in
+      let users =
+        ids.isEmpty
         ? try People.list(like: text, for: viewer, limit: limit, session) : try People.list(ids, for: viewer, session)
+      return (users, try inclusion.read(users, session))
     }
-    return try .uncached(PageResponse(items: users.map { UserResponse($0, urls) }, next: nil))
+    return try .uncached(
+      PageResponse(items: users.map { UserResponse($0, urls) }, next: nil), including: included)
   }
 
   private func readUser(_ request: Request) async throws -> Response {

@@ -13,7 +13,7 @@ struct PlaceRoutes: RouteRoom {
       route("GET", "/v1/places", access: .key([.read]), readsQuery: true, handler: listPlaces),
       route(
         "POST", "/v1/places", access: .key([.submit]), bodyLimit: JSONBody.limit, handler: createPlace),
-      route("GET", "/v1/places/{id}", access: .key([.read]), handler: readPlace),
+      route("GET", "/v1/places/{id}", access: .key([.read]), readsQuery: true, handler: readPlace),
       route(
         "PUT", "/v1/places/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit,
         handler: describePlace),
@@ -34,14 +34,17 @@ struct PlaceRoutes: RouteRoom {
       filter.order = reader.order("sort", near: filter.near, distance: PlaceOrder.distance) ?? .posts
       page = reader.page()
     }
+    let inclusion = try inclusion(of: StoredPlace.self, &reader, request)
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
-    let places = try await queryList(isWide: filter.isWide) { [filter, page] session in
-      ids.isEmpty
+    let (places, included) = try await queryList(isWide: filter.isWide) { [filter, page] session in
+      let places =
+        ids.isEmpty
         ? try Places.list(filter, for: viewer, page, session)
         : Page(items: try Places.list(ids, for: viewer, session), next: nil)
+      return (places, try inclusion.read(places.items, session))
     }
-    return try .uncached(PageResponse(places) { StoredPlaceResponse($0, urls) })
+    return try .uncached(PageResponse(places) { StoredPlaceResponse($0, urls) }, including: included)
   }
 
   private func readPlace(_ request: Request) async throws -> Response {
@@ -116,7 +119,7 @@ struct NoteRoutes: RouteRoom {
           try Places.notes(of: user, page, session)
         }
       },
-      route("GET", single, access: .key([.read])) { request in
+      route("GET", single, access: .key([.read]), readsQuery: true) { request in
         let (user, place) = try noted(request)
         return try await show(request, { $0 }, else: Self.noteNotFound(place)) { _, session in
           try Places.note(of: user, about: place, session)

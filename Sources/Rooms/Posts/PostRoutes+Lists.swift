@@ -61,20 +61,23 @@ extension PostRoutes {
     let month = reader.value("month", "a month such as 2026-11", Self.month)
     let zone = reader.text("zone") ?? "UTC"
     let visibilities = reader.choices("visibility", of: Visibility.self)
+    let inclusion = try inclusion(of: CalendarDay.self, &reader, request)
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let author = try name(request)
-    let days = try await database.read { [zones] session in
+    let found = try await database.read { [zones] session in
       try Posts.calendar(
         of: author, for: viewer, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities,
-        zones: zones, session)
+        zones: zones, session
+      ).map { ($0, try inclusion.read($0, session)) }
     }
-    guard let days else {
+    guard let (days, included) = found else {
       throw ProblemKind.invalidQuery.problem(
         "The time zone '\(zone)' is unknown.",
         errors: [FieldError("zone", "expected a name from the IANA time zone database, such as Europe/Berlin")])
     }
-    return try .uncached(CalendarResponse(month: month ?? "", zone: zone, days: days, urls: urls))
+    return try .uncached(
+      CalendarResponse(month: month ?? "", zone: zone, days: days, urls: urls), including: included)
   }
 
   /// Returns the text if it is a month of the years 1970 to 9998, otherwise nil.
