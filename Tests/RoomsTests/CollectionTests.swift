@@ -19,7 +19,7 @@ struct CollectionTests {
   }
 
   /// Stores a collection of Ada's, and returns its path. Ada, Bob and Eve are users.
-  private static func create(
+  static func create(
     _ api: RunningAPI, _ body: String = #"{"kind":"itinerary","name":"Berlin","items":[{"place":"gate"}]}"#
   ) async throws -> String {
     for user in ["ada", "bob", "eve"] { _ = try await send(api, "PUT", "/v1/users/\(user)", as: user, "{}") }

@@ -75,6 +75,8 @@ struct RunningAPI: Sendable {
     var fields = RecordFields()
     /// Whether the posts of a marker are held.
     var holdsMarkers = false
+    /// Kinds of collections beside the built-in ones.
+    var collections: [String: CollectionDefinition] = [:]
     var streamsPerUser = 16
     /// Another database; nil: the test's own database.
     var database: DatabaseURL?
@@ -98,7 +100,7 @@ struct RunningAPI: Sendable {
         reserved: setting.reservedConnections, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
-        collections: try Definitions.collections(), fields: setting.fields)
+        collections: try Definitions.collections().merging(setting.collections) { $1 }, fields: setting.fields)
       definitions.moment.limits.bytes = setting.clipBytes
       definitions.moment.window = setting.window
       if setting.holdsMarkers { definitions.clip.moderation = .hold }

@@ -22,6 +22,9 @@ extension UserEvent {
     /// Another user shared a collection with the user, or commented on a collection of the user's or one that is shared with the user.
     case collectionShared = "collection_shared"
     case collectionComment = "collection_comment"
+    /// Another user accepted or declined to be a member of the user's collection.
+    case invitationAccepted = "invitation_accepted"
+    case invitationDeclined = "invitation_declined"
     /// A case waits for a decision. It concerns the moderators.
     case caseOpened = "case_opened"
     /// The daily window has opened, and a webhook was disabled. They concern no user.
@@ -74,6 +77,8 @@ package struct EventKind: Sendable, Hashable {
       case .friendAccepted: EventKind(push: Self.push())
       case .friendPosted: EventKind(push: Self.push(isUrgent: true))
       case .collectionShared: EventKind("collection", push: Self.push())
+      // Without notifications: the file of an app's texts has those of each kind that has them.
+      case .invitationAccepted, .invitationDeclined: EventKind("collection")
       case .caseOpened: EventKind("case")
       // It expires with the window.
       case .windowOpened: EventKind(push: Self.push(isUrgent: true))

@@ -22,6 +22,8 @@ package struct CollectionDefinition: Codable, Sendable, Hashable {
   /// Dates among the fields, of which none may be before the one that precedes it here.
   package var order: [String]
   package var items: Items
+  /// Whether a user becomes a member only by accepting an invitation.
+  package var consent: Bool
 
   /// The maximum number of items that a definition may allow.
   package static let maxItems = 500
@@ -33,6 +35,7 @@ package struct CollectionDefinition: Codable, Sendable, Hashable {
     fields = try container.decode([String: FieldDefinition].self, forKey: .fields)
     order = try container.decodeIfPresent([String].self, forKey: .order) ?? []
     items = try container.decode(Items.self, forKey: .items)
+    consent = try container.decodeIfPresent(Bool.self, forKey: .consent) ?? false
     func require(_ isValid: Bool, _ key: CodingKeys, _ expected: String) throws {
       guard isValid else {
         throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: expected)

@@ -8,6 +8,8 @@ package struct StoredCollection: Sendable, Hashable {
     case author
     case editor
     case viewer
+    /// One who was asked to be a member and has not accepted.
+    case invited
     /// One who knows its link.
     case link
     /// One for whom its visibility is.
@@ -30,6 +32,8 @@ package struct StoredCollection: Sendable, Hashable {
   package let revision: Int64
   package let counts: CollectionCounts
   package let role: Role
+  /// Of the viewer; nil: the viewer is no member, and was not asked.
+  package let membership: Membership?
   package let hasLink: Bool
   /// Whether a moderator has hidden it.
   package let isHidden: Bool
@@ -40,7 +44,8 @@ package struct StoredCollection: Sendable, Hashable {
 
   package init(
     id: PublicID, kind: String, author: String, content: CollectionContent, createdAt: Date, updatedAt: Date,
-    revision: Int64, counts: CollectionCounts, role: Role, hasLink: Bool, isHidden: Bool,
+    revision: Int64, counts: CollectionCounts, role: Role, membership: Membership?,
+    hasLink: Bool, isHidden: Bool,
     thumbnail: [Model.Role: Asset], isThumbnailPublic: Bool
   ) {
     self.id = id
@@ -52,6 +57,7 @@ package struct StoredCollection: Sendable, Hashable {
     self.revision = revision
     self.counts = counts
     self.role = role
+    self.membership = membership
     self.hasLink = hasLink
     self.isHidden = isHidden
     self.thumbnail = thumbnail
@@ -108,21 +114,41 @@ package struct CollectionCounts: Codable, Sendable, Hashable {
   }
 }
 
-/// A user with whom a collection is shared.
-package struct CollectionMember: Codable, Sendable, Hashable {
+/// What a user is to a collection of another user's, and whether the user wants to be it.
+package struct Membership: Codable, Sendable, Hashable {
   /// What a member may do.
   package enum Role: String, Codable, Sendable, CaseIterable {
     case viewer
     case editor
   }
 
+  package enum State: String, Codable, Sendable, CaseIterable {
+    case invited
+    /// The user has accepted, has joined by the link, or was not asked.
+    case accepted
+    case declined
+  }
+
+  package var role: Role
+  package var state: State
+
+  package init(role: Role, state: State) {
+    self.role = role
+    self.state = state
+  }
+}
+
+/// A user with whom a collection is shared.
+package struct CollectionMember: Codable, Sendable, Hashable {
   package let user: String
-  package let role: Role
+  package let role: Membership.Role
+  package let state: Membership.State
   package let createdAt: Date
 
-  package init(user: String, role: Role, createdAt: Date) {
+  package init(user: String, _ membership: Membership, createdAt: Date) {
     self.user = user
-    self.role = role
+    role = membership.role
+    state = membership.state
     self.createdAt = createdAt
   }
 }
@@ -136,6 +162,10 @@ package struct CollectionActivity: NilEncodable, Sendable, Hashable {
     case edited
     /// A member was added, has joined by the link or has another role now; or the link was made, then without a member.
     case shared
+    /// A user was asked to be a member, and what the user has answered.
+    case invited
+    case accepted
+    case declined
     /// A member was removed or has left; or the link was revoked, then without a member.
     case unshared
   }

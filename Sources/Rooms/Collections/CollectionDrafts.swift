@@ -33,6 +33,38 @@ struct CollectionDraft {
   }
 }
 
+/// What clients write of a membership: the role that the author gives, or the answer of its user.
+enum MembershipDraft {
+  /// `invites`: whether to ask the user first; nil: as the kind of the collection has it.
+  case role(Membership.Role, invites: Bool?)
+  case answer(Membership.State)
+
+  private enum Answer: String, CaseIterable { case accepted, declined }
+
+  /// - Parameter joins: whether the request is that of the user, who then accepts without saying it.
+  init(_ fields: [String: JSONValue], joins: Bool) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    let state = reader.choice("state", of: Answer.self)
+    let isAnswer = state != nil || joins && fields["role"] == nil
+    let role = reader.choice("role", of: Membership.Role.self, isRequired: !isAnswer)
+    let invites: Bool? = reader.value("invite", "expected true or false") { value in
+      if case .boolean(let flag) = value { flag } else { nil }
+    }
+    if isAnswer {
+      for name in ["role", "invite"] where fields[name] != nil {
+        reader.refuse(name, "is for the author to say, without state; remove it")
+      }
+    }
+    let errors = reader.finish()
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    if let role {
+      self = .role(role, invites: invites)
+    } else {
+      self = .answer(state == .declined ? .declined : .accepted)
+    }
+  }
+}
+
 /// A merge patch of a collection (RFC 7396): absent fields stay, null removes a field, and a list of items replaces all.
 struct CollectionChange {
   private let kind: CollectionDefinition

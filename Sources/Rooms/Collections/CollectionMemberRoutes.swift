@@ -37,14 +37,26 @@ struct CollectionMemberRoutes: RouteRoom {
     let link = CollectionRoutes.link(&query)
     try query.finish()
     let (id, user) = (try id(.collection, request), try name(request, "user"))
-    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
-    let role = reader.choice("role", of: CollectionMember.Role.self, isRequired: true)
-    let errors = reader.finish()
-    guard errors.isEmpty, let role else { throw ProblemKind.invalid(errors) }
     let viewer = request.caller.viewer
+    let draft = try MembershipDraft(
+      try await JSONBody.fieldsIfAny(of: request), joins: link != nil || viewer.user != nil && viewer.owns(user))
     try access.countSubmission(of: viewer.user ?? user, request)
+    let kinds = definitions.collections
     let shared = try await database.transaction { session in
-      try Collections.share(id, with: user, as: role, for: viewer, link: link, session)
+      switch draft {
+      case .answer(let state):
+        try Collections.answer(id, by: user, state, for: viewer, link: link, session)
+      case .role(let role, let invites):
+        try Collections.share(
+          id, with: user, as: role, for: viewer, link: link,
+          asks: { kind in
+            guard kinds[kind]?.consent == true else { return invites == true }
+            guard invites != false else {
+              throw ProblemKind.invalid([FieldError("invite", "must not be false for the kind '\(kind)'")])
+            }
+            return true
+          }, session)
+      }
     }
     switch shared {
     case .changed: return Response(.noContent)

@@ -15,7 +15,8 @@ struct CollectionResponse: Encodable {
   static func path(_ id: PublicID) -> String { "/v1/collections/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, kind, name, author, visibility, fields, items, role, link, hidden, counts, createdAt, updatedAt, thumbnail
+    case id, kind, name, author, visibility, fields, items, role, membership, link, hidden, counts, createdAt,
+      updatedAt, thumbnail
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -28,6 +29,7 @@ struct CollectionResponse: Encodable {
     try container.encode(collection.content.fields, forKey: .fields)
     try container.encodeIfPresent(collection.content.items?.map(CollectionItemResponse.init), forKey: .items)
     try container.encode(collection.role, forKey: .role)
+    try container.encode(collection.membership, forKey: .membership)
     // Only the author gives and revokes the link.
     try container.encode(collection.role == .author ? collection.hasLink : nil, forKey: .link)
     try container.encode(collection.isHidden, forKey: .hidden)

@@ -64,6 +64,7 @@ struct CollectionRoutes: RouteRoom {
     var reader = QueryReader(request.target)
     let named = reader.text("user", isRequired: request.caller.user == nil)
     let roles = reader.choices("role", of: ListedRole.self)
+    let states = reader.choices("state", of: Membership.State.self)
     let kind = reader.text("kind")
     let page = reader.page()
     let inclusion = try inclusion(of: StoredCollection.self, &reader, request)
@@ -76,7 +77,8 @@ struct CollectionRoutes: RouteRoom {
     let listed = Set(
       (roles.isEmpty ? Set(ListedRole.allCases) : roles).compactMap { StoredCollection.Role(rawValue: $0.rawValue) })
     let (collections, included) = try await queryList { session in
-      let collections = try Collections.list(of: user, as: listed, kind: kind, page, session)
+      let collections = try Collections.list(
+        of: user, as: listed, states.isEmpty ? [.accepted] : states, kind: kind, page, session)
       return (collections, try inclusion.read(collections.items, session))
     }
     return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) }, including: included)

@@ -14,32 +14,93 @@ extension Collections {
     case noUser
   }
 
-  /// Shares a collection of the viewer's with a user, or gives a member another role. Who knows the link joins as a viewer.
-  /// Repetitions change nothing.
+  /// Shares a collection of the viewer's with a user, or gives a member another role. A user who was asked once becomes a member only
+  /// by accepting, and is asked again after declining. Who knows the link joins as a viewer. Repetitions change nothing.
   ///
-  /// - Parameter link: the hash of the secret that the viewer knows.
+  /// - Parameters:
+  ///   - link: the hash of the secret that the viewer knows.
+  ///   - asks: whether to ask the user first, by the kind of the collection.
   /// - Throws: `OwnershipRefusal`, `ForgottenRefusal`. The caller must roll back.
   package static func share(
-    _ id: PublicID, with user: String, as role: CollectionMember.Role, for viewer: Viewer, link: [UInt8]?,
-    _ session: Session
+    _ id: PublicID, with user: String, as role: Membership.Role, for viewer: Viewer, link: [UInt8]?,
+    asks: (_ kind: String) throws -> Bool = { _ in false }, _ session: Session
   ) throws -> Shared {
     try Store.requireUsers(user, allowingSuspended: true, in: session)
     guard let locked = try lock(id, for: viewer, link: link, session) else { return .noCollection }
-    if locked.role != .author {
+    guard locked.role == .author else {
       // A member keeps the role that the author has given.
-      guard viewer.owns(user), locked.role == .link, role == .viewer else { throw OwnershipRefusal() }
+      guard role == .viewer else { throw OwnershipRefusal() }
+      return try answer(id, by: user, .accepted, for: viewer, link: link, session)
     }
-    guard !locked.author.utf8.elementsEqual(user.utf8) else { return .noUser }
-    if locked.role == .link { try session.execute(People.statements["add_users"], .texts([user])) }
-    let known = try session.execute(Self.statements["has_unblocked_user"], .text(user), .text(locked.author))
-    guard !known.isEmpty else { return .noUser }
-    let saved = try session.execute(
-      Self.statements["save_member"], .integer(locked.number), .text(user), .text(role.rawValue))
-    if saved.affected > 0 { try record(.shared, in: locked.number, by: viewer.user, member: user, session) }
-    if locked.role == .author, try saved.first?.get("is_new", as: Bool.self) == true {
-      try Store.notify(user, of: .collectionShared, by: locked.author, subject: id, session)
+    guard !locked.author.utf8.elementsEqual(user.utf8), try isKnown(user, to: locked.author, session) else {
+      return .noUser
+    }
+    let asks = try asks(locked.kind)
+    let former = try membership(of: user, in: locked.number, session)
+    let state: Membership.State =
+      switch former?.state {
+      case nil: asks ? .invited : .accepted
+      case .accepted: .accepted
+      case .invited, .declined: .invited
+      }
+    let membership = Membership(role: role, state: state)
+    guard membership != former else { return .changed }
+    try save(membership, of: user, in: locked.number, session)
+    let isNew = former?.state != state
+    try record(
+      isNew && state == .invited ? .invited : .shared, in: locked.number, by: viewer.user, member: user, session)
+    if isNew {
+      try Store.notify(
+        user, of: .collectionShared, by: locked.author, subject: id, data: JSON.encode(["state": state]), session)
     }
     return .changed
+  }
+
+  /// Accepts or declines an invitation for the user who was asked, who may change the answer. Who knows the link joins as a viewer.
+  /// Repetitions change nothing.
+  ///
+  /// - Parameter link: the hash of the secret that the viewer knows.
+  /// - Throws: `OwnershipRefusal`, `ForgottenRefusal`, `SuspendedRefusal`. The caller must roll back.
+  package static func answer(
+    _ id: PublicID, by user: String, _ state: Membership.State, for viewer: Viewer, link: [UInt8]?, _ session: Session
+  ) throws -> Shared {
+    try Store.requireUsers(user, in: session)
+    guard let locked = try lock(id, for: viewer, link: link, session) else { return .noCollection }
+    guard viewer.owns(user) else { throw OwnershipRefusal() }
+    guard var membership = try membership(of: user, in: locked.number, session) else {
+      // The author is no member, and a client that acts as no user asks for none.
+      guard locked.role != .author else { return .noUser }
+      guard locked.role == .link, state == .accepted else { throw OwnershipRefusal() }
+      try session.execute(People.statements["add_users"], .texts([user]))
+      guard try isKnown(user, to: locked.author, session) else { return .noUser }
+      try save(Membership(role: .viewer, state: .accepted), of: user, in: locked.number, session)
+      try record(.shared, in: locked.number, by: viewer.user, member: user, session)
+      return .changed
+    }
+    guard membership.state != state else { return .changed }
+    membership.state = state
+    try save(membership, of: user, in: locked.number, session)
+    let accepts = state == .accepted
+    try record(accepts ? .accepted : .declined, in: locked.number, by: viewer.user, member: user, session)
+    try Store.notify(
+      locked.author, of: accepts ? .invitationAccepted : .invitationDeclined, by: user, subject: id, session)
+    return .changed
+  }
+
+  private static func isKnown(_ user: String, to author: String, _ session: Session) throws -> Bool {
+    try !session.execute(Self.statements["has_unblocked_user"], .text(user), .text(author)).isEmpty
+  }
+
+  private static func membership(of user: String, in number: Int64, _ session: Session) throws -> Membership? {
+    try session.execute(Self.statements["member"], .integer(number), .text(user)).first.map(Membership.init)
+  }
+
+  private static func save(
+    _ membership: Membership, of user: String, in number: Int64, _ session: Session
+  ) throws {
+    try session.execute(
+      Self.statements["save_member"], .integer(number), .text(user), .text(membership.role.rawValue),
+      .text(membership.state.rawValue))
   }
 
   /// Ends the sharing of a collection with a user: the author removes a member, or a member leaves. False if the viewer sees no
@@ -72,7 +133,7 @@ extension Collections {
         Self.statements["collection_members"], .integer(number), .text(user ?? ""), .integer(limit + 1)
       ).map { row in
         CollectionMember(
-          user: try row.get("user_id"), role: try row.enumValue("role"),
+          user: try row.get("user_id"), try Membership(row),
           createdAt: Date(microseconds: try row.get("created_at")))
       }
       return (Array(members.prefix(limit)), members.count > limit)
@@ -139,5 +200,11 @@ extension Collections {
       Self.statements["add_activity"], .integer(number), .text(kind.rawValue), .text(user), .text(member),
       .texts(keys))
     try session.execute(Self.statements["drop_old_activities"], .integer(number))
+  }
+}
+
+extension Membership {
+  fileprivate init(_ row: Row) throws {
+    self.init(role: try row.enumValue("role"), state: try row.enumValue("state"))
   }
 }

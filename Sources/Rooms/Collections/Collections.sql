@@ -11,13 +11,17 @@
     SELECT true FROM relation
     WHERE relation.user_id = {viewer}::text AND relation.target = collection.author AND relation.kind = 'friend') IS NOT NULL)
 
+-- fragment: member_role
+-- What a member is; who was asked and has not accepted is invited.
+CASE member.state WHEN 'accepted' THEN member.role ELSE 'invited' END
+
 -- fragment: collection_role(viewer, link)
 -- What a viewer is to a collection; NULL: nothing, and then the collection does not exist for the viewer. {link} is the hash of
 -- the secret that the viewer knows.
 CASE
   WHEN {viewer}::text IS NULL OR collection.author = {viewer}::text THEN 'author'
   WHEN {is_shown_to({viewer})} THEN coalesce(
-    (SELECT role FROM collection_member AS member
+    (SELECT {member_role} FROM collection_member AS member
      WHERE member.collection_id = collection.id AND member.user_id = {viewer}::text),
     CASE WHEN collection.link = {link}::bytea THEN 'link' END,
     CASE WHEN {is_open_to({viewer})} THEN 'reader' END)
@@ -31,7 +35,10 @@ collection.id, collection.public_id, collection.kind, collection.author, collect
     SELECT count(*)::int FROM collection_item AS item JOIN post ON post.id = item.post_id
     WHERE item.collection_id = collection.id
       AND NOT {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}) AS item_count,
-  collection.comment_count, collection.link IS NOT NULL AS has_link
+  collection.comment_count, collection.link IS NOT NULL AS has_link, own.role AS member_role, own.state AS member_state
+
+-- fragment: membership(viewer)
+LEFT JOIN collection_member AS own ON own.collection_id = collection.id AND own.user_id = {viewer}::text
 
 -- fragment: cover(viewer)
 -- The set of the thumbnail: its own, or else the latest photo of the first place that has one, or the media of the first post
@@ -64,25 +71,26 @@ SELECT * FROM (
       SELECT FROM collection_activity AS viewed
       WHERE viewed.collection_id = collection.id AND viewed.kind = 'viewed' AND viewed.user_id = $4
         AND viewed.created_at > clock_timestamp() - interval '1 hour') AS is_new_view
-  FROM collection {cover($2)} WHERE collection.public_id = $1::uuid) AS found
+  FROM collection {membership($2)} {cover($2)} WHERE collection.public_id = $1::uuid) AS found
 WHERE role IS NOT NULL
 
 -- name: collections
--- Those of a user, and those that are shared with the user, the newest first.
+-- Those of a user, and those of whose members the user is one with the states $4, the newest first.
 WITH own AS (
   SELECT id, created_at, 'author' AS role FROM collection
-  WHERE author = $1 AND 'author' = ANY ($2::text[]) AND ($3::text IS NULL OR kind = $3)
-    AND (created_at, id) < ($4::timestamptz, $5::bigint)
-  ORDER BY created_at DESC, id DESC LIMIT $6::int),
+  WHERE author = $1 AND 'author' = ANY ($2::text[]) AND 'accepted' = ANY ($4::text[]) AND ($3::text IS NULL OR kind = $3)
+    AND (created_at, id) < ($5::timestamptz, $6::bigint)
+  ORDER BY created_at DESC, id DESC LIMIT $7::int),
 shared AS (
-  SELECT collection.id, collection.created_at, member.role
+  SELECT collection.id, collection.created_at, {member_role} AS role
   FROM collection_member AS member JOIN collection ON collection.id = member.collection_id
-  WHERE member.user_id = $1 AND member.role = ANY ($2::text[]) AND ($3::text IS NULL OR collection.kind = $3)
-    AND (collection.created_at, collection.id) < ($4::timestamptz, $5::bigint) AND NOT collection.is_hidden AND {unblocked(collection.author, $1)}
-  ORDER BY collection.created_at DESC, collection.id DESC LIMIT $6::int)
+  WHERE member.user_id = $1 AND member.role = ANY ($2::text[]) AND member.state = ANY ($4::text[])
+    AND ($3::text IS NULL OR collection.kind = $3)
+    AND (collection.created_at, collection.id) < ($5::timestamptz, $6::bigint) AND {is_shown_to($1)}
+  ORDER BY collection.created_at DESC, collection.id DESC LIMIT $7::int)
 SELECT {collection_columns($1)}, cover.asset_set_id, cover.is_public, listed.role, false AS is_new_view
-FROM (SELECT * FROM own UNION ALL SELECT * FROM shared ORDER BY created_at DESC, id DESC LIMIT $6::int) AS listed
-JOIN collection ON collection.id = listed.id {cover($1)}
+FROM (SELECT * FROM own UNION ALL SELECT * FROM shared ORDER BY created_at DESC, id DESC LIMIT $7::int) AS listed
+JOIN collection ON collection.id = listed.id {membership($1)} {cover($1)}
 ORDER BY listed.created_at DESC, listed.id DESC
 
 -- name: open_collections
@@ -93,7 +101,7 @@ FROM (
   WHERE author = $1 AND visibility <> 'private' AND ($3::text IS NULL OR kind = $3)
     AND (created_at, id) < ($4::timestamptz, $5::bigint) AND {is_shown_to($2)} AND {is_open_to($2)}
   ORDER BY created_at DESC, id DESC LIMIT $6::int) AS listed
-JOIN collection ON collection.id = listed.id {cover($2)}
+JOIN collection ON collection.id = listed.id {membership($2)} {cover($2)}
 ORDER BY collection.created_at DESC, collection.id DESC
 
 -- name: collection_items
@@ -158,16 +166,19 @@ DELETE FROM collection WHERE id = $1::bigint
 UPDATE collection SET link = $2 WHERE id = $1::bigint
 
 -- name: collection_members
-SELECT user_id, role, created_at FROM collection_member
+SELECT user_id, role, state, created_at FROM collection_member
 WHERE collection_id = $1::bigint AND user_id > $2 ORDER BY user_id LIMIT $3::int
 
 -- name: has_unblocked_user
 SELECT FROM app_user WHERE id = $1 AND {unblocked(app_user.id, $2)}
 
+-- name: member
+-- Of a locked collection.
+SELECT user_id, role, state, created_at FROM collection_member WHERE collection_id = $1::bigint AND user_id = $2
+
 -- name: save_member
-INSERT INTO collection_member AS member (collection_id, user_id, role) VALUES ($1::bigint, $2, $3)
-ON CONFLICT (collection_id, user_id) DO UPDATE SET role = excluded.role WHERE member.role <> excluded.role
-RETURNING xmax = 0 AS is_new
+INSERT INTO collection_member (collection_id, user_id, role, state) VALUES ($1::bigint, $2, $3, $4)
+ON CONFLICT (collection_id, user_id) DO UPDATE SET role = excluded.role, state = excluded.state
 
 -- name: drop_member
 DELETE FROM collection_member WHERE collection_id = $1::bigint AND user_id = $2
@@ -209,7 +220,7 @@ WHERE id IN (
 -- fragment: collection_counts(collection)
 -- The counters of a collection, as they should be.
 (SELECT count(*) FROM collection_item AS item WHERE item.collection_id = {collection}),
-  (SELECT count(*) FROM collection_member AS member WHERE member.collection_id = {collection}),
+  (SELECT count(*) FROM collection_member AS member WHERE member.collection_id = {collection} AND member.state = 'accepted'),
   (SELECT count(*) FROM comment WHERE comment.collection_id = {collection} AND NOT is_hidden)
 
 -- name: check_collections

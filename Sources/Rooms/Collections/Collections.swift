@@ -100,15 +100,18 @@ package enum Collections: RecordRoom {
   /// Reads a page of the collections of a user and of those that are shared with the user, the newest first, without items.
   ///
   /// - Parameters:
-  ///   - roles: what the user is to them.
+  ///   - roles: what the user is to them, or would be.
+  ///   - states: those of memberships; the user's own are there if one of them is `accepted`.
   ///   - kind: nil: of any kind.
   package static func list(
-    of user: String, as roles: Set<StoredCollection.Role>, kind: String?, _ page: PageRequest, _ session: Session
+    of user: String, as roles: Set<StoredCollection.Role>, _ states: Set<Membership.State> = [.accepted], kind: String?,
+    _ page: PageRequest, _ session: Session
   ) throws -> Page<StoredCollection> {
     try session.snapshot { session in
       let rows = try session.execute(
         Self.statements["collections"],
-        [.text(user), .texts(roles.map(\.rawValue).sorted()), .text(kind)] + page.parameters)
+        [.text(user), .texts(roles.map(\.rawValue).sorted()), .text(kind), .texts(states.map(\.rawValue).sorted())]
+          + page.parameters)
       return try Page(rows, page) { try read(of: $0, nil, session) }
     }
   }
@@ -194,11 +197,11 @@ package enum Collections: RecordRoom {
   /// Locks a collection until the transaction ends; nil if the viewer sees none with this id.
   static func lock(
     _ id: PublicID, for viewer: Viewer, link: [UInt8]? = nil, _ session: Session
-  ) throws -> (number: Int64, author: String, role: StoredCollection.Role)? {
+  ) throws -> (number: Int64, kind: String, author: String, role: StoredCollection.Role)? {
     let rows = try session.execute(
       Self.statements["lock_collection"], .text(id.description), viewer.parameter, .bytes(link))
     guard let row = rows.first else { return nil }
-    return (try row.get("id"), try row.get("author"), try row.enumValue("role"))
+    return (try row.get("id"), try row.get("kind"), try row.get("author"), try row.enumValue("role"))
   }
 
   /// Returns what the viewer is to the collection with an id, which may be that of an itinerary of the app's; nil if there is no
@@ -269,7 +272,10 @@ package enum Collections: RecordRoom {
         counts: CollectionCounts(
           items: try row.get("item_count"), members: try row.get("member_count"),
           comments: try row.get("comment_count")),
-        role: try row.enumValue("role"), hasLink: try row.get("has_link"), isHidden: try row.get("is_hidden"),
+        role: try row.enumValue("role"),
+        membership: try row.get("member_role", as: String?.self).flatMap { role in
+          try Membership.Role(rawValue: role).map { Membership(role: $0, state: try row.enumValue("member_state")) }
+        }, hasLink: try row.get("has_link"), isHidden: try row.get("is_hidden"),
         thumbnail: Dictionary(thumbnail.map { ($0.role, $0) }) { first, _ in first },
         isThumbnailPublic: try row.get("is_public", as: Bool?.self) ?? true)
     }

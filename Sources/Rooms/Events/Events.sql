@@ -55,7 +55,7 @@ WHERE post.public_id = $2::uuid AND comment.author <> post.author AND NOT commen
 
 -- fragment: collection_audience
 SELECT member.user_id FROM collection JOIN collection_member AS member ON member.collection_id = collection.id
-WHERE collection.public_id = ($4::jsonb ->> 'collection')::uuid
+WHERE collection.public_id = ($4::jsonb ->> 'collection')::uuid AND member.state = 'accepted'
 UNION ALL SELECT author FROM collection WHERE public_id = ($4::jsonb ->> 'collection')::uuid
 
 -- fragment: announced(audience, kind)

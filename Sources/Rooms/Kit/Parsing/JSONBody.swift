@@ -17,6 +17,12 @@ enum JSONBody {
   /// Reads the fields of the body; throws a problem if it is not a JSON object.
   static func fields(of request: Request) async throws -> [String: JSONValue] { try await content(of: request).fields }
 
+  /// The same of a body that may be left out, which has no fields then.
+  static func fieldsIfAny(of request: Request) async throws -> [String: JSONValue] {
+    if request.headers["Content-Type"] == nil, try await request.body.collect(upTo: maxBytes).isEmpty { return [:] }
+    return try await fields(of: request)
+  }
+
   /// Reads the body and its fields; throws a problem if it is not a JSON object.
   static func content(of request: Request) async throws -> (bytes: [UInt8], fields: [String: JSONValue]) {
     let type = type(of: request)
