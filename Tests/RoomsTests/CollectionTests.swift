@@ -51,7 +51,8 @@ struct CollectionTests {
       func counted(as user: String, _ listed: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let read = try await Self.send(api, "GET", path, as: user).json
         let list = try await Self.send(api, "GET", "/v1/collections", as: user).json["items"][0]
-        #expect(read["items"].elements.count == listed, sourceLocation: sourceLocation)
+        let seen = read["items"].elements.filter { $0["hidden"] == .null }
+        #expect(seen.count == listed && read["items"].elements.count == 3, sourceLocation: sourceLocation)
         for counts in [read["counts"], list["counts"]] {
           #expect(counts["items"] == .number(Double(listed)), sourceLocation: sourceLocation)
         }
@@ -220,7 +221,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("an album has the posts that the viewer sees, an edit keeps the others, and a deleted post is gone")
+  @Test("an album has the posts that the viewer sees, says where others are and keeps them, and a deleted post is gone")
   func albums() async throws {
     try await UserClient.with { api in
       let open = try await UserClient.post(api, by: "ada").split(separator: "/").last.map(String.init)
@@ -232,12 +233,12 @@ struct CollectionTests {
       func posts(_ user: String) async throws -> [String?] {
         try await Self.send(api, "GET", path, as: user).json["items"].elements.map { $0["post"].text }
       }
-      #expect(try await [posts("ada"), posts("bob")] == [[first, second], [second]])
+      #expect(try await [posts("ada"), posts("bob")] == [[first, second], [nil, second]])
       let bobs = try #require(try await UserClient.post(api, by: "bob").split(separator: "/").last)
       let edited = try await Self.send(
         api, "PATCH", path, as: "bob", #"{"items":[{"post":"\#(bobs)"}]}"#, version: Self.version(api, path, as: "bob"))
       #expect(edited.status == 200)
-      #expect(try await [posts("ada"), posts("bob")] == [["\(bobs)", first], ["\(bobs)"]])
+      #expect(try await [posts("ada"), posts("bob")] == [["\(bobs)", first], ["\(bobs)", nil]])
       // One that the editor does not see cannot be added.
       let refused = try await Self.send(
         api, "PATCH", path, as: "bob", #"{"items":[{"post":"\#(first)"}]}"#, version: edited.headers["etag"])
@@ -245,6 +246,47 @@ struct CollectionTests {
       #expect(try await Self.send(api, "DELETE", "/v1/posts/\(bobs)", as: "bob").status == 204)
       #expect(try await posts("ada") == [first])
       #expect(try await Self.send(api, "GET", path, as: "ada").json["counts"]["items"] == .number(1))
+    }
+  }
+
+  @Test("an editor keeps what the editor does not see in its places, and only members learn that it is there")
+  func hiddenItems() async throws {
+    try await UserClient.with { api in
+      var posts: [String] = []
+      for visibility in ["public", "private", "public", "private"] {
+        posts.append(
+          try #require(try await UserClient.post(api, visibility).split(separator: "/").last.map(String.init)))
+      }
+      let (first, second, third, fourth) = (posts[0], posts[1], posts[2], posts[3])
+      let items = posts.map { #"{"post":"\#($0)","caption":"c"}"# }.joined(separator: ",")
+      let path = try await Self.create(api, #"{"kind":"album","name":"Us","visibility":"public","items":[\#(items)]}"#)
+      try await Self.share(api, path, with: "bob", as: "editor")
+      func listed(_ user: String, _ query: String = "") async throws -> [String?] {
+        try await Self.send(api, "GET", path + query, as: user).json["items"].elements.map { $0["post"].text }
+      }
+      let seen = try await Self.send(api, "GET", path, as: "bob").json["items"].elements
+      #expect(seen[1].names.sorted() == ["hidden", "post"] && seen[1]["hidden"] == .boolean(true))
+      #expect(
+        try await [listed("ada"), listed("bob"), listed("eve")] == [posts, [first, nil, third, nil], [first, third]])
+      let link = try await Self.send(api, "POST", "\(path)/link", as: "ada").json["url"].text ?? ""
+      #expect(try await api.get(link).json["items"].elements.map { $0["post"].text } == [first, third])
+      func change(_ items: String) async throws -> Int {
+        try await Self.send(api, "PATCH", path, as: "bob", #"{"items":[\#(items)]}"#, version: "*").status
+      }
+      let hidden = #"{"post":null,"hidden":true}"#
+      #expect(try await change(#"{"post":"\#(third)"},\#(hidden),{"hidden":true},{"post":"\#(first)"}"#) == 200)
+      #expect(
+        try await [listed("ada"), listed("bob")] == [[third, second, fourth, first], [third, nil, nil, first]])
+      // One that is not repeated follows the others.
+      #expect(try await change(#"\#(hidden),{"post":"\#(first)"},{"post":"\#(third)"}"#) == 200)
+      #expect(try await listed("ada") == [second, first, third, fourth])
+      for wrong in ["\(hidden),\(hidden),\(hidden)", #"{"hidden":true,"caption":"c"}"#, #"{"hidden":false}"#] {
+        #expect(try await change(wrong) == 400, "\(wrong)")
+      }
+      #expect(try await listed("ada") == [second, first, third, fourth])
+      let created = try await Self.send(
+        api, "POST", "/v1/collections", as: "bob", #"{"kind":"album","name":"x","items":[\#(hidden)]}"#)
+      #expect(created.status == 400)
     }
   }
 

@@ -71,7 +71,7 @@ package struct CollectionContent: Sendable, Hashable {
   /// Who sees it without being a member.
   package var visibility: Visibility
   package var fields: [String: FieldValue]
-  /// The items that the viewer sees, in their order; nil in a list of collections.
+  /// The items in their order; for those who are no members, those that the viewer sees. Nil in a list of collections.
   package var items: [CollectionItem]?
 
   package init(
@@ -90,6 +90,8 @@ package struct CollectionItem: Sendable, Hashable {
     /// The app's id of a place.
     case place(String)
     case post(PublicID)
+    /// A post that the viewer does not see.
+    case hidden
   }
 
   package let subject: Subject

@@ -104,6 +104,10 @@ struct CollectionChange {
         errors.append(FieldError("items[\(index)]", "expected an object"))
         continue
       }
+      if !requiresName, Self.isHidden(fields, kind) {
+        items.append(CollectionItem(subject: .hidden, fields: [:]))
+        continue
+      }
       var reader = FieldReader(fields, path: "items[\(index)]")
       let subject = Self.subject(&reader, kind.items.of)
       let values = reader.values(of: kind.items.fields)
@@ -111,7 +115,8 @@ struct CollectionChange {
       if let subject { items.append(CollectionItem(subject: subject, fields: values.compactMapValues(\.self))) }
     }
     var seen: Set<[UInt8]> = []
-    for (index, item) in items.enumerated() where !seen.insert(item.subject.bytes).inserted {
+    for (index, item) in items.enumerated() {
+      guard let bytes = item.subject.bytes, !seen.insert(bytes).inserted else { continue }
       errors.append(FieldError("items[\(index)]", "is in the list already"))
     }
     self.items = items
@@ -138,6 +143,12 @@ struct CollectionChange {
     throw ProblemKind.invalid([FieldError("fields.\(wrong.field)", "must not be before \(wrong.before)")])
   }
 
+  /// Whether an item stands for a post that the client does not see.
+  private static func isHidden(_ fields: [String: JSONValue], _ kind: CollectionDefinition) -> Bool {
+    kind.items.of == .post && fields["hidden"] == .boolean(true) && fields["post", default: .null] == .null
+      && fields.keys.allSatisfy { ["post", "hidden"].contains($0) }
+  }
+
   private static func subject(
     _ reader: inout FieldReader, _ kind: CollectionDefinition.ItemKind
   ) -> CollectionItem.Subject? {
@@ -154,9 +165,10 @@ struct CollectionChange {
 }
 
 extension CollectionItem.Subject {
-  /// PostgreSQL compares ids by their bytes.
-  fileprivate var bytes: [UInt8] {
+  /// PostgreSQL compares ids by their bytes; nil: it has none.
+  fileprivate var bytes: [UInt8]? {
     switch self {
+    case .hidden: nil
     case .place(let id): Array(id.utf8)
     case .post(let id): Array(id.description.utf8)
     }

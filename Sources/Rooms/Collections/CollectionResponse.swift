@@ -42,15 +42,21 @@ struct CollectionResponse: Encodable {
   }
 }
 
-/// The JSON of an item of a collection: its fields, and its place or its post.
+/// The JSON of an item of a collection: its fields, and its place or its post. Of a post that the client does not see it says so.
 struct CollectionItemResponse: Encodable {
   let item: CollectionItem
+
+  private struct Hidden: NilEncodable {
+    let post: String?
+    let hidden: Bool
+  }
 
   func encode(to encoder: any Encoder) throws {
     var values = item.fields
     switch item.subject {
     case .place(let id): values["place"] = .text(id)
     case .post(let id): values["post"] = .text(id.description)
+    case .hidden: return try Hidden(post: nil, hidden: true).encode(to: encoder)
     }
     try values.encode(to: encoder)
   }

@@ -185,6 +185,10 @@ struct CollectionRoutes: RouteRoom {
       switch refusal {
       case .unknownPosts(let posts):
         throw ProblemKind.invalid(posts.map { FieldError("items", "the post \($0) does not exist") })
+      case .nothingHidden:
+        throw ProblemKind.invalid([
+          FieldError("items", "more of them are hidden than the collection hides; read it again")
+        ])
       case .tooMany(let limit):
         throw ProblemKind.invalid([FieldError("items", "expected a list of up to \(CountText.text(limit, "item"))")])
       }

@@ -105,11 +105,14 @@ JOIN collection ON collection.id = listed.id {membership($2)} {cover($2)}
 ORDER BY collection.created_at DESC, collection.id DESC
 
 -- name: collection_items
-SELECT item.place_id, post.public_id AS post, item.fields::text AS fields
-FROM collection_item AS item LEFT JOIN post ON post.id = item.post_id
-WHERE item.collection_id = $1::bigint
-  AND (item.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)})
-ORDER BY item.position, item.id
+-- $3: whether one that the viewer does not see has its place in the list.
+SELECT place_id, post, fields, is_seen FROM (
+  SELECT item.id, item.position, item.place_id, post.public_id AS post, item.fields::text AS fields,
+    item.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)} AS is_seen
+  FROM collection_item AS item LEFT JOIN post ON post.id = item.post_id
+  WHERE item.collection_id = $1::bigint) AS item
+WHERE is_seen OR $3::boolean
+ORDER BY position, id
 
 -- name: collection_role
 SELECT {collection_role($2, $3)} AS role FROM collection WHERE public_id = $1::uuid
@@ -149,15 +152,15 @@ WHERE item.collection_id = $1::bigint AND (item.post_id IS NULL OR EXISTS (
   SELECT FROM post WHERE post.id = item.post_id AND {visible(post.author, post.visibility, post.moderation, post.status, $2)}))
 
 -- name: move_items
--- What has stayed follows the new items.
-UPDATE collection_item SET position = $2::int + kept.number
+-- What has stayed is at the positions $3, and what these do not suffice for follows the $2 new items.
+UPDATE collection_item SET position = coalesce(($3::int[])[kept.number], $2::int + kept.number)
 FROM (SELECT id, row_number() OVER (ORDER BY position, id)::int AS number FROM collection_item WHERE collection_id = $1::bigint) AS kept
 WHERE collection_item.id = kept.id
 
 -- name: add_items
 INSERT INTO collection_item (collection_id, position, place_id, post_id, fields)
-SELECT $1::bigint, number, place, (SELECT id FROM post WHERE public_id = given.post::uuid), fields::jsonb
-FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS given (place, post, fields, number)
+SELECT $1::bigint, position, place, (SELECT id FROM post WHERE public_id = given.post::uuid), fields::jsonb
+FROM unnest($2::text[], $3::text[], $4::text[], $5::int[]) AS given (place, post, fields, position)
 
 -- name: drop_collection
 DELETE FROM collection WHERE id = $1::bigint

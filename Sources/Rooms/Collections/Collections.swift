@@ -7,6 +7,8 @@ package import Store
 /// The error for items that are posts which the viewer does not see, or that would be too many.
 package enum ItemRefusal: Error, Sendable, Hashable {
   case unknownPosts([PublicID])
+  /// More entries stand for posts that the viewer does not see than there are.
+  case nothingHidden
   case tooMany(limit: Int)
 }
 
@@ -88,12 +90,14 @@ package enum Collections: RecordRoom {
         try session.execute(
           Self.statements["collection"], .text(id.description), viewer.parameter, .bytes(link), .text(reader)))
       guard let row = rows.first else { return nil }
+      let role: StoredCollection.Role = try row.enumValue("role")
       let items = try session.execute(
-        Self.statements["collection_items"], .integer(row.get("id", as: Int64.self)), viewer.parameter
+        Self.statements["collection_items"], .integer(row.get("id", as: Int64.self)), viewer.parameter,
+        .bool(role.isMember)
       ).map(Self.item)
       let collection = try read(of: rows, items, session)[0]
       // Whom the members know: of others there may be any number.
-      return (collection, try collection.role != .reader && row.get("is_new_view"))
+      return (collection, try role != .reader && row.get("is_new_view"))
     }
   }
 
@@ -155,10 +159,13 @@ package enum Collections: RecordRoom {
       try session.execute(Self.statements["add_places"], places)
       try session.execute(Self.statements["lock_places_of_items"], .integer(locked.number), places)
       try session.execute(Self.statements["drop_items"], .integer(locked.number), viewer.parameter)
+      let hidden = zip(Int64(1)..., items).filter { $0.1.subject == .hidden }.map(\.0)
       let kept = try session.execute(
-        Self.statements["move_items"], .integer(locked.number), .integer(items.count)
+        Self.statements["move_items"], .integer(locked.number), .integer(items.count), .integers(hidden)
       ).affected
-      guard kept + items.count <= maxItems else { throw ItemRefusal.tooMany(limit: maxItems - kept) }
+      guard hidden.count <= kept else { throw ItemRefusal.nothingHidden }
+      let following = kept - hidden.count
+      guard following + items.count <= maxItems else { throw ItemRefusal.tooMany(limit: maxItems - following) }
       try add(items, to: locked.number, session)
     }
     try session.execute(
@@ -229,20 +236,23 @@ package enum Collections: RecordRoom {
   }
 
   private static func add(_ items: [CollectionItem], to number: Int64, _ session: Session) throws {
-    guard !items.isEmpty else { return }
+    let shown = zip(Int64(1)..., items).filter { $0.1.subject != .hidden }
+    guard !shown.isEmpty else { return }
     var (places, posts): ([String?], [String?]) = ([], [])
-    for item in items {
+    for (_, item) in shown {
       switch item.subject {
       case .place(let id): (places, posts) = (places + [id], posts + [nil])
       case .post(let id): (places, posts) = (places + [nil], posts + [id.description])
+      case .hidden: break
       }
     }
     try session.execute(
       Self.statements["add_items"], .integer(number), .texts(places), .texts(posts),
-      .texts(items.map { try JSON.text($0.fields) }))
+      .texts(shown.map { try JSON.text($0.1.fields) }), .integers(shown.map(\.0)))
   }
 
   static func item(_ row: Row) throws -> CollectionItem {
+    guard try row.get("is_seen") else { return CollectionItem(subject: .hidden, fields: [:]) }
     let place = try row.get("place_id", as: String?.self)
     return CollectionItem(
       subject: try place.map(CollectionItem.Subject.place) ?? .post(row.publicID("post")),
