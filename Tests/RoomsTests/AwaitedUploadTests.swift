@@ -48,6 +48,23 @@ struct AwaitedUploadTests {
     return json
   }
 
+  @Test("a request that waits for a post waits for its uploads, and then for its job")
+  func waiting() async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+      let post = try #require(try await Self.moment(paths.map(Self.id), api).headers["location"])
+      async let waiting = api.get("\(post)?wait=50")
+      await until { api.submissions.waits.count == 1 }
+      for (clip, path) in zip(clips, paths) {
+        #expect(try await UploadTests.send(clip, at: 0, to: path, api).status == 204)
+      }
+      try await until { try await Self.jobs(api) == 1 }
+      try await WaitingTests.end(api)
+      #expect(try await waiting.json["status"] == .string("ready"))
+    }
+  }
+
   @Test("nothing is queued before the last byte of the last upload, in whatever order the bytes come")
   func lastByte() async throws {
     try await RunningAPI.with { api in

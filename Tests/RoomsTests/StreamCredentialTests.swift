@@ -108,6 +108,36 @@ struct StreamCredentialTests {
     }
   }
 
+  @Test("a ticket opens the stream of a job of its user, once, from the event that the page has seen")
+  func ticketOfJob() async throws {
+    try await UserClient.with { api in
+      let minter = try await api.createKey("t5-minter", [.tokens])
+      let submitted = try await api.submit(.moment(), headers: UserClient.backend)
+      let job = try #require(submitted.json["job"]["url"].text)
+      func path(of user: String, _ query: String = "") async throws -> String {
+        let token = try await api.token(of: user, minter: .key(minter))
+        let response = try await UserClient.send("POST", "/v1/events/tickets", token.header, nil, api)
+        return "\(job)/events?ticket=\(try #require(response.json["ticket"].text))\(query)"
+      }
+      let (port, own) = (api.port, try await path(of: "ada"))
+      let first = try await onThread("client") {
+        var reader = try EventReader.open(port: port, own, [])
+        return try #require(try reader.next())
+      }
+      #expect(first.name == "progress" && first.data["state"] == .string("available"))
+      #expect(UserClient.kind(try await api.get(own)) == "ticket_invalid")
+      #expect(try await api.get(try await path(of: "eve")).status == 404)
+      let resumed = try await path(of: "ada", "&last_event_id=\(first.id)")
+      async let rest = onThread("client") {
+        var reader = try EventReader.open(port: port, resumed, [])
+        return try reader.next()?.name
+      }
+      await until { api.changes.streams.count != 0 }
+      try await WaitingTests.end(api)
+      #expect(try await rest == "end")
+    }
+  }
+
   @Test("the stream of a ticket ends with the token that got it")
   func ticketRevocation() async throws {
     try await UserClient.with { api in

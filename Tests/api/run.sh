@@ -17,7 +17,7 @@ set -- --key-requests 10000000 --author-submissions 10000000 --accounts on --tru
 . "$here/service.sh"
 
 # Data for reads: a post with its job, media and a comment, and one image of each kind.
-request() { curl --silent --fail --header "Authorization: Bearer $TAKE5_API_KEY" --header 'Prefer: wait=60' "$@"; }
+request() { curl --silent --fail --header "Authorization: Bearer $TAKE5_API_KEY" --header 'Prefer: wait=50' "$@"; }
 "$take5" still "$here/../../samples/front.mp4" -o "$folder/photo.jpg"
 post=$(request --form front=@"$here/../../samples/front.mp4" --form back=@"$here/../../samples/back.mp4" \
   --form kind=take5 --form author=ada --form caption=Dusk --form latitude=52.5 --form longitude=13.4 \

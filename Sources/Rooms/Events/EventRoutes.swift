@@ -11,7 +11,8 @@ struct EventRoutes: RouteRoom {
 
   var routes: [Route] {
     [
-      route("GET", "/v1/events", access: .keyOrTicket([.read]), readsQuery: true, handler: readUserEvents),
+      route(
+        "GET", "/v1/events", access: .keyOrTicket([.read], ofAll: [.events]), readsQuery: true, handler: readUserEvents),
       route("POST", "/v1/events/tickets", access: .key([.read]), handler: createTicket),
     ]
   }

@@ -48,7 +48,11 @@ struct ImageRoutes: RouteRoom {
   }
 
   private func readImage(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let seconds = MediaSubmissions.wait(&reader, request)
+    try reader.finish()
     let (id, urls, viewer) = (try id(.image, request), access.mediaURLs(for: request), request.caller.viewer)
+    try await submissions.wait(seconds, for: .image(id), request)
     return try await show(request, { ImageResponse($0, urls, for: viewer) }, else: Self.notFound(.image, id)) {
       try Images.find(id, for: $0, $1)
     }

@@ -19,7 +19,7 @@ final class JobEvents: Sendable {
   private let sent: Locked<Sent>
   private let lifetime: StreamLifetime
 
-  /// - Parameter lastID: the value of the header field `Last-Event-ID`.
+  /// - Parameter lastID: the value of the header field `Last-Event-ID`, or of the parameter that stands for it.
   init(lastID: String?) {
     sent = Locked(Sent(lastID: lastID))
     let lifetime = StreamLifetime()

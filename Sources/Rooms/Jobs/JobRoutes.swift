@@ -14,7 +14,7 @@ struct JobRoutes: RouteRoom {
   var routes: [Route] {
     [
       route("GET", "/v1/jobs/{id}", access: .key([.read]), readsQuery: true, handler: readJob),
-      route("GET", "/v1/jobs/{id}/events", access: .key([.read]), handler: readEvents),
+      route("GET", "/v1/jobs/{id}/events", access: .keyOrTicket([.read]), readsQuery: true, handler: readEvents),
       route("GET", "/v1/jobs", access: .key([.admin]), readsQuery: true, handler: listJobs),
       route("POST", "/v1/jobs/{id}/retry", access: .key([.admin]), handler: retryJob),
       route("POST", "/v1/jobs/{id}/cancel", access: .key([.admin]), handler: cancelJob),
@@ -23,7 +23,7 @@ struct JobRoutes: RouteRoom {
 
   private func readJob(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let seconds = reader.number("wait", in: 0...MediaSubmissions.maxWait) ?? 0
+    let seconds = MediaSubmissions.wait(&reader, request)
     try reader.finish()
     let id = try Self.jobID(request)
     var job = try await self.job(id, for: request)
@@ -45,9 +45,13 @@ struct JobRoutes: RouteRoom {
 
   /// Streams the changes of a job until it is finished. A client that reconnects sends the id of its last event.
   private func readEvents(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    _ = reader.text("ticket")
+    let lastID = reader.text("last_event_id")
+    try reader.finish()
     let id = try Self.jobID(request)
     let headers = OpenStreams.headers
-    let events = JobEvents(lastID: request.headers["Last-Event-ID"])
+    let events = JobEvents(lastID: request.headers["Last-Event-ID"] ?? lastID)
     if request.method == "HEAD" {
       _ = try await job(id, for: request)
       return Response(.ok, headers: headers, body: .stream(events.stream))

@@ -16,8 +16,9 @@ enum RouteAccess: Sendable {
   case upload(Set<Scope>)
   /// A user token, whatever it is limited to.
   case userToken
-  /// The same as `key`, or a ticket that a client with one has got; requests with a ticket count for the address.
-  case keyOrTicket(Set<Scope>)
+  /// The same as `key`, or a ticket that a client with one has got; requests with a ticket count for the address. A client that acts as
+  /// no user needs those `ofAll` too.
+  case keyOrTicket(Set<Scope>, ofAll: Set<Scope> = [])
   /// The same as `key`, or the secret of a link: the handler verifies it. Requests without a key or a token count for the
   /// address.
   case keyOrLink(Set<Scope>)

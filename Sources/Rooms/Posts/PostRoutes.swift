@@ -19,7 +19,11 @@ struct PostRoutes: RouteRoom {
   }
 
   private func readPost(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let seconds = MediaSubmissions.wait(&reader, request)
+    try reader.finish()
     let id = try id(.post, request)
+    try await submissions.wait(seconds, for: .post(id), request)
     return try await show(request, postJSON(for: request), else: Self.notFound(.post, id)) {
       try Posts.find(id, for: $0, $1)
     }

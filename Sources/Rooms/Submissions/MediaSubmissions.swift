@@ -14,8 +14,8 @@ struct MediaSubmissions: KitHolder {
   /// The maximum number of requests that wait for a job, and the share of a user.
   static let maxWaits = 8192
   static let userWaits = 16
-  /// The maximum time that a request waits, in seconds.
-  static let maxWait = 60
+  /// The maximum time that a request waits, in seconds: less than the 60 after which URLSession and nginx give up by default.
+  static let maxWait = 50
 
   let kit: Kit
   let space: MediaSpace
@@ -89,6 +89,35 @@ struct MediaSubmissions: KitHolder {
     }
     return try await content()?.body
   }
+
+  /// Reads for how many seconds a request waits: by its parameter `wait`, or by its preference. A longer time is cut.
+  static func wait(_ reader: inout QueryReader, _ request: Request) -> Int {
+    min(reader.number("wait", in: 0...86_400) ?? preferredWait(request.headers) ?? 0, maxWait)
+  }
+
+  /// Waits until a post or an image that the client sees has been processed, for some seconds at most. What awaits uploads gets its job
+  /// when they are there.
+  func wait(_ seconds: Int, for subject: Subject, _ request: Request) async throws {
+    let (viewer, urls, clock) = (request.caller.viewer, access.mediaURLs(for: request), ContinuousClock())
+    let end = clock.now + .seconds(seconds)
+    func processing() async throws -> (isGoingOn: Bool, job: PublicID?) {
+      let content = try await database.read { try subject.content(viewer, urls, $0) }
+      return (content?.isProcessing == true, content?.job)
+    }
+    guard seconds > 0, try await processing().isGoingOn else { return }
+    try await waits.admit(request) {
+      while clock.now < end, case (true, let job) = try await processing() {
+        if let job {
+          _ = try await changes.jobs.end(of: job, within: clock.now.duration(to: end))
+          return
+        }
+        try await Task.sleep(for: min(Self.uploadPause, clock.now.duration(to: end)))
+      }
+    }
+  }
+
+  /// The time between two looks at a post that awaits uploads: nothing reports when they are there.
+  private static let uploadPause = Duration.seconds(1)
 
   /// Returns the seconds of a preference `wait=N`, at most `maxWait`; nil if it is absent or invalid.
   static func preferredWait(_ headers: HeaderFields) -> Int? {

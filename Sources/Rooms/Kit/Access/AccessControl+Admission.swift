@@ -120,7 +120,7 @@ extension AccessControl {
       needed = []
     case .key(let scopes), .upload(let scopes), .media(let scopes), .keyOrLink(let scopes): needed = scopes
     // A client that acts as no user reads what concerns all of them.
-    case .keyOrTicket(let scopes): needed = caller.user == nil ? scopes.union([.events]) : scopes
+    case .keyOrTicket(let scopes, let ofAll): needed = caller.user == nil ? scopes.union(ofAll) : scopes
     }
     func list(_ scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " and ") }
     if caller.user != nil, !needed.isSubset(of: Scope.ofUsers) {

@@ -127,7 +127,8 @@ extension RouteAccess {
   fileprivate var scopes: Set<Scope>? {
     switch self {
     case .unlimited, .anyone, .userToken: nil
-    case .key(let scopes), .upload(let scopes), .keyOrTicket(let scopes), .keyOrLink(let scopes), .media(let scopes):
+    case .key(let scopes), .upload(let scopes), .keyOrTicket(let scopes, _), .keyOrLink(let scopes),
+      .media(let scopes):
       scopes
     }
   }
