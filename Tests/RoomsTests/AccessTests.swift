@@ -214,9 +214,17 @@ struct AccessTests {
     ) throws -> MediaURLs.Validity {
       MediaURLs(keys: keys, reader: reader, now: now).verify(try #require(RequestTarget(url)))
     }
-    let left = MediaURLs.maxLifetime
-    #expect(try verify(url) == .valid(secondsLeft: left))
-    #expect(MediaURLs(keys: [key], reader: reader, now: now + 3599).url(of: Self.asset) == url)
+    guard case .valid(let left) = try verify(url) else {
+      Issue.record("the URL is not valid")
+      return
+    }
+    #expect(left > 24 * 3600 && left <= MediaURLs.maxLifetime)
+    // It stays the same for a day, and then has another day.
+    let change = now + left - 24 * 3600
+    for time in [change - 24 * 3600, change - 1] {
+      #expect(MediaURLs(keys: [key], reader: reader, now: time).url(of: Self.asset) == url)
+    }
+    #expect(MediaURLs(keys: [key], reader: reader, now: change).url(of: Self.asset) != url)
     #expect(try verify(url, now: now + left) == .expired)
     #expect(try verify(url, [SigningKey(id: 8, secret: key.secret)]) == .invalid)
     #expect(try verify(url, [SigningKey(id: 7, secret: [UInt8](repeating: 2, count: 32))]) == .invalid)
@@ -226,12 +234,20 @@ struct AccessTests {
     #expect(try verify(url.replacing("expires=18", with: "expires=19")) == .invalid)
   }
 
+  @Test("the URLs of different assets change at different times of the day")
+  func spread() {
+    let key = SigningKey(id: 7, secret: [UInt8](repeating: 1, count: 32))
+    let urls = MediaURLs(keys: [key], reader: .tokens(of: "ada"), now: 1_800_000_000)
+    let times = (0..<100).map { _ in urls.url(ofAsset: .now()).split(separator: "&")[0].suffix(10) }
+    #expect(Set(times).count > 90)
+  }
+
   @Test("a URL with an expiry beyond the maximum lifetime is invalid")
   func cap() throws {
     let key = SigningKey(id: 7, secret: [UInt8](repeating: 1, count: 32))
     let reader = MediaURLs.Reader(name: "3", keyHash: "a")
-    // Signed with the secret, but expiring the day after tomorrow.
-    let late = MediaURLs(keys: [key], reader: reader, now: 1_800_086_400).url(of: Self.asset)
+    // Signed with the secret, but three days later.
+    let late = MediaURLs(keys: [key], reader: reader, now: 1_800_000_000 + 3 * 86_400).url(of: Self.asset)
     let validity = MediaURLs(keys: [key], reader: reader, now: 1_800_000_000).verify(try #require(RequestTarget(late)))
     #expect(validity == .invalid)
   }

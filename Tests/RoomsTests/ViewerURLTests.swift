@@ -86,8 +86,9 @@ struct ViewerURLTests {
     case block = "Ada has blocked the user"
     case blockOfAda = "the user has blocked Ada"
     case visibility = "the post became private"
-    case expiry = "the token expired"
-    case revocation = "the token was revoked"
+    case expiry = "the token expired, the user's last"
+    case revocation = "the token was revoked, the user's last"
+    case oneOfTwo = "a token was revoked, and the user has another"
     case key = "the API key was revoked"
 
     /// The status in the row of docs/access.md.
@@ -99,7 +100,7 @@ struct ViewerURLTests {
     }
 
     /// Whether it concerns the token alone, and not the key that acts as the same user.
-    var isOfToken: Bool { self == .expiry || self == .revocation }
+    var isOfToken: Bool { [.expiry, .revocation, .oneOfTwo].contains(self) }
   }
 
   @Test("URLs kept from before a change get the statuses of docs/access.md", arguments: Change.allCases)
@@ -109,7 +110,7 @@ struct ViewerURLTests {
       let ada = try await scene.urls([("Authorization", "Bearer t5-app"), ("Take5-User", "ada")])
       // The URLs of the key are used before; those of the token are not, so that the cache does not know it by its id.
       #expect(try await scene.statuses(ofKey + ada) == [200, 200, 200, 200])
-      if change == .revocation || change == .key { #expect(try await scene.statuses(ofToken) == [200, 200]) }
+      if [.revocation, .oneOfTwo, .key].contains(change) { #expect(try await scene.statuses(ofToken) == [200, 200]) }
       func relation(_ method: String, _ path: String, _ user: String) async throws {
         let response = try await request(
           method, path, port: scene.api.port, headers: [("Authorization", "Bearer t5-app"), ("Take5-User", user)])
@@ -127,7 +128,8 @@ struct ViewerURLTests {
       case .expiry:
         try await scene.execute(
           "UPDATE user_token SET expires_at = clock_timestamp() WHERE public_id = $1::uuid", scene.token.id)
-      case .revocation:
+      case .revocation, .oneOfTwo:
+        if change == .oneOfTwo { _ = try await scene.api.token(of: "bob", minter: .key(scene.key)) }
         let revoked = try await request(
           "DELETE", "/v1/tokens/current", port: scene.api.port, headers: scene.token.header)
         #expect(revoked.status == 204)
@@ -140,6 +142,57 @@ struct ViewerURLTests {
       // Those of Ada live as long as her key.
       let own = change == .key ? 403 : 200
       #expect(try await scene.statuses(ada) == [own, own])
+    }
+  }
+
+  @Test("the URLs of a user are the same for each token, and die with the last one")
+  func tokens() async throws {
+    try await Self.with(.friends) { scene in
+      let urls = try await scene.urls(scene.clients[0])
+      #expect(urls.allSatisfy { $0.contains("&reader=user&user=bob&") })
+      let other = try await scene.api.token(of: "bob", minter: .key(scene.key))
+      #expect(try await scene.urls(other.header) == urls)
+      let eve = try await scene.api.token(of: "eve", minter: .key(scene.key))
+      func signOut(_ token: RunningAPI.Token) async throws {
+        let response = try await request("DELETE", "/v1/tokens/current", port: scene.api.port, headers: token.header)
+        #expect(response.status == 204)
+      }
+      #expect(try await scene.statuses(urls) == [200, 200])
+      try await signOut(scene.token)
+      #expect(try await scene.statuses(urls) == [200, 200])
+      try await signOut(other)
+      #expect(try await scene.statuses(urls) == [403, 403])
+      // The token of another user does not revive them, a new one of the user does.
+      #expect(try await scene.api.get("/v1/posts", headers: eve.header).status == 200)
+      #expect(try await scene.statuses(urls.map { $0.replacing("&user=bob", with: "&user=eve") }) == [403, 403])
+      #expect(try await scene.statuses(urls) == [403, 403])
+      _ = try await scene.api.token(of: "bob", minter: .key(scene.key))
+      #expect(try await scene.statuses(urls) == [200, 200])
+    }
+  }
+
+  @Test("a token of a minter that is not valid any more keeps no URL alive")
+  func minters() async throws {
+    try await Self.with(.friends) { scene in
+      let urls = try await scene.urls(scene.clients[0])
+      // The service has no such key: only the process knows.
+      _ = try await scene.api.token(of: "bob", minter: .operatorKey)
+      try await scene.api.execute("UPDATE user_token SET revoked_at = clock_timestamp() WHERE minter = 'key'")
+      #expect(try await scene.statuses(urls) == [403, 403])
+    }
+  }
+
+  @Test("URLs that an earlier version issued for a token work until they expire, or the token is revoked")
+  func earlier() async throws {
+    try await Self.with(.friends) { scene in
+      let token = try #require(try await scene.api.pool.run { try Tokens.find(scene.token.id, $0) })
+      let urls = scene.api.access.urls(for: AccessControl.reader(token))
+      let asset = try #require(try await scene.urls(scene.clients[0])[0].firstMatch(of: /media\/([0-9a-f-]+)/))
+      let url = urls.url(ofAsset: try #require(PublicID(String(asset.1))))
+      #expect(url.contains("&reader=\(token.id)&") && !url.contains("&user="))
+      #expect(try await scene.statuses([url]) == [200])
+      _ = try await request("DELETE", "/v1/tokens/current", port: scene.api.port, headers: scene.token.header)
+      #expect(try await scene.statuses([url]) == [403])
     }
   }
 

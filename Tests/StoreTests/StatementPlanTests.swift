@@ -85,6 +85,7 @@ struct StatementPlanTests {
     [
       Probe(Store.statements["idempotent_response"], "'key', '7', 86400"),
       Probe(Usage.statements["usage_today"], "'user'"),
+      Probe(Tokens.statements["user_token_of_user"], "'eve', '{operator}'"),
       Probe(Forgetting.statements["drop_responses_to_user"], #"'eve', '"author":"eve"', '"owner":"eve"', 1000"#),
       Probe(Forgetting.statements["blank_finished_jobs"], "'eve', 1000"),
       Probe(Forgetting.statements["blank_dead_jobs"], "'eve', 1000"),

@@ -114,7 +114,7 @@ SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch F
   collection.public_id AS collection_id, comment.public_id AS comment_id, image.public_id AS image_id,
   post.reasons -> 0 ->> 'detail' AS reason,
   picture.public_id AS picture, coalesce({is_public(post)}, false) AS is_public,
-  device.credential, token.hash AS token_hash, device.api_key_id, api_key.hash AS key_hash, api_key.revoked_at IS NULL AS has_key,
+  device.credential, device.api_key_id, api_key.hash AS key_hash, api_key.revoked_at IS NULL AS has_key,
   device.credential IS NULL OR token.revoked_at IS NULL AND token.expires_at > clock_timestamp() AND api_key.revoked_at IS NULL
     AS is_signed_in,
   event.position IS NOT NULL AND event.kind <> 'forgotten'

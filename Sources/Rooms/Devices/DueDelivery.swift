@@ -76,9 +76,7 @@ struct DueDelivery: Sendable {
     func hash(_ column: String) throws -> String? {
       try row.get(column, as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0)?.hex }
     }
-    if let token = try row.get("credential", as: String?.self).flatMap({ PublicID($0) }) {
-      return try hash("token_hash").map { MediaURLs.Reader(name: "\(token)", keyHash: $0) }
-    }
+    if try row.get("credential", as: String?.self) != nil { return .tokens(of: try row.get("user_id")) }
     guard let key = try row.get("api_key_id", as: Int64?.self), try row.get("has_key"), let hash = try hash("key_hash")
     else { return nil }
     return MediaURLs.Reader(name: "\(key)", keyHash: hash, user: try row.get("user_id"))

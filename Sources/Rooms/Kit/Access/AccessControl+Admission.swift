@@ -194,18 +194,25 @@ extension AccessControl {
     {
       return .known(try verified(target, reader, user: reader.user))
     }
-    guard let id = target.queryValue("reader").flatMap({ PublicID($0) }) else {
-      var reader = target.queryValue("reader").flatMap { self.reader($0) }
-      reader?.user = target.queryValue("user")
-      return .known(try verified(target, reader, user: reader?.user))
+    let (name, user) = (target.queryValue("reader"), target.queryValue("user"))
+    if name == MediaURLs.Reader.userName, let user {
+      return try admitSigned(target, by: .user(user, not: invalidMinters)) { .tokens(of: $0.user) }
     }
-    let name = UserTokenCache.Name.id(id)
-    if let token = tokens.cached(name) { return .known(try verified(target, token)) }
-    return .pending { try await self.verified(target, self.find(name)) }
+    if let id = name.flatMap({ PublicID($0) }) { return try admitSigned(target, by: .id(id), Self.reader) }
+    var reader = name.flatMap { self.reader($0) }
+    reader?.user = user
+    return .known(try verified(target, reader, user: user))
   }
 
-  private func verified(_ target: RequestTarget, _ token: UserToken?) throws(Problem) -> Caller {
-    try verified(target, token.flatMap { isMinterValid($0) ? Self.reader($0) : nil }, user: token?.user)
+  /// Admits the reader of a URL that is valid as long as a user token is.
+  private func admitSigned(
+    _ target: RequestTarget, by name: UserTokenCache.Name, _ reader: @escaping @Sendable (UserToken) -> MediaURLs.Reader
+  ) throws(Problem) -> Admitted {
+    let verify = { @Sendable (token: UserToken?) throws(Problem) in
+      try self.verified(target, token.flatMap { self.isMinterValid($0) ? reader($0) : nil }, user: token?.user)
+    }
+    if let token = tokens.cached(name) { return .known(try verify(token)) }
+    return .pending { try verify(try await self.find(name)) }
   }
 
   private func verified(

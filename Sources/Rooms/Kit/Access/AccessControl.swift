@@ -146,8 +146,15 @@ package final class AccessControl: Sendable {
   ///
   /// The database leaves out tokens of revoked keys; this one also knows the credentials that it does not store, and makes
   /// a token that is in the cache end with its key.
-  func isMinterValid(_ token: UserToken) -> Bool {
-    switch token.minter {
+  func isMinterValid(_ token: UserToken) -> Bool { isValid(token.minter) }
+
+  /// The minters that the database does not store, and whose tokens are not valid.
+  var invalidMinters: Set<String> {
+    Set([UserToken.Minter.operatorKey, .anybody, .account].filter { !isValid($0) }.map(\.name))
+  }
+
+  private func isValid(_ minter: UserToken.Minter) -> Bool {
+    switch minter {
     case .key(let id): cache.withLock { !$0.revoked.contains(id) }
     case .operatorKey: operatorKey != nil
     case .anybody: !needsKey
@@ -178,13 +185,14 @@ package final class AccessControl: Sendable {
   }
 
   private func reader(_ caller: Caller) -> MediaURLs.Reader {
-    if let token = caller.token { return Self.reader(token) }
+    if let token = caller.token { return .tokens(of: token.user) }
     if case .provider(let token) = caller.credential, let provider { return provider.reader(token) }
     var reader = caller.isAuthenticated ? self.reader(caller.tenant) ?? Self.anybody : Self.anybody
     reader.user = caller.user
     return reader
   }
 
+  /// The reader of the URLs that earlier versions issued for a token.
   static func reader(_ token: UserToken) -> MediaURLs.Reader {
     MediaURLs.Reader(name: token.id.description, keyHash: SHA256Digest(bytes: token.hash)?.hex ?? "")
   }

@@ -5,29 +5,34 @@ internal import Model
 /// Signs the URLs of media for one reader and verifies them, so that players and image views need no header. The URLs of
 /// what everybody may see have no signature, and are the same for all.
 ///
-/// A URL is valid for 24 to 25 hours, and no longer than a token of the identity provider. Within an hour, the URL of an asset stays the same, so that caches can reuse it.
-/// The signature covers the API key or the user token that the URL was issued for; revoking it invalidates the URL.
+/// A URL is valid for one to two days, and no longer than a token of the identity provider. For a day, the URL of an asset is the same for
+/// a reader, so that caches can reuse it (decision 49). The signature covers the API key or the user that it was issued for: it is
+/// invalid once the key is revoked, or the user has no valid token.
 package struct MediaURLs: Sendable {
   /// The minimum validity of a URL in seconds.
   static let minLifetime = 24 * 3600
   /// The maximum validity of a URL in seconds; a URL that expires later is invalid.
   package static let maxLifetime = minLifetime + step
-  private static let step = 3600
+  private static let step = 24 * 3600
   /// The tolerated difference between the clocks of two machines, in seconds.
   private static let skew = 60
 
   /// The recipient of a URL.
   struct Reader: Sendable, Hashable {
-    /// The number of an API key, the id of a user token, `operator`, `provider-` and the thumbprint of the key that signed
-    /// a token of the identity provider, or `anybody` if no key is needed.
+    /// The number of an API key, `user` for user tokens, `operator`, `provider-` and the thumbprint of the key that signed a
+    /// token of the identity provider, or `anybody` if no key is needed. Earlier versions issued URLs with the id of a user token.
     let name: String
-    /// The hash of the key or token; it is part of the signature, so that another key of the same number is not accepted.
+    /// The hash of the key; it is part of the signature, so that another key of the same number is not accepted.
     let keyHash: String
-    /// The user that a client with an API key acted as, or whom a token of the identity provider names; a user token has
-    /// its own.
+    /// The user that a client with an API key acted as, or whose token it had.
     var user: String?
     /// The time until which the credential is valid, in seconds since 1970-01-01 UTC; nil: it is looked up.
     var expires: Int?
+
+    static let userName = "user"
+
+    /// The reader of the URLs that the user tokens of a user get.
+    static func tokens(of user: String) -> Reader { Reader(name: userName, keyHash: "", user: user) }
   }
 
   /// The signing keys; the first one signs.
@@ -60,9 +65,16 @@ package struct MediaURLs: Sendable {
   func url(ofAsset id: PublicID) -> String {
     let path = Self.path(ofAsset: id)
     guard let key = keys.first else { return path }
-    let expires = min((now / Self.step + 1) * Self.step + Self.minLifetime, reader.expires ?? .max)
+    let shift = Self.shift(of: id)
+    let end = ((now + shift) / Self.step + 1) * Self.step - shift
+    let expires = min(end + Self.minLifetime, reader.expires ?? .max)
     let signature = signature(path, expires, key)
     return "\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)\(userParameter)&signature=\(signature.hex)"
+  }
+
+  /// The time of day at which the URLs of an asset change, in seconds: those of all assets do not change at once.
+  private static func shift(of id: PublicID) -> Int {
+    id.description.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) % step }
   }
 
   private var userParameter: String { reader.user.map { "&user=\(Self.percentEncoded($0))" } ?? "" }

@@ -20,6 +20,9 @@ SELECT {token_columns} FROM {valid_tokens} AND token.public_id = $1::uuid
 -- name: user_token_of_hash
 SELECT {token_columns} FROM {valid_tokens} AND token.hash = $1
 
+-- name: user_token_of_user
+SELECT {token_columns} FROM {valid_tokens} AND token.user_id = $1 AND token.minter <> ALL ($2::text[]) LIMIT 1
+
 -- name: valid_user_tokens
 SELECT token.public_id FROM {valid_tokens} AND token.public_id = ANY ($1::uuid[])
 

@@ -52,6 +52,13 @@ package enum Tokens: Room {
     try session.execute(Self.statements["user_token_of_hash"], .bytes(hash.bytes)).first.map(UserToken.init)
   }
 
+  /// Reads any valid token of a user that none of these minters has minted.
+  package static func find(of user: String, notMintedBy minters: Set<String>, _ session: Session) throws -> UserToken? {
+    try session.execute(
+      Self.statements["user_token_of_user"], .text(user), .texts(minters.sorted())
+    ).first.map(UserToken.init)
+  }
+
   /// Reads a page of a user's valid tokens, the newest first.
   ///
   /// - Parameter withGrants: whether those that are limited to one submission are among them.

@@ -15,8 +15,10 @@ package final class UserTokenCache: Sendable {
   package enum Name: Sendable, Hashable {
     /// The SHA-256 of the token, from a request with it.
     case hash(SHA256Digest)
-    /// The id, from a signed URL.
+    /// The id, from a signed URL of an earlier version.
     case id(PublicID)
+    /// The user, from a signed URL: any token, but of none of these minters.
+    case user(String, not: Set<String>)
   }
 
   private let read: @Sendable (Name) async throws -> UserToken?
@@ -46,6 +48,7 @@ package final class UserTokenCache: Sendable {
           switch name {
           case .hash(let hash): try Tokens.find(hash: hash, session)
           case .id(let id): try Tokens.find(id, session)
+          case .user(let user, let minters): try Tokens.find(of: user, notMintedBy: minters, session)
           }
         }
       }, takeTicket: { hash in try await database.transaction { try Events.takeTicket(hash: hash, $0) } })
