@@ -45,6 +45,38 @@ struct ProxyTests {
     }
   }
 
+  @Test("JSON is compressed for a client that accepts that, and its version still permits a change")
+  func compression() async throws {
+    let service = try await Service(workers: 0)
+    let nginx = try await Nginx(before: service.url)
+    let (port, text) = (nginx.port, String(repeating: "calm ", count: 500))
+    let accepts = [("Accept-Encoding", "gzip")]
+    let json = [("Content-Type", "application/json")]
+    let created = try await request(
+      "POST", "/v1/posts", port: port, headers: json,
+      body: Array(#"{"kind":"marker","author":"ada","caption":"\#(text)"}"#.utf8))
+    let post = try #require(created.headers["location"])
+    for path in [post, "/v1/posts", "/openapi.json"] {
+      let plain = try await request("GET", path, port: port)
+      #expect(
+        plain.status == 200 && plain.headers["content-encoding"] == nil && plain.headers["vary"] == "Accept-Encoding")
+      let compressed = try await request("GET", path, port: port, headers: accepts)
+      #expect(compressed.headers["content-encoding"] == "gzip" && compressed.body.starts(with: [0x1F, 0x8B]))
+      #expect(compressed.body.count < plain.body.count / 4, "\(path)")
+    }
+    let tag = try #require(try await request("GET", post, port: port, headers: accepts).headers["etag"])
+    #expect(tag.hasPrefix("W/"))
+    func change(_ tag: String) async throws -> Int {
+      try await request(
+        "PATCH", post, port: port, headers: json + [("If-Match", tag)], body: Array(#"{"caption":"wild"}"#.utf8)
+      ).status
+    }
+    #expect(try await change(tag) == 200)
+    #expect(try await change(tag) == 412)
+    await nginx.stop()
+    try await service.stop()
+  }
+
   @Test("events pass one by one through a proxy with its default configuration")
   func events() async throws {
     let service = try await Service(workers: 0)

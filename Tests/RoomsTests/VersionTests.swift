@@ -27,10 +27,11 @@ struct VersionTests {
       #expect(late.status == 412)
       #expect(late.headers["content-type"] == "application/problem+json")
       #expect(try await api.get(path).json["caption"] == .string("calm"))
-      for tag in ["\(first), \(second)", "*", second] {
+      // A proxy that compresses the record makes its tag weak.
+      for tag in ["\(first), \(second)", "*", second, "W/\(second)"] {
         #expect(try await Self.send("PATCH", path, "{}", api, ifMatch: tag).status == 200, "\(tag)")
       }
-      #expect(try await Self.send("PATCH", path, "{}", api, ifMatch: "W/\(second)").status == 412)
+      #expect(try await Self.send("PATCH", path, "{}", api, ifMatch: "W/\(first)").status == 412)
       #expect(try await Self.send("PATCH", path, #"{"caption":"free"}"#, api, ifMatch: nil).status == 200)
     }
   }

@@ -90,9 +90,15 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
   package var description: String { (isWeak ? "W/" : "") + "\"\(opaque)\"" }
 
   /// Whether If-Match in these header fields names other versions only (RFC 9110, section 13.1.1).
-  package func failsIfMatch(in headers: HeaderFields) -> Bool {
+  ///
+  /// - Parameter isOfRecord: whether the tag is the version of a record, and not of bytes: that of a client to whom a proxy has sent the
+  ///   record compressed is weak.
+  package func failsIfMatch(in headers: HeaderFields, isOfRecord: Bool = false) -> Bool {
     let wanted = headers.list("If-Match")
-    return !wanted.isEmpty && !wanted.contains("*") && !wanted.contains { EntityTag($0)?.isSame(as: self) == true }
+    return !wanted.isEmpty && !wanted.contains("*")
+      && !wanted.contains { text in
+        EntityTag(text).map { isOfRecord ? $0.isEquivalent(to: self) : $0.isSame(as: self) } == true
+      }
   }
 
   /// The problem for a request whose If-Match excludes this version.

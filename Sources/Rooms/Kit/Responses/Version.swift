@@ -33,7 +33,7 @@ extension Request {
     let wanted = headers.list("If-Match")
     guard !wanted.contains("*") else { return }
     let tag = try current?.entityTag()
-    guard let tag, !wanted.isEmpty, !tag.failsIfMatch(in: headers) else {
+    guard let tag, !wanted.isEmpty, !tag.failsIfMatch(in: headers, isOfRecord: true) else {
       throw ProblemKind.outdatedVersion.problem(
         tag.map { "The current version is \($0), which If-Match does not name." }
           ?? "What the request deletes has no version, so that only If-Match: * names it.")
