@@ -53,6 +53,28 @@ struct FormFieldTests {
     }
   }
 
+  @Test("a form has the location as in JSON, or as two numbers, but not both")
+  func location() async throws {
+    try await RunningAPI.with { api in
+      func submit(_ fields: [(String, String)]) async throws -> ClientResponse {
+        try await api.submit(Self.form([("kind", "marker"), ("author", "ada"), ("title", "Here")] + fields))
+      }
+      let object = [("location", #"{"latitude":52.5163,"longitude":-15}"#)]
+      let location = JSONValue.object(["latitude": .number(52.5163), "longitude": .number(-15)])
+      #expect(try await submit(object).json["location"] == location)
+      #expect(try await submit([("latitude", "52.5163"), ("longitude", "-15")]).json["location"] == location)
+      for (fields, named) in [
+        (object + [("latitude", "52"), ("longitude", "13")], ["latitude", "longitude"]),
+        ([("location", #"{"latitude":91,"longitude":0}"#)], ["location.latitude"]),
+        ([("location", #"{"latitude":52}"#)], ["location.longitude"]),
+        ([("location", "52,13")], ["location"]),
+      ] {
+        let refused = try await submit(fields)
+        #expect(refused.status == 400 && Self.fields(refused) == named, "\(fields)")
+      }
+    }
+  }
+
   @Test(
     "each kind accepts its own media only",
     arguments: [

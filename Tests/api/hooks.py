@@ -172,6 +172,10 @@ def valid_post(post):
         if (north in post) != (east in post):
             post.pop(north, None)
             post.pop(east, None)
+    if isinstance(post.get("location"), dict):
+        post = {**post, "location": json.dumps(post["location"])}
+        post.pop("latitude", None)
+        post.pop("longitude", None)
     if "place" not in post:
         post = {name: value for name, value in post.items() if not name.startswith("place_")}
     return post

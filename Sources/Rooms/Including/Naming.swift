@@ -75,14 +75,16 @@ extension CalendarDay: Naming {
 }
 
 extension StoredCollection: Naming {
-  var named: [RecordID] { [.user(author)] + (content.items ?? []).map(\.subject.record) }
+  var named: [RecordID] { [.user(author)] + (content.items ?? []).compactMap(\.subject.record) }
 }
 
 extension CollectionItem.Subject {
-  fileprivate var record: RecordID {
+  /// Nil: the viewer does not see it.
+  fileprivate var record: RecordID? {
     switch self {
     case .place(let id): .place(id)
     case .post(let id): .post(id)
+    case .hidden: nil
     }
   }
 }

@@ -13,6 +13,8 @@ enum PostField: String, CaseIterable, Sendable {
   case visibility
   case foreground
   case capturedAt = "captured_at"
+  /// JSON, as in a response; `latitude` and `longitude` are the same.
+  case location
   case latitude
   case longitude
   case place
@@ -65,7 +67,7 @@ extension PostDraft {
   ) throws(Problem) {
     var values: [String: JSONValue] = [:]
     for (field, bytes) in fields {
-      if field == .fields {
+      if field == .fields || field == .location {
         values[field.rawValue] = .object(try JSONBody.fields(of: bytes, part: field.rawValue))
         continue
       }
@@ -76,7 +78,9 @@ extension PostDraft {
     }
     var reader = FieldReader(values, path: "")
     let draft = Self.read(&reader, among: values, defined, requiresKind: true, user: user) { reader in
-      let location = Self.coordinate(&reader, "latitude", "longitude", among: values)
+      let location =
+        reader.object("location", Self.coordinate)
+        ?? Self.coordinate(&reader, "latitude", "longitude", among: values)
       let center = Self.coordinate(&reader, "place_latitude", "place_longitude", among: values)
       let hasPlace = values.keys.contains { $0.hasPrefix("place") }
       let id = reader.text("place", limit: MaxLength.name, isRequired: hasPlace, allowsEmpty: false)
