@@ -63,7 +63,7 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 
 # What only 'make test-api' needs: Java is for one of the generators of clients.
-TEST_API_PACKAGES := python3-venv default-jre-headless
+TEST_API_PACKAGES := python3-venv default-jre-headless nodejs node-typescript
 CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 
 # What only 'make test-clients' needs beside Tests/clients/requirements.txt.

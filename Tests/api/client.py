@@ -34,7 +34,7 @@ def photo():
 
 def submitted(form):
     """Submits a post, waits until its media are ready, and returns it as read."""
-    response = submit_post.sync(client=CLIENT, body=form, prefer="wait=60")
+    response = submit_post.sync(client=CLIENT, body=form, prefer="wait=50")
     post = read_post.sync(response.id, client=CLIENT)
     assert post.status == PostStatus.READY, post
     return post
@@ -83,13 +83,13 @@ def test_markers():
 
 def test_interactions(post):
     """A reaction, a comment, a change of the post and a photo of a place."""
-    image = submit_reaction.sync(post.id, client=CLIENT, body=ReactionForm(image=photo(), author="bob"), prefer="wait=60")
+    image = submit_reaction.sync(post.id, client=CLIENT, body=ReactionForm(image=photo(), author="bob"), prefer="wait=50")
     assert [item.id for item in list_reactions.sync(post.id, client=CLIENT, author="bob").items] == [image.id]
     comment = submit_comment.sync(post.id, client=CLIENT, body=CommentDraft(author="bob", text="What a light!"))
     assert read_comment.sync(post.id, comment.id, client=CLIENT).text == "What a light!"
     changed = change_post.sync(post.id, client=CLIENT, body=PostChange(caption="Dusk"))
     assert changed.caption == "Dusk" and changed.counts.comments == 1 and changed.counts.reactions == 1, changed
-    submit_place_photo.sync("lake", client=CLIENT, body=ImageForm(image=photo(), author="bob"), prefer="wait=60")
+    submit_place_photo.sync("lake", client=CLIENT, body=ImageForm(image=photo(), author="bob"), prefer="wait=50")
     assert len(list_place_photos.sync("lake", client=CLIENT, author="bob").items) == 1
     assert not list_place_photos.sync("lake", client=CLIENT, author="ada").items
 

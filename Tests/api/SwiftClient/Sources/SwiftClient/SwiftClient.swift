@@ -11,7 +11,7 @@ struct SwiftClient {
     else { fatalError("TAKE5_URL, TAKE5_API_KEY and TAKE5_SAMPLES must be set") }
     let service = Take5ClientAPIConfiguration(basePath: url, customHeaders: ["Authorization": "Bearer \(key)"])
     let submitted = try await PostsAPI.submitPost(
-      kind: .take5, prefer: "wait=60", author: "grace", caption: "Dämmerung", visibility: .friends, foreground: .back,
+      kind: .take5, prefer: "wait=50", author: "grace", caption: "Dämmerung", visibility: .friends, foreground: .back,
       capturedAt: Date(timeIntervalSince1970: 1_795_000_000), latitude: 52.5163, longitude: 13.3777,
       place: "brandenburg-gate", placeName: "Brandenburger Tor",
       front: URL(fileURLWithPath: "\(samples)/front.mp4"), back: URL(fileURLWithPath: "\(samples)/back.mp4"),
@@ -29,12 +29,14 @@ struct SwiftClient {
     expect(verdict?.verdict == .accepted && verdict?.inputs["front"]?.facts.family == .mp4, "\(verdict as Any)")
     // A photo without a location: optional parameters are not sent.
     let photo = try await PostsAPI.submitPost(
-      kind: .photo, prefer: "wait=60", author: "grace",
+      kind: .photo, prefer: "wait=50", author: "grace",
       photo: [URL(fileURLWithPath: environment["TAKE5_PHOTO"] ?? "")], apiConfiguration: service)
     expect(photo.photos.first?["photo.small"] != nil, "\(photo)")
     let near = try await ReadingAPI.listPosts(
       author: ["grace"], box: [13.3, 52.4, 13.5, 52.6], visibility: [.friends], apiConfiguration: service)
     expect(near.items.map(\.id) == [post.id], "\(near)")
+    try await Phone.run(
+      url, samples: samples, photo: environment["TAKE5_PHOTO"] ?? "", mail: environment["TAKE5_MAIL"] ?? "")
   }
 
   static func expect(_ condition: Bool, _ what: String) {
