@@ -11,8 +11,8 @@ from take5_client.api.jobs import read_job
 from take5_client.api.posts import change_post, read_post, submit_post
 from take5_client.api.reading import list_posts, search_posts
 from take5_client.models import (
-    Camera, CommentDraft, ImageForm, Polygon, PolygonType, PostChange, PostForm, PostKind, PostSearch, PostStatus,
-    ReactionForm, Visibility, WordsDraft,
+    Camera, CommentDraft, ImageForm, Polygon, PolygonType, PostChange, PostDraft, PostForm, PostKind, PostSearch,
+    PostStatus, ReactionForm, Visibility,
 )
 from take5_client.types import File
 
@@ -77,7 +77,7 @@ def test_markers():
     assert video.assets["clip"].duration > 0, video
     text = submitted(PostForm(kind=PostKind.MARKER, author="ada", title="Here"))
     assert text.title == "Here" and text.job is None, text
-    json = submitted(WordsDraft(kind=PostKind.MARKER, author="ada", title="There"))
+    json = submitted(PostDraft(kind=PostKind.MARKER, author="ada", title="There"))
     assert json.title == "There" and json.job is None, json
 
 
