@@ -47,8 +47,8 @@ struct ProxyTests {
 
   @Test("JSON is compressed for a client that accepts that, and its version still permits a change")
   func compression() async throws {
-    let service = try await Service(workers: 0)
-    let nginx = try await Nginx(before: service.url)
+    let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "t5-key"])
+    let nginx = try await Nginx(before: service.url, apiKey: "t5-key")
     let (port, text) = (nginx.port, String(repeating: "calm ", count: 500))
     let accepts = [("Accept-Encoding", "gzip")]
     let json = [("Content-Type", "application/json")]
