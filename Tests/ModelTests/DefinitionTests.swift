@@ -154,7 +154,7 @@ struct DefinitionTests {
       "metadata: 'nonsense' is not one of strip",
       "variants.photo.large.format: 'nonsense' is not one of jpeg, webp, avif",
       "variants: 'nonsense' is not one of photo.large, photo.medium, photo.small, photo.square, avatar, avatar.small",
-      "fields.day.type: 'nonsense' is not one of text, number, date, boolean",
+      "fields.day.type: 'nonsense' is not one of text, number, date, time, choice, boolean",
       "items.of: 'nonsense' is not one of place, post",
     ] {
       #expect(found.first { $0 == expected } != nil, "\(expected)")

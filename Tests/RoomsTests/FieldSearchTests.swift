@@ -74,7 +74,75 @@ struct FieldSearchTests {
         (#"{"note":"five"}"#, ["fields.note"]), (#"{"genre":{"from":"jazz"}}"#, ["fields.genre"]),
         (#"{"price":{"from":"1","until":2}}"#, ["fields.price.from", "fields.price.until"]),
       ]
-      for (query, names) in cases { #expect(try await FieldTests.named(list(query)) == names, "\(query)") }
+      for (query, names) in cases {
+        let response = try await list(query)
+        #expect(FieldTests.named(response) == names, "\(query)")
+      }
+    }
+  }
+
+  @Test("users are found by their fields, but for those who have blocked the viewer")
+  func users() async throws {
+    try await UserClient.with(FieldTests.setting) { api in
+      for (user, fields) in [("ada", #"{"city":"Köln","shoe":38}"#), ("bob", #"{"city":"Köln","shoe":45}"#)] {
+        let saved = try await FieldTests.send(api, "PUT", "/v1/users/\(user)", as: user, #"{"fields":\#(fields)}"#)
+        #expect(saved.status == 200, "\(saved.text)")
+      }
+      func found(_ query: String, as user: String = "eve") async throws -> [String] {
+        let response = try await FieldTests.send(api, "GET", "/v1/users?\(query)", as: user)
+        return response.status == 200
+          ? response.json["items"].elements.compactMap { $0["id"].text } : FieldTests.named(response)
+      }
+      #expect(try await found("field.city=K%C3%B6ln") == ["ada", "bob"])
+      #expect(try await found("field.city=K%C3%B6ln&limit=1") == ["ada"])
+      #expect(try await found("field.city=K%C3%B6ln&field.shoe.from=40") == ["bob"])
+      #expect(try await found("field.shoe.to=45") == ["ada"])
+      #expect(try await found("field.city=Rome") == [])
+      #expect(try await found("field.motto=x&field.city=Rome") == ["field.motto"])
+      #expect(try await found("field.city=Rome&query=ada") == ["query"])
+      #expect(try await FieldTests.send(api, "PUT", "/v1/users/ada/blocks/eve").status == 200)
+      #expect(try await found("field.city=K%C3%B6ln") == ["bob"])
+    }
+  }
+
+  @Test("a kind of collections has required and searchable fields of each type")
+  func collections() async throws {
+    let party = """
+      {"name":"party","version":1,"items":{"of":"place","max":3,"fields":{"role":{"type":"choice","choices":["bar"],"required":true}}},
+       "fields":{"starts_at":{"type":"time","required":true,"searchable":true},
+                 "genre":{"type":"choice","choices":["jazz","techno"],"searchable":true},"note":{"type":"text"}}}
+      """
+    var setting = RunningAPI.Setting()
+    setting.kinds = [try JSON.decode(CollectionDefinition.self, from: Array(party.utf8))]
+    try await UserClient.with(setting) { api in
+      func create(_ fields: String, _ more: String = "") async throws -> ClientResponse {
+        try await FieldTests.send(
+          api, "POST", "/v1/collections", #"{"kind":"party","name":"P","fields":\#(fields)\#(more)}"#)
+      }
+      #expect(try await FieldTests.named(create("{}")) == ["fields.starts_at"])
+      #expect(
+        try await FieldTests.named(create(#"{"starts_at":"8 pm","genre":"pop"}"#)) == [
+          "fields.genre", "fields.starts_at",
+        ])
+      let items = #","items":[{"place":"a"}]"#
+      #expect(try await FieldTests.named(create(#"{"starts_at":"2026-12-01T20:00:00Z"}"#, items)) == ["items[0].role"])
+      let created = try await create(#"{"starts_at":"2026-12-01T20:00:00+01:00","genre":"jazz"}"#)
+      #expect(created.json["fields"]["starts_at"].text == "2026-12-01T19:00:00.000Z", "\(created.text)")
+      #expect(try await create(#"{"starts_at":"2026-12-02T20:00:00Z","genre":"jazz"}"#).status == 201)
+      let path = try #require(created.headers["location"])
+      let removed = try await UserClient.send(
+        "PATCH", path, UserClient.backend + [("Take5-User", "ada"), ("If-Match", "*")],
+        #"{"fields":{"starts_at":null}}"#, api)
+      #expect(FieldTests.named(removed) == ["fields.starts_at"])
+      func counted(_ query: String) async throws -> Int {
+        let listed = try await FieldTests.send(api, "GET", "/v1/collections?kind=party&\(query)")
+        return listed.status == 200 ? listed.json["items"].elements.count : -listed.status
+      }
+      #expect(try await counted("field.genre=jazz") == 2)
+      #expect(try await counted("field.genre=jazz&field.starts_at.to=2026-12-02T00:00:00Z") == 1)
+      #expect(try await counted("field.genre=techno") == 0)
+      #expect(try await counted("field.note=x") == -400)
+      #expect(try await FieldTests.send(api, "GET", "/v1/collections?field.genre=jazz").status == 400)
     }
   }
 

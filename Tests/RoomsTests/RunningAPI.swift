@@ -73,6 +73,8 @@ struct RunningAPI: Sendable {
     var window: Definition.Window?
     /// The fields of posts and of users.
     var fields = RecordFields()
+    /// Kinds of collections beside those that are built in.
+    var kinds: [CollectionDefinition] = []
     /// Whether the posts of a marker are held.
     var holdsMarkers = false
     /// Kinds of collections beside the built-in ones.
@@ -101,6 +103,7 @@ struct RunningAPI: Sendable {
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
         collections: try Definitions.collections().merging(setting.collections) { $1 }, fields: setting.fields)
+      for kind in setting.kinds { definitions.collections[kind.name] = kind }
       definitions.moment.limits.bytes = setting.clipBytes
       definitions.moment.window = setting.window
       if setting.holdsMarkers { definitions.clip.moderation = .hold }

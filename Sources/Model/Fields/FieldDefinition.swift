@@ -19,7 +19,7 @@ package struct FieldDefinition: Codable, Sendable, Hashable {
   package var choices: [String]?
   /// Whether it must have a value.
   package var required: Bool
-  /// Whether lists of posts can be filtered by it.
+  /// Whether lists can be filtered by it.
   package var searchable: Bool
 
   /// The maximum number of characters of a text without `max`.

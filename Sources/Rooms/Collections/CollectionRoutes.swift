@@ -66,6 +66,9 @@ struct CollectionRoutes: RouteRoom {
     let roles = reader.choices("role", of: ListedRole.self)
     let states = reader.choices("state", of: Membership.State.self)
     let kind = reader.text("kind")
+    // The fields are those of the kind.
+    let defined = kind.flatMap { definitions.collections[$0]?.fields } ?? [:]
+    let fields = try FieldFilter(reader.fieldConditions(defined))
     let page = reader.page()
     let inclusion = try inclusion(of: StoredCollection.self, &reader, request)
     try reader.finish()
@@ -78,7 +81,7 @@ struct CollectionRoutes: RouteRoom {
       (roles.isEmpty ? Set(ListedRole.allCases) : roles).compactMap { StoredCollection.Role(rawValue: $0.rawValue) })
     let (collections, included) = try await queryList { session in
       let collections = try Collections.list(
-        of: user, as: listed, states.isEmpty ? [.accepted] : states, kind: kind, page, session)
+        of: user, as: listed, states.isEmpty ? [.accepted] : states, kind: kind, fields: fields, page, session)
       return (collections, try inclusion.read(collections.items, session))
     }
     return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) }, including: included)

@@ -79,6 +79,7 @@ WHERE role IS NOT NULL
 WITH own AS (
   SELECT id, created_at, 'author' AS role FROM collection
   WHERE author = $1 AND 'author' = ANY ($2::text[]) AND 'accepted' = ANY ($4::text[]) AND ($3::text IS NULL OR kind = $3)
+    AND ($8::jsonb IS NULL OR fields @> $8::jsonb) AND ($9::jsonpath IS NULL OR fields @@ $9::jsonpath)
     AND (created_at, id) < ($5::timestamptz, $6::bigint)
   ORDER BY created_at DESC, id DESC LIMIT $7::int),
 shared AS (
@@ -86,6 +87,7 @@ shared AS (
   FROM collection_member AS member JOIN collection ON collection.id = member.collection_id
   WHERE member.user_id = $1 AND member.role = ANY ($2::text[]) AND member.state = ANY ($4::text[])
     AND ($3::text IS NULL OR collection.kind = $3)
+    AND ($8::jsonb IS NULL OR collection.fields @> $8::jsonb) AND ($9::jsonpath IS NULL OR collection.fields @@ $9::jsonpath)
     AND (collection.created_at, collection.id) < ($5::timestamptz, $6::bigint) AND {is_shown_to($1)}
   ORDER BY collection.created_at DESC, collection.id DESC LIMIT $7::int)
 SELECT {collection_columns($1)}, cover.asset_set_id, cover.is_public, listed.role, false AS is_new_view

@@ -107,15 +107,17 @@ package enum Collections: RecordRoom {
   ///   - roles: what the user is to them, or would be.
   ///   - states: those of memberships; the user's own are there if one of them is `accepted`.
   ///   - kind: nil: of any kind.
+  ///   - fields: nil: with any values.
   package static func list(
     of user: String, as roles: Set<StoredCollection.Role>, _ states: Set<Membership.State> = [.accepted], kind: String?,
+    fields: FieldFilter? = nil,
     _ page: PageRequest, _ session: Session
   ) throws -> Page<StoredCollection> {
     try session.snapshot { session in
       let rows = try session.execute(
         Self.statements["collections"],
         [.text(user), .texts(roles.map(\.rawValue).sorted()), .text(kind), .texts(states.map(\.rawValue).sorted())]
-          + page.parameters)
+          + page.parameters + [.text(fields?.values), .text(fields?.ranges)])
       return try Page(rows, page) { try read(of: $0, nil, session) }
     }
   }

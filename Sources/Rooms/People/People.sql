@@ -25,6 +25,10 @@ SELECT id FROM app_user WHERE id = $1 OR lower(user_name COLLATE "C") = lower($1
 -- name: users_by_id
 SELECT {user_columns($2)} FROM app_user WHERE app_user.id = ANY ($1::text[]) AND {knows(app_user.id, $2)} ORDER BY app_user.id
 
+-- name: users_by_fields(conditions)
+-- Those with some values of fields.
+SELECT {user_columns($1)} FROM app_user WHERE {conditions} AND {knows(app_user.id, $1)} ORDER BY app_user.id LIMIT $2::int
+
 -- name: users
 -- Who is found by the beginning of the user name, then by that of the name, and only if these are too few, in spite of
 -- typing errors, ten at most: for each of up to three words the spellings that are close to it, then those who have one of

@@ -93,6 +93,21 @@ package enum People: RecordRoom {
     }
   }
 
+  /// Reads up to `limit` users with some values of fields, in the order of their ids. Those who have blocked the viewer are missing.
+  package static func list(
+    with fields: FieldFilter, for viewer: Viewer, limit: Int, _ session: Session
+  ) throws -> [AppUser] {
+    var parameters = [viewer.parameter, .integer(limit)]
+    let conditions = fields.conditions.map { condition in
+      parameters.append(.text(condition.parameter))
+      return condition.text.replacing("$", with: "$\(parameters.count)")
+    }.joined(separator: " AND ")
+    return try session.snapshot { session in
+      let statement = Self.statements["users_by_fields"].filled(conditions, ["conditions": conditions])
+      return try read(of: session.execute(statement, parameters), viewer, session)
+    }
+  }
+
   /// Finds up to `limit` users by the beginning of the user name or the name, and in spite of typing errors, the best
   /// matches first. Those who have blocked the viewer are not found.
   package static func list(

@@ -22,15 +22,21 @@ struct UserRoutes: RouteRoom {
   private func searchUsers(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     let ids = reader.texts("id")
-    let text = ids.isEmpty ? reader.text("query", isRequired: true) ?? "" : ""
+    let fields = try FieldFilter(ids.isEmpty ? reader.fieldConditions(definitions.fields.users) : [:])
+    let text = ids.isEmpty && fields == nil ? reader.text("query", isRequired: true) ?? "" : ""
     let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
     let inclusion = try inclusion(of: AppUser.self, &reader, request)
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
-    let (users, included) = try await queryList { session in
+    let (users, included) = try await queryList(isWide: fields != nil) { session in
       let users =
-        ids.isEmpty
-        ? try People.list(like: text, for: viewer, limit: limit, session) : try People.list(ids, for: viewer, session)
+        if let fields {
+          try People.list(with: fields, for: viewer, limit: limit, session)
+        } else if ids.isEmpty {
+          try People.list(like: text, for: viewer, limit: limit, session)
+        } else {
+          try People.list(ids, for: viewer, session)
+        }
       return (users, try inclusion.read(users, session))
     }
     return try .uncached(

@@ -12,20 +12,25 @@ extension FuzzTarget {
     try JSONBody.fields(of: bytes, part: "body")
   }
 
+  private static let defined = [
+    "a": FieldDefinition(type: .text, max: 5), "b": FieldDefinition(type: .number, searchable: true),
+    "c": FieldDefinition(type: .time, searchable: true), "d": FieldDefinition(type: .choice, choices: ["x", "y"]),
+  ]
+
   /// A post or a change of one.
   private static let json = FuzzTarget("json") { bytes in
     let fields = try fields(bytes)
-    if let draft = try? PostDraft(body: fields, user: nil) {
+    if let draft = try? PostDraft(body: fields, user: nil, defined: defined) {
       let text = try JSON.encode(PostDraftResponse(draft: draft))
       expect((try? JSON.canonical(text)) != nil, "a response without a version")
     }
     _ = try? PostDraft(json: bytes, user: nil)
-    _ = try PostChange(fields: fields)
+    _ = try PostChange(fields: fields, defined: defined)
   }
 
   /// A search in an area: GeoJSON, times and a cursor.
   private static let search = FuzzTarget("search") { bytes in
-    let search = try PostSearch(fields: fields(bytes), for: .user("ada"))
+    let search = try PostSearch(fields: fields(bytes), for: .user("ada"), defined: defined)
     for piece in search.filter.area?.pieces ?? [] {
       for cell in piece.cells(limit: 4096) ?? [] { expect(cell >= 0, "a cell outside of the map") }
     }
@@ -39,7 +44,7 @@ extension FuzzTarget {
       guard parts.count == 2, let field = PostField(rawValue: Array(parts[0]).text) else { continue }
       fields[field] = Array(parts[1])
     }
-    _ = try PostDraft(form: fields, user: nil)
+    _ = try PostDraft(form: fields, user: nil, defined: defined)
   }
 
   /// Stored JSON, whose hash is that of its canonical form.
