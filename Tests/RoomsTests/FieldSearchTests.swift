@@ -21,7 +21,7 @@ struct FieldSearchTests {
   ) async throws {
     try await UserClient.with(FieldTests.setting) { api in
       for (fields, title) in posts {
-        let more = #","title":"\#(title)","location":{"latitude":52.5,"longitude":13.4}"#
+        let more = #","caption":"\#(title)","location":{"latitude":52.5,"longitude":13.4}"#
         #expect(try await FieldTests.post(api, fields, more).status == 201)
       }
       try await body(api) { query in
@@ -52,13 +52,14 @@ struct FieldSearchTests {
     try await Self.with { api, list in
       for (query, titles) in Self.cases {
         let response = try await list(query)
-        #expect(response.json["items"].elements.compactMap { $0["title"].text } == titles, "\(query) \(response.text)")
+        #expect(
+          response.json["items"].elements.compactMap { $0["caption"].text } == titles, "\(query) \(response.text)")
       }
       let first = try await list("field.genre=jazz&limit=1").json
       let second = try await list("field.genre=jazz&limit=1&cursor=\(first["next"].text ?? "")").json
-      #expect(second["items"].elements.compactMap { $0["title"].text } == ["5"] && second["next"] == .null)
+      #expect(second["items"].elements.compactMap { $0["caption"].text } == ["5"] && second["next"] == .null)
       // What the viewer does not see is not found by its fields.
-      try await api.execute("UPDATE post SET visibility = 'private' WHERE title = '5'")
+      try await api.execute("UPDATE post SET visibility = 'private' WHERE caption = '5'")
       #expect(try await list("field.free=true&visibility=private").json["items"].elements.isEmpty)
     }
   }

@@ -42,7 +42,7 @@ struct SubmittingTests {
         place: Place(id: "p1", name: nil, coordinate: Coordinate(latitude: -33.9, longitude: 151.2)),
         location: Coordinate(latitude: 52.5, longitude: 13.4),
         capturedAt: Date(timeIntervalSince1970: 1_700_000_000.125),
-        foreground: .back)
+        foreground: .back, fields: ["genre": .text("jazz"), "price": .number(7.5), "free": .boolean(true)], minAge: 18)
       #expect(Mirror(reflecting: draft).children.allSatisfy { "\($0.value)" != "nil" }, "the test sets every property")
       let id = try await fixture.submit(draft: draft)
       let post = try await fixture.post(id)
