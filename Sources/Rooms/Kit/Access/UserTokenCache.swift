@@ -78,8 +78,12 @@ package final class UserTokenCache: Sendable {
         return Array(used)
       }
       guard !ids.isEmpty else { continue }
-      // While the database cannot store it, the next use says it again.
-      _ = try? await database.transaction { try Tokens.noteUses(of: ids, $0) }
+      do {
+        try await database.transaction { try Tokens.noteUses(of: ids, $0) }
+      } catch {
+        // While the database cannot store it, the next use says it again.
+        continue
+      }
     }
   }
 
