@@ -300,6 +300,7 @@ struct AccessFixture: Sendable {
     case "POST /v1/accounts", "POST /v1/sessions":
       let name = "u\(UInt64.random(in: 0 ..< .max))"
       return .init(path, json: #"{"user_name":"\#(name)","password":"correct horse"}"#)
+    case "POST /v1/sessions/refresh": return .init(path, json: #"{"refresh_token":"t5r_unknown"}"#)
     case "POST /v1/password-resets": return .init(path, json: #"{"user_name":"unknown"}"#)
     case "PUT /v1/password-resets":
       let name = "u\(UInt64.random(in: 0 ..< .max))"

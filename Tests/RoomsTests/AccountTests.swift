@@ -180,6 +180,12 @@ struct AccountTests {
       ("/v1/sessions", #"{"user_name":"ada"}"#, ["password"]), ("/v1/sessions", #"{"password":"x"}"#, ["user_name"]),
       ("/v1/sessions", #"{"user_name":["ada"],"password":null}"#, ["user_name", "password"]),
       ("/v1/sessions", #"{"user_name":"ada","email":"a@b","password":"x"}"#, ["user_name"]),
+      ("/v1/sessions", #"{"user_name":"ada","password":"x","refresh":1}"#, ["refresh"]),
+      (
+        "/v1/sessions", #"{"user_name":"ada","password":"x","refresh":true,"expires_in":3601,"device":""}"#,
+        ["expires_in", "device"]
+      ),
+      ("/v1/sessions/refresh", "{}", ["refresh_token"]),
       ("/v1/sessions", #"{"email":7,"password":"x"}"#, ["email"]),
       ("/v1/accounts/current/password", "{}", ["former_password", "password"]),
       ("/v1/accounts/current/password", #"{"former_password":"correct horse","password":"short"}"#, ["password"]),
@@ -222,7 +228,7 @@ struct AccountTests {
       let valid = try UserClient.bearer(
         try await UserClient.send("POST", "/v1/users/\(user)/tokens", UserClient.backend, "{}", api))
       for (method, path, credential) in [
-        ("POST", "/v1/accounts", []), ("POST", "/v1/sessions", []),
+        ("POST", "/v1/accounts", []), ("POST", "/v1/sessions", []), ("POST", "/v1/sessions/refresh", []),
         ("PUT", "/v1/accounts/current/password", valid), ("PUT", "/v1/users/\(user)/password", UserClient.backend),
         ("POST", "/v1/accounts/current/verification", valid), ("POST", "/v1/password-resets", []),
         ("PUT", "/v1/accounts/current/verification", valid), ("PUT", "/v1/password-resets", []),

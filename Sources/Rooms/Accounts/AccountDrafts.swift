@@ -29,14 +29,21 @@ struct RegistrationDraft {
 
 /// What a request asks of the session that it begins.
 struct SessionDraft {
-  /// In seconds.
+  /// Of the token, in seconds.
   let lifetime: Int
+  /// Whether refresh tokens renew it.
+  let isRenewable: Bool
   /// What the user calls the device.
   let device: String?
 
   /// Reads the fields; the caller checks the errors (`check`).
   init(_ reader: inout FieldReader) {
-    lifetime = reader.expiresIn()
+    isRenewable =
+      reader.value("refresh", "expected true or false") { value in
+        if case .boolean(let isRenewable) = value { isRenewable } else { nil }
+      } ?? false
+    let limit = RefreshChain.accessLifetime
+    lifetime = isRenewable ? reader.integer("expires_in", in: 1...limit) ?? limit : reader.expiresIn()
     device = reader.device()
   }
 }

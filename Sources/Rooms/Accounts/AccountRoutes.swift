@@ -3,6 +3,7 @@ internal import HTTPServer
 internal import Model
 internal import Postgres
 internal import Store
+internal import Telemetry
 
 /// The routes of accounts, for apps without a back-end: their users sign in with a password. A service without
 /// `--accounts on` has the paths, and nothing behind them.
@@ -15,6 +16,7 @@ struct AccountRoutes: RouteRoom {
     return [
       route("POST", "/v1/accounts", access: .anyone, bodyLimit: limit, handler: register),
       route("POST", "/v1/sessions", access: .anyone, bodyLimit: Self.maxSessionBytes, handler: signIn),
+      route("POST", "/v1/sessions/refresh", access: .anyone, bodyLimit: Self.maxSessionBytes, handler: renew),
       route("PUT", "/v1/accounts/current/password", access: .userToken, bodyLimit: limit, handler: changePassword),
       route("PUT", "/v1/users/{id}/password", access: .key([.tokens]), bodyLimit: limit, handler: resetPassword),
     ]
@@ -36,22 +38,18 @@ struct AccountRoutes: RouteRoom {
       throw Self.userNameTaken(draft.userName)
     }
     let hash = try await passwords.hash(draft.password)
-    let text = Kit.newSecret(UserToken.prefix)
-    let token: UserToken?
+    let response: Response?
     do {
-      token = try await database.transaction { session in
+      response = try await database.transaction { session in
         let user = try Accounts.register(draft.profile, password: hash, session)
-        guard let account = try Accounts.find(of: user, session) else { return nil }
-        return try Accounts.signIn(
-          account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.session.lifetime,
-          device: draft.session.device, session)
+        return try Accounts.find(of: user, session).flatMap { try Self.signIn($0, draft.session, session) }
       }
     } catch is UserNameTaken {
       throw Self.userNameTaken(draft.userName)
     }
-    guard let token else { throw Self.signInFailed }
+    guard let response else { throw Self.signInFailed }
     access.limits.recordSignIn(as: draft.userName, from: request.client)
-    return try TokenRoutes.minted(token, text)
+    return response
   }
 
   private func signIn(_ request: Request) async throws -> Response {
@@ -66,16 +64,51 @@ struct AccountRoutes: RouteRoom {
     guard let account, isRight else { throw Self.signInFailed }
     guard account.disabledAt == nil else { throw Self.accountDisabled }
     try access.checkSuspension(of: account.user)
-    let text = Kit.newSecret(UserToken.prefix)
-    let token = try await database.transaction { session in
-      try Accounts.signIn(
-        account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.session.lifetime,
-        device: draft.session.device, session)
-    }
+    let response = try await database.transaction { try Self.signIn(account, draft.session, $0) }
     // The account was changed since it was read.
-    guard let token else { throw Self.signInFailed }
+    guard let response else { throw Self.signInFailed }
     draft.name.counted.map { access.limits.recordSignIn(as: $0, from: request.client) }
-    return try TokenRoutes.minted(token, text)
+    return response
+  }
+
+  /// Begins a session of an account whose password was verified; nil if the account has changed.
+  private static func signIn(_ account: Account, _ draft: SessionDraft, _ session: Session) throws -> Response? {
+    let text = Kit.newSecret(UserToken.prefix)
+    guard draft.isRenewable else {
+      let hash = SHA256.digest(of: Array(text.utf8))
+      return try Accounts.signIn(account, hash: hash, lifetime: draft.lifetime, device: draft.device, session)
+        .map { try TokenRoutes.minted($0, text) }
+    }
+    let refresh = RefreshToken()
+    return try Accounts.signIn(
+      account, hash: refresh.sessionHash, lifetime: RefreshChain.idleLifetime, device: draft.device, session
+    ).map { token in
+      try TokenRoutes.minted(
+        try RenewableSession.begin(token, refresh, access: text, seconds: draft.lifetime, session))
+    }
+  }
+
+  private func renew(_ request: Request) async throws -> Response {
+    _ = try enabledPasswords()
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let text = reader.required("refresh_token", limit: RefreshToken.length)
+    try reader.check()
+    guard let token = RefreshToken(text),
+      let renewal = try await database.transaction({ try RenewableSession.renew(by: token, $0) })
+    else { throw Self.sessionEnded }
+    switch renewal {
+    case .tokens(let tokens): return try TokenRoutes.minted(tokens)
+    case .ended(let token):
+      access.tokens.forget([token.id])
+      log.warning("a refresh token was used twice, and its session was ended", ["user": token.user])
+      throw Self.sessionEnded
+    }
+  }
+
+  private static var sessionEnded: Problem {
+    ProblemKind.sessionEnded.problem(
+      "The refresh token is none of a session, or was used before, or its session has ended.",
+      headers: ["WWW-Authenticate": #"Bearer realm="take5""#])
   }
 
   private func changePassword(_ request: Request) async throws -> Response {

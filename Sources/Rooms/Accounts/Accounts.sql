@@ -33,6 +33,39 @@ WHERE user_id = $1 AND ($3::text IS NULL OR password_hash = $3) RETURNING user_i
 UPDATE account SET disabled_at = CASE WHEN $2::boolean THEN coalesce(disabled_at, clock_timestamp()) END
 WHERE user_id = $1 RETURNING user_id
 
+-- name: insert_renewable_session
+WITH added AS (
+  INSERT INTO renewable_session (token_id, secret, current, seconds, ends_at)
+  SELECT id, $2, $3, $4::int, created_at + make_interval(secs => $5::float8) FROM user_token WHERE public_id = $1::uuid
+  RETURNING token_id, renewed_at, seconds)
+INSERT INTO access_token (hash, token_id, expires_at)
+SELECT $6, token_id, renewed_at + make_interval(secs => seconds) FROM added RETURNING expires_at
+
+-- name: lock_renewable_session
+SELECT secret, current, former, extract(epoch FROM clock_timestamp() - renewed_at)::float8 AS age FROM renewable_session
+WHERE token_id = (SELECT id FROM user_token WHERE public_id = $1::uuid) FOR UPDATE
+
+-- name: renew_session
+-- A session that was ended meanwhile is not renewed.
+WITH renewed AS (
+  UPDATE renewable_session AS session SET former = session.current, current = $2, renewed_at = clock_timestamp()
+  FROM user_token WHERE user_token.id = session.token_id AND user_token.public_id = $1::uuid AND user_token.revoked_at IS NULL
+  RETURNING session.token_id, session.renewed_at, session.seconds, session.ends_at),
+kept AS (
+  UPDATE user_token SET last_used_at = renewed.renewed_at,
+    expires_at = least(renewed.renewed_at + make_interval(secs => $4::float8), renewed.ends_at)
+  FROM renewed WHERE user_token.id = renewed.token_id)
+INSERT INTO access_token (hash, token_id, expires_at)
+SELECT $3, token_id, least(renewed_at + make_interval(secs => seconds), ends_at) FROM renewed RETURNING expires_at
+
+-- name: access_token_expiry
+SELECT expires_at FROM access_token WHERE hash = $1
+
+-- name: drop_surplus_access_tokens
+DELETE FROM access_token WHERE hash IN (
+  SELECT hash FROM access_token
+  WHERE token_id = (SELECT id FROM user_token WHERE public_id = $1::uuid) ORDER BY number DESC OFFSET 2)
+
 -- name: email_of_account
 SELECT email FROM app_user WHERE id = $1
 

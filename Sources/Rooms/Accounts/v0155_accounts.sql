@@ -39,9 +39,10 @@ CREATE TABLE renewable_session (
 CREATE TABLE access_token (
   hash bytea PRIMARY KEY CHECK (length(hash) = 32),
   token_id bigint NOT NULL REFERENCES renewable_session ON DELETE CASCADE,
+  number bigint GENERATED ALWAYS AS IDENTITY,
   expires_at timestamptz NOT NULL
 );
-CREATE INDEX access_token_session ON access_token (token_id, expires_at);
+CREATE INDEX access_token_session ON access_token (token_id, number);
 
 -- The thumbprint of the key by which an identity provider vouches for the client, and until when, in seconds since 1970-01-01 UTC.
 -- NULL: the client had another credential.

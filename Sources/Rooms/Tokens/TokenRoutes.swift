@@ -37,6 +37,13 @@ struct TokenRoutes: RouteRoom {
     try .versioned(TokenResponse(token, text: text), token, .created)
   }
 
+  /// The same for the tokens of a session that is renewed.
+  static func minted(_ tokens: RenewableSession.Tokens) throws -> Response {
+    let response = TokenResponse(
+      tokens.stored, text: tokens.access, refresh: tokens.refresh.text, expiresAt: tokens.accessExpiry)
+    return try .versioned(response, tokens.stored, .created)
+  }
+
   private func listTokens(_ request: Request) async throws -> Response {
     let user = try name(request)
     return try await list(request, { TokenResponse($0) }, else: Self.notFound(.user, user)) { _, page, session in
@@ -117,21 +124,26 @@ struct TokenDraft {
 private struct TokenResponse: Encodable {
   private let stored: UserToken
   private let text: String?
+  private let refresh: String?
+  private let expiresAt: Date
 
-  init(_ stored: UserToken, text: String? = nil) {
+  init(_ stored: UserToken, text: String? = nil, refresh: String? = nil, expiresAt: Date? = nil) {
     self.stored = stored
     self.text = text
+    self.refresh = refresh
+    self.expiresAt = expiresAt ?? stored.expiresAt
   }
 
-  private enum CodingKeys: String, CodingKey { case id, user, token, createdAt, expiresAt, grant, usedAt }
+  private enum CodingKeys: String, CodingKey { case id, user, token, refreshToken, createdAt, expiresAt, grant, usedAt }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(stored.id, forKey: .id)
     try container.encode(stored.user, forKey: .user)
     try container.encodeIfPresent(text, forKey: .token)
+    try container.encodeIfPresent(refresh, forKey: .refreshToken)
     try container.encode(stored.createdAt, forKey: .createdAt)
-    try container.encode(stored.expiresAt, forKey: .expiresAt)
+    try container.encode(expiresAt, forKey: .expiresAt)
     try container.encode(stored.grant, forKey: .grant)
     try container.encode(stored.usedAt, forKey: .usedAt)
   }

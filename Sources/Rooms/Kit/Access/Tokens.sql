@@ -18,7 +18,10 @@ RETURNING {token_columns}
 SELECT {token_columns} FROM {valid_tokens} AND token.public_id = $1::uuid
 
 -- name: user_token_of_hash
-SELECT {token_columns} FROM {valid_tokens} AND token.hash = $1
+-- The hash is that of the token, or of an access token of a session.
+SELECT {token_columns} FROM {valid_tokens} AND token.id = (
+  SELECT id FROM user_token WHERE hash = $1
+  UNION ALL SELECT token_id FROM access_token WHERE hash = $1 AND expires_at > clock_timestamp())
 
 -- name: user_token_of_user
 SELECT {token_columns} FROM {valid_tokens} AND token.user_id = $1 AND token.minter <> ALL ($2::text[]) LIMIT 1

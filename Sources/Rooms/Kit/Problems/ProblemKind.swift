@@ -73,6 +73,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case mediaDamaged = "media_damaged"
   case accountsOff = "accounts_off"
   case signInFailed = "sign_in_failed"
+  case sessionEnded = "session_ended"
   case wrongPassword = "wrong_password"
   case accountDisabled = "account_disabled"
   case accountNotFound = "account_not_found"
@@ -300,6 +301,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "The service has no accounts", "Ask the operator to start the service with --accounts on.")
     case .signInFailed:
       (.unauthorized, "The sign-in failed", "Correct the user name or the password.")
+    case .sessionEnded:
+      (.unauthorized, "The session has ended", "Sign in again.")
     case .wrongPassword:
       (.forbidden, "The former password is wrong", "Send the current password as former_password.")
     case .accountDisabled:
