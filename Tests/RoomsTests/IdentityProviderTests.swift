@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Testing
 import TokenTesting
 
@@ -241,6 +242,35 @@ struct IdentityProviderTests {
       statuses = []
       for _ in 0..<2 { statuses.append(try await api.get("/v1/posts", headers: other).status) }
       #expect(statuses == [401, 429])
+    }
+  }
+
+  @Test("a ticket opens one stream of the user of a token, as long as the token and its key are valid")
+  func tickets() async throws {
+    try await Self.with { api, source in
+      func ticket(_ bearer: [(String, String)]) async throws -> String {
+        let response = try await UserClient.send("POST", "/v1/events/tickets", bearer, nil, api)
+        #expect(response.status == 201)
+        return "/v1/events?ticket=\(try #require(response.json["ticket"].text))"
+      }
+      let port = api.port
+      let path = try await ticket(source.bearer())
+      async let end: Void = onThread("client") {
+        var reader = try EventReader.open(port: port, path, [])
+        while try reader.next() != nil {}
+      }
+      await until { api.changes.streams.count != 0 }
+      #expect(try await UserClient.kind(api.get(path)) == "ticket_invalid")
+      let unused = try await ticket(source.bearer())
+      let expiring = try await ticket(source.bearer())
+      try await api.execute("UPDATE event_ticket SET signer_expires = 1800000000")
+      #expect(try await UserClient.kind(api.get(expiring)) == "ticket_invalid")
+      try await api.execute("UPDATE event_ticket SET signer_expires = 1800000600")
+      let other = try await source.issuer.ecKey("other")
+      source.keys.withLock { $0 = [other] }
+      await api.access.provider?.refresh()
+      try await end
+      #expect(try await UserClient.kind(api.get(unused)) == "ticket_invalid")
     }
   }
 }

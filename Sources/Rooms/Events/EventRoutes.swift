@@ -61,11 +61,10 @@ struct EventRoutes: RouteRoom {
 
   private func createTicket(_ request: Request) async throws -> Response {
     let caller = request.caller
-    // The database could not end the stream of a token that it does not know.
-    if case .provider = caller.credential {
-      throw ProblemKind.forbidden.problem("A token of the identity provider gets no ticket; a user token does.")
-    }
-    let ticket = EventTicket(user: try request.actingUser(), token: caller.token?.id, minter: caller.minter)
+    var identity: IdentityToken?
+    if case .provider(let token) = caller.credential { identity = token }
+    let ticket = EventTicket(
+      user: try request.actingUser(), token: caller.token?.id, minter: caller.minter, identity: identity)
     let text = Kit.newSecret(Self.ticketPrefix)
     let expiry = try await database.transaction { session in
       try Events.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)

@@ -19,7 +19,8 @@ extension Events {
     if case .key(let id) = ticket.minter { key = id }
     let row = try session.execute(
       Self.statements["insert_ticket"], .bytes(hash.bytes), .text(ticket.user), .text(ticket.token?.description),
-      .text(ticket.minter.name), .integer(key), .double(Self.ticketLifetime)
+      .text(ticket.minter.name), .integer(key), .double(Self.ticketLifetime),
+      .bytes(ticket.identity?.key.bytes), .integer(ticket.identity.map { Int64($0.expires) })
     ).single()
     return Date(microseconds: try row.get("expires_at"))
   }
@@ -28,9 +29,14 @@ extension Events {
   package static func takeTicket(hash: SHA256Digest, _ session: Session) throws -> EventTicket? {
     let taken = try session.execute(Self.statements["take_ticket"], .bytes(hash.bytes))
     guard let row = taken.first, try row.get("is_valid", as: Bool.self) else { return nil }
+    let user = try row.get("user_id", as: String.self)
+    var identity: IdentityToken?
+    if let signer = try row.get("signer", as: [UInt8]?.self).flatMap({ SHA256Digest(bytes: $0) }) {
+      identity = IdentityToken(user: user, expires: try row.get("signer_expires"), key: signer)
+    }
     return EventTicket(
-      user: try row.get("user_id"), token: try row.get("token", as: String?.self).flatMap { PublicID($0) },
-      minter: try UserToken.Minter(row))
+      user: user, token: try row.get("token", as: String?.self).flatMap { PublicID($0) },
+      minter: try UserToken.Minter(row), identity: identity)
   }
 }
 
@@ -40,10 +46,13 @@ package struct EventTicket: Sendable, Hashable {
   /// The user token of the client; nil: it had another credential.
   package let token: PublicID?
   package let minter: UserToken.Minter
+  /// What the identity provider has said of the client; nil: it had another credential.
+  package let identity: IdentityToken?
 
-  package init(user: String, token: PublicID?, minter: UserToken.Minter) {
+  package init(user: String, token: PublicID?, minter: UserToken.Minter, identity: IdentityToken? = nil) {
     self.user = user
     self.token = token
     self.minter = minter
+    self.identity = identity
   }
 }

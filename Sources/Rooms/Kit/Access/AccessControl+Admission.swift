@@ -182,6 +182,10 @@ extension AccessControl {
       guard let token = try await tokens.token(.id(id)), isMinterValid(token) else { return nil }
       return (Caller(credential: .token(token), user: ticket.user), Scope.ofUsers)
     }
+    if let identity = ticket.identity {
+      let caller = Caller(credential: .provider(identity), user: ticket.user)
+      return isValid(caller) ? (caller, Scope.ofUsers) : nil
+    }
     return credential(of: ticket.minter).map { (Caller(credential: $0.credential, user: ticket.user), $0.scopes) }
   }
 

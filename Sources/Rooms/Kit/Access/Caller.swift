@@ -65,7 +65,7 @@ struct Caller: Principal, Hashable {
     case .key(let id): .key(id)
     case .operatorKey: .operatorKey
     case .token(let token): token.minter
-    // A token of the identity provider mints nothing, and gets no ticket.
+    // A token of the identity provider mints nothing, and its tickets know it.
     case .none, .signature, .stranger, .provider: .anybody
     }
   }
