@@ -83,6 +83,25 @@ struct VerifiedEmailTests {
     }
   }
 
+  @Test("a back-end finds the user of a verified address, and no one else does")
+  func search() async throws {
+    try await AccountTests.with { api in
+      _ = try await api.createKey("t5-finder", [.read, .tokens])
+      _ = try await api.createKey("t5-reader", [.read])
+      let ada = try await Self.register("ada", "ada@example.org", api)
+      let finder = [("Authorization", "Bearer t5-finder")]
+      let path = "/v1/users?email=ADA@example.org"
+      #expect(try await api.get(path, headers: finder).json["items"].elements.isEmpty)
+      #expect(try await Self.verify("ada", ada, api).status == 204)
+      let found = try await api.get(path, headers: finder).json["items"].elements
+      #expect(found.map { $0["user_name"].text } == ["ada"])
+      for credential in [ada, [("Authorization", "Bearer t5-reader")], finder + [("Take5-User", "ada")]] {
+        #expect(try await api.get(path, headers: credential).status == 403)
+      }
+      #expect(try await api.get("\(path)&query=ada", headers: finder).status == 400)
+    }
+  }
+
   @Test("an address that is verified has one user, in any case")
   func unique() async throws {
     try await AccountTests.with { api in

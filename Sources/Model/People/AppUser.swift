@@ -30,6 +30,8 @@ package struct Profile: Encodable, Sendable, Hashable {
 
   /// The maximum length of a user name; its characters are ASCII letters and digits, `.`, `_` and `-`.
   package static let maxUserName = 30
+  /// The maximum length of an e-mail address in characters.
+  package static let maxEmail = 254
 
   /// Whether a text has the form of a user name.
   package static func isUserName(_ text: String) -> Bool {

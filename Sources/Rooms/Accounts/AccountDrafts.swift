@@ -60,7 +60,7 @@ enum AccountName {
       self = .userName(reader.required("user_name", limit: Profile.maxUserName))
       return
     }
-    self = .email(reader.required("email", limit: 254))
+    self = .email(reader.required("email", limit: Profile.maxEmail))
     if reader.text("user_name", limit: Profile.maxUserName) != nil {
       reader.refuse("user_name", "cannot stand beside email; send one of them")
     }

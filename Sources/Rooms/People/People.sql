@@ -29,6 +29,11 @@ SELECT {user_columns($2)} FROM app_user WHERE app_user.id = ANY ($1::text[]) AND
 -- Those with some values of fields.
 SELECT {user_columns($1)} FROM app_user WHERE {conditions} AND {knows(app_user.id, $1)} ORDER BY app_user.id LIMIT $2::int
 
+-- name: user_with_email
+-- Of a verified address. Who asks sees all.
+SELECT {user_columns($2)} FROM app_user
+WHERE lower(app_user.email COLLATE "C") = lower($1 COLLATE "C") AND app_user.email_verified_at IS NOT NULL
+
 -- name: users
 -- Who is found by the beginning of the user name, then by that of the name, and only if these are too few, in spite of
 -- typing errors, ten at most: for each of up to three words the spellings that are close to it, then those who have one of

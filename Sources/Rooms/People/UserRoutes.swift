@@ -1,3 +1,4 @@
+import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Store
@@ -22,15 +23,20 @@ struct UserRoutes: RouteRoom {
   private func searchUsers(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     let ids = reader.texts("id")
-    let fields = try FieldFilter(ids.isEmpty ? reader.fieldConditions(definitions.fields.users) : [:])
-    let text = ids.isEmpty && fields == nil ? reader.text("query", isRequired: true) ?? "" : ""
+    let email = ids.isEmpty ? reader.text("email", limit: Profile.maxEmail) : nil
+    let isNamed = !ids.isEmpty || email != nil
+    let fields = try FieldFilter(isNamed ? [:] : reader.fieldConditions(definitions.fields.users))
+    let text = isNamed || fields != nil ? "" : reader.text("query", isRequired: true) ?? ""
     let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
     let inclusion = try inclusion(of: AppUser.self, &reader, request)
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
+    if email != nil { try requireTokens(request) }
     let (users, included) = try await queryList(isWide: fields != nil) { session in
       let users =
-        if let fields {
+        if let email {
+          try People.list(withEmail: email, session)
+        } else if let fields {
           try People.list(with: fields, for: viewer, limit: limit, session)
         } else if ids.isEmpty {
           try People.list(like: text, for: viewer, limit: limit, session)
@@ -41,6 +47,14 @@ struct UserRoutes: RouteRoom {
     }
     return try .uncached(
       PageResponse(items: users.map { UserResponse($0, urls) }, next: nil), including: included)
+  }
+
+  /// Who may mint tokens for any user may also find one by the address.
+  private func requireTokens(_ request: Request) throws(Problem) {
+    let caller = request.caller
+    guard caller.user == nil, access.credential(of: caller.minter)?.scopes.contains(.tokens) == true else {
+      throw ProblemKind.forbidden.problem("The parameter email needs an API key with the scope tokens.")
+    }
   }
 
   private func readUser(_ request: Request) async throws -> Response {
@@ -110,8 +124,10 @@ extension Profile {
       userName: reader.value("user_name", Self.expectedUserName) { Self.text($0, Profile.isUserName) },
       name: reader.text("name", limit: MaxLength.name), givenName: reader.text("given_name", limit: MaxLength.name),
       familyName: reader.text("family_name", limit: MaxLength.name), bio: reader.text("bio", limit: MaxLength.text),
-      birthDate: reader.value("birth_date", "expected a date such as \"2001-02-28\"") { Self.text($0, Self.isDate) },
-      email: reader.value("email", "expected an e-mail address of at most 254 characters") {
+      birthDate: reader.value("birth_date", "expected a date in the past, such as \"2001-02-28\"") {
+        Self.text($0, Self.isBirthDate)
+      },
+      email: reader.value("email", "expected an e-mail address of at most \(Self.maxEmail) characters") {
         Self.text($0, Self.isAddress)
       })
   }
@@ -122,6 +138,11 @@ extension Profile {
   private static func text(_ value: JSONValue, _ isValid: (String) -> Bool) -> String? {
     guard case .string(let text) = value, isValid(text) else { return nil }
     return text
+  }
+
+  /// Whether a text is a date before that of today, in UTC.
+  private static func isBirthDate(_ text: String) -> Bool {
+    isDate(text) && text.utf8.lexicographicallyPrecedes(JSON.text(of: .now).utf8.prefix(text.utf8.count))
   }
 
   /// Whether a text is a date of the years 1900 to 9999 (RFC 3339, full-date).
@@ -140,7 +161,7 @@ extension Profile {
     // By code points: a character may be '@' with what combines with it.
     let scalars = text.unicodeScalars
     let parts = scalars.split(separator: "@", omittingEmptySubsequences: false)
-    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && scalars.count <= 254
+    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && scalars.count <= maxEmail
       && scalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 }
