@@ -27,7 +27,7 @@ struct CommentRoutes: RouteRoom {
           try Comments.list(on: subject, for: $0, $1, $2)
         }
       },
-      route("GET", single, access: .key([.read]), readsQuery: true) { request in
+      route("GET", single, access: .key([.read]), includes: true) { request in
         let (subject, id) = (try subject(request), try id(.comment, request, "comment"))
         return try await show(request, CommentResponse.init, else: Self.notFound(.comment, id)) {
           try Comments.find(id, on: subject, for: $0, $1)

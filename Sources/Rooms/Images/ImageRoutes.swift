@@ -18,7 +18,7 @@ struct ImageRoutes: RouteRoom {
     listed(.reaction, "/v1/posts/{id}/reactions") + single(.profile, "/v1/users/{id}/profile-image", role: .avatar)
       + single(.itinerary, "/v1/itineraries/{id}/thumbnail", role: .photoMedium)
       + listed(.place, "/v1/places/{id}/photos")
-      + [route("GET", "/v1/images/{id}", access: .key([.read]), readsQuery: true, handler: readImage)]
+      + [route("GET", "/v1/images/{id}", access: .key([.read]), includes: true, handler: readImage)]
   }
 
   /// The maximum length of a request with an image, in bytes.
@@ -37,7 +37,7 @@ struct ImageRoutes: RouteRoom {
   private func single(_ kind: ImageKind, _ path: String, role: Role) -> [Route] {
     [
       submissions.upload("PUT", path, bodyLimit: imageLimit) { try await submit($0, kind) },
-      route("GET", path, access: .key([.read]), readsQuery: true) { try await readCurrentImage($0, kind, role: role) },
+      route("GET", path, access: .key([.read]), includes: true) { try await readCurrentImage($0, kind, role: role) },
       route("DELETE", path, access: .key([.delete])) { try await deleteAll($0, kind) },
     ]
   }

@@ -33,12 +33,13 @@ extension KitHolder {
   /// - Parameters:
   ///   - bodyLimit: the maximum length of the body, in bytes; without it the route accepts no body.
   ///   - readsQuery: whether the handler reads the parameters of the query; without it the route accepts none.
+  ///   - includes: whether the handler reads the parameter `include`, and no other.
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
   ///   - waitsForDisk: whether the handler receives files, and waits until they are on the disk.
   ///   - isResumable: whether the client of a late request goes on from what has arrived.
   func route(
     _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64 = 0, readsQuery: Bool = false,
-    isSafe: Bool? = nil,
+    includes: Bool = false, isSafe: Bool? = nil,
     waitsForDisk: Bool = false, isResumable: Bool = false, handler: @escaping Route.Handler
   ) -> Route {
     let user = Self.userParameter(of: template)
@@ -49,7 +50,7 @@ extension KitHolder {
       access: access, admission: admission(to: access)
     ) { request in
       do {
-        if !readsQuery { try QueryReader.requireNone(request.target) }
+        if !readsQuery { try QueryReader.requireNone(request.target, but: includes ? "include" : nil) }
         let request = user.map { request.naming(actingUserAs: $0) } ?? request
         return try await PoolClient.$current.withValue(request.shareHolder.poolClient) { try await handler(request) }
       } catch is OwnershipRefusal {

@@ -15,7 +15,7 @@ struct RelationRoutes: RouteRoom {
     let single = "\(list)/{other}"
     var routes = [
       route("GET", list, access: .key([.read]), readsQuery: true) { try await listRelations($0, kind) },
-      route("GET", single, access: .key([.read]), readsQuery: true) { try await readRelation($0, kind) },
+      route("GET", single, access: .key([.read]), includes: true) { try await readRelation($0, kind) },
       route("PUT", single, access: .key([.submit])) { try await relate($0, kind) },
       route("DELETE", single, access: .key([.delete])) { try await unrelate($0, kind) },
     ]

@@ -10,7 +10,7 @@ struct UserRoutes: RouteRoom {
   var routes: [Route] {
     [
       route("GET", "/v1/users", access: .key([.read]), readsQuery: true, handler: searchUsers),
-      route("GET", "/v1/users/{id}", access: .key([.read]), readsQuery: true, handler: readUser),
+      route("GET", "/v1/users/{id}", access: .key([.read]), includes: true, handler: readUser),
       route(
         "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit
       ) { try await saveUser($0, replacesAll: true) },

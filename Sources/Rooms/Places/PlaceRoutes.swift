@@ -13,7 +13,7 @@ struct PlaceRoutes: RouteRoom {
       route("GET", "/v1/places", access: .key([.read]), readsQuery: true, handler: listPlaces),
       route(
         "POST", "/v1/places", access: .key([.submit]), bodyLimit: JSONBody.limit, handler: createPlace),
-      route("GET", "/v1/places/{id}", access: .key([.read]), readsQuery: true, handler: readPlace),
+      route("GET", "/v1/places/{id}", access: .key([.read]), includes: true, handler: readPlace),
       route(
         "PUT", "/v1/places/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit,
         handler: describePlace),
@@ -119,7 +119,7 @@ struct NoteRoutes: RouteRoom {
           try Places.notes(of: user, page, session)
         }
       },
-      route("GET", single, access: .key([.read]), readsQuery: true) { request in
+      route("GET", single, access: .key([.read]), includes: true) { request in
         let (user, place) = try noted(request)
         return try await show(request, { $0 }, else: Self.noteNotFound(place)) { _, session in
           try Places.note(of: user, about: place, session)

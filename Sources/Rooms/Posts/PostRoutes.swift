@@ -12,7 +12,7 @@ struct PostRoutes: RouteRoom {
   var routes: [Route] {
     [
       submissions.upload("POST", "/v1/posts", posts: 1, bodyLimit: formLimits.formBytes, submit: submitPost),
-      route("GET", "/v1/posts/{id}", access: .key([.read]), readsQuery: true, handler: readPost),
+      route("GET", "/v1/posts/{id}", access: .key([.read]), includes: true, handler: readPost),
       route("PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit, handler: changePost),
       route("DELETE", "/v1/posts/{id}", access: .key([.delete]), handler: deletePost),
     ] + listRoutes

@@ -133,9 +133,10 @@ struct QueryReader: FilterReader {
     return read(text) ?? refuse(name, "expected \(expected)")
   }
 
-  /// Throws a problem that names every parameter.
-  static func requireNone(_ target: RequestTarget) throws(Problem) {
+  /// Throws a problem that names every parameter, but for one with a name.
+  static func requireNone(_ target: RequestTarget, but name: String? = nil) throws(Problem) {
     var reader = QueryReader(target)
+    if let name { reader.values[name] = nil }
     try reader.finish()
   }
 
