@@ -28,7 +28,7 @@ struct WindowTests {
       #expect(open.json["next_at"] == .null)
       let times = ["opened_at", "closes_at"].compactMap { open.json[$0].text.flatMap(JSON.date(from:)) }
       #expect(times.count == 2 && times[1].timeIntervalSince(times[0]) == 300)
-      #expect(open.headers["cache-control"] == "no-store")
+      #expect(open.headers["cache-control"] == "private, no-cache")
 
       try await api.pool.run { session in
         _ = try session.execute("UPDATE daily_window SET closes_at = opened_at + interval '1 microsecond'")

@@ -50,11 +50,7 @@ package struct Representation: Sendable {
   /// The selection for a request with these header fields, in the order of RFC 9110, section 13.2.2.
   func selection(method: String, headers: HeaderFields) -> Selection {
     if entityTag.failsIfMatch(in: headers) { return .preconditionFailed }
-    let ifNoneMatch = headers.list("If-None-Match")
-    if ifNoneMatch.contains("*") || ifNoneMatch.contains(where: { EntityTag($0)?.isEquivalent(to: entityTag) == true })
-    {
-      return .notModified
-    }
+    if entityTag.matchesIfNoneMatch(in: headers) { return .notModified }
     // A range applies to GET only, and only to the version that the client already has a part of.
     guard method == "GET", let field = headers["Range"], let range = ByteRange(field: field) else { return .full }
     if let condition = headers["If-Range"], EntityTag(condition)?.isSame(as: entityTag) != true { return .full }
@@ -76,7 +72,7 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses `"…"` or `W/"…"`.
-  init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     let quote = UInt8(ascii: "\"")
     var rest = text.trimmingBlanks.utf8
     isWeak = rest.starts(with: "W/".utf8)
@@ -90,15 +86,16 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
   package var description: String { (isWeak ? "W/" : "") + "\"\(opaque)\"" }
 
   /// Whether If-Match in these header fields names other versions only (RFC 9110, section 13.1.1).
-  ///
-  /// - Parameter isOfRecord: whether the tag is the version of a record, and not of bytes: that of a client to whom a proxy has sent the
-  ///   record compressed is weak.
-  package func failsIfMatch(in headers: HeaderFields, isOfRecord: Bool = false) -> Bool {
+  package func failsIfMatch(in headers: HeaderFields) -> Bool {
     let wanted = headers.list("If-Match")
     return !wanted.isEmpty && !wanted.contains("*")
-      && !wanted.contains { text in
-        EntityTag(text).map { isOfRecord ? $0.isEquivalent(to: self) : $0.isSame(as: self) } == true
-      }
+      && !wanted.contains { EntityTag($0)?.isSame(as: self) == true }
+  }
+
+  /// Whether If-None-Match in these header fields names this version (RFC 9110, section 13.1.2).
+  package func matchesIfNoneMatch(in headers: HeaderFields) -> Bool {
+    let ifNoneMatch = headers.list("If-None-Match")
+    return ifNoneMatch.contains("*") || ifNoneMatch.contains { EntityTag($0)?.isEquivalent(to: self) == true }
   }
 
   /// The problem for a request whose If-Match excludes this version.

@@ -18,7 +18,7 @@ struct ImageRoutes: RouteRoom {
     listed(.reaction, "/v1/posts/{id}/reactions") + single(.profile, "/v1/users/{id}/profile-image", role: .avatar)
       + single(.itinerary, "/v1/itineraries/{id}/thumbnail", role: .photoMedium)
       + listed(.place, "/v1/places/{id}/photos")
-      + [route("GET", "/v1/images/{id}", access: .key([.read]), includes: true, handler: readImage)]
+      + [route("GET", "/v1/images/{id}", access: .key([.read]), readsQuery: true, handler: readImage)]
   }
 
   /// The maximum length of a request with an image, in bytes.
@@ -50,10 +50,11 @@ struct ImageRoutes: RouteRoom {
   private func readImage(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     let seconds = MediaSubmissions.wait(&reader, request)
-    try reader.finish()
     let (id, urls, viewer) = (try id(.image, request), access.mediaURLs(for: request), request.caller.viewer)
-    try await submissions.wait(seconds, for: .image(id), request)
-    return try await show(request, { ImageResponse($0, urls, for: viewer) }, else: Self.notFound(.image, id)) {
+    return try await show(
+      request, { ImageResponse($0, urls, for: viewer) }, reader,
+      after: { try await submissions.wait(seconds, for: .image(id), request) }, else: Self.notFound(.image, id)
+    ) {
       try Images.find(id, for: $0, $1)
     }
   }

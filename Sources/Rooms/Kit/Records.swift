@@ -22,18 +22,23 @@ extension KitHolder {
 
   /// Returns a record with its version and what the client wants with it; after a change, if `body` changes it, the record alone.
   ///
-  /// - Parameter json: the JSON of the record.
+  /// - Parameters:
+  ///   - json: the JSON of the record.
+  ///   - reader: the parameters that the caller has not read; nil: all.
+  ///   - wait: what precedes the read, once the parameters are known to be valid.
   func show<Record: Versioned & Sendable>(
-    _ request: Request, _ json: (Record) -> some Encodable, changing: Bool = false,
+    _ request: Request, _ json: (Record) -> some Encodable, changing: Bool = false, _ reader: QueryReader? = nil,
+    after wait: () async throws -> Void = {},
     else problem: @autoclosure () -> Problem, _ body: @Sendable (Viewer, Session) throws -> Record?
   ) async throws -> Response {
     guard !changing else {
       let record = try await find(request, changing: true, else: problem(), body)
       return try .versioned(json(record), record)
     }
-    var reader = QueryReader(request.target)
+    var reader = reader ?? QueryReader(request.target)
     let inclusion = try inclusion(of: Record.self, &reader, request)
     try reader.finish()
+    try await wait()
     let (record, included) = try await find(request, else: problem()) { viewer, session in
       try body(viewer, session).map { ($0, try inclusion.read([$0], session)) }
     }

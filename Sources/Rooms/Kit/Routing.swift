@@ -53,6 +53,7 @@ extension KitHolder {
         if !readsQuery { try QueryReader.requireNone(request.target, but: includes ? "include" : nil) }
         let request = user.map { request.naming(actingUserAs: $0) } ?? request
         return try await PoolClient.$current.withValue(request.shareHolder.poolClient) { try await handler(request) }
+          .revalidated(by: request)
       } catch is OwnershipRefusal {
         throw Caller.notYours("It belongs to another user than the one that the request acts as.")
       } catch let refusal as ForgottenRefusal {

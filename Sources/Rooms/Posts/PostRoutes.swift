@@ -12,7 +12,7 @@ struct PostRoutes: RouteRoom {
   var routes: [Route] {
     [
       submissions.upload("POST", "/v1/posts", posts: 1, bodyLimit: formLimits.formBytes, submit: submitPost),
-      route("GET", "/v1/posts/{id}", access: .key([.read]), includes: true, handler: readPost),
+      route("GET", "/v1/posts/{id}", access: .key([.read]), readsQuery: true, handler: readPost),
       route("PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit, handler: changePost),
       route("DELETE", "/v1/posts/{id}", access: .key([.delete]), handler: deletePost),
     ] + listRoutes
@@ -21,10 +21,11 @@ struct PostRoutes: RouteRoom {
   private func readPost(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     let seconds = MediaSubmissions.wait(&reader, request)
-    try reader.finish()
     let id = try id(.post, request)
-    try await submissions.wait(seconds, for: .post(id), request)
-    return try await show(request, postJSON(for: request), else: Self.notFound(.post, id)) {
+    return try await show(
+      request, postJSON(for: request), reader, after: { try await submissions.wait(seconds, for: .post(id), request) },
+      else: Self.notFound(.post, id)
+    ) {
       try Posts.find(id, for: $0, $1)
     }
   }

@@ -64,9 +64,10 @@ struct OpenAPIDocument {
     let takesBody = own["requestBody"] != .missing
     let needsCredential = access.security != .array([])
     let responses = own["responses"]
+    let isKept = route.isKept(own)
     let rules: [(code: String, name: String, applies: Bool)] = [
       ("204", "NoContent", !responses.members.contains { $0.name < "300" }),
-      ("304", "NotModified", takes("Range")),
+      ("304", "NotModified", takes("Range") || isKept),
       ("400", "BadRequest", true),
       ("401", "Unauthorized", needsCredential),
       ("403", "Forbidden", needsCredential),
@@ -88,11 +89,15 @@ struct OpenAPIDocument {
     }
     var operation = own
     operation["security"] = access.security
+    if isKept && !takes("If-None-Match") {
+      operation["parameters"] = .array(own["parameters"].elements + [reference("parameters", "IfNoneMatch")])
+    }
     operation["responses"] = responses.map { response in
       guard response.value["$ref"] == .missing else { return response.value }
       var headers = [reference("X-Request-Id")]
       if response.name < "300" {
         if response.value["content"] != .missing { headers.append(reference("Cache-Control")) }
+        if isKept { headers.append(reference("ETag")) }
         if isRepeatable { headers += [reference("Location"), reference("Idempotency-Replayed")] }
       }
       var completed = response.value
@@ -117,6 +122,13 @@ struct OpenAPIDocument {
 
 extension Route {
   fileprivate var documentedAccess: RouteAccess { access as? RouteAccess ?? .unlimited }
+
+  /// Whether clients keep the JSON of an operation: that of GET, but for uploads, whose protocols forbid it, and the health of the service.
+  fileprivate func isKept(_ own: OrderedJSON) -> Bool {
+    let ok = own["responses"]["200"]
+    return method == "GET" && !documentedAccess.isUnlimited && ok["content"]["application/json"] != .missing
+      && ok["headers"]["Upload-Offset"] == .missing
+  }
 }
 
 extension RouteAccess {

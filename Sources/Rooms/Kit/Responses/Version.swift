@@ -3,7 +3,7 @@ import FoundationEssentials
 internal import HTTPServer
 internal import Model
 
-/// What clients read, change and delete by its version: the entity tag of its JSON.
+/// What clients read, change and delete by its version, with which the entity tag of its JSON begins.
 ///
 /// The version covers what a client changes or deletes, and not what changes without a request of its owner, such as
 /// counts, the progress of a job and the signatures of URLs: otherwise each new comment would make a pending change fail.
@@ -15,7 +15,7 @@ protocol Versioned {
 }
 
 extension Versioned {
-  /// The entity tag of the current version (RFC 9110, section 8.8.3).
+  /// The entity tag of the current version (RFC 9110, section 8.8.3), without that of the JSON.
   func entityTag() throws -> EntityTag {
     EntityTag(strong: SHA256.digest(of: try JSON.encode(version)).hex)
   }
@@ -33,7 +33,7 @@ extension Request {
     let wanted = headers.list("If-Match")
     guard !wanted.contains("*") else { return }
     let tag = try current?.entityTag()
-    guard let tag, !wanted.isEmpty, !tag.failsIfMatch(in: headers, isOfRecord: true) else {
+    guard let tag, wanted.contains(where: { EntityTag($0)?.isVersion(tag) == true }) else {
       throw ProblemKind.outdatedVersion.problem(
         tag.map { "The current version is \($0), which If-Match does not name." }
           ?? "What the request deletes has no version, so that only If-Match: * names it.")
@@ -49,17 +49,25 @@ extension Request {
   }
 }
 
+extension EntityTag {
+  /// Whether it is a tag of a version: what follows a dot is that of the JSON, which also has what is no part of the version. A proxy that
+  /// compresses a response makes its tag a weak one.
+  fileprivate func isVersion(_ version: EntityTag) -> Bool {
+    opaque.utf8.prefix { $0 != UInt8(ascii: ".") }.elementsEqual(version.opaque.utf8)
+  }
+}
+
 extension Response {
-  /// Returns a JSON response that caches must not store.
+  /// Returns a JSON response. What GET returns may be kept (`revalidated`), anything else caches must not store.
   static func uncached(
     _ value: some Encodable, _ status: Status = .ok, at location: String? = nil
   ) throws -> Response {
-    var headers: HeaderFields = ["Cache-Control": "no-store"]
+    var headers: HeaderFields = [:]
     headers["Location"] = location
     return .json(status, try JSON.encode(value), headers: headers)
   }
 
-  /// Returns the JSON of a page or a record that caches must not store, with what it includes.
+  /// Returns the JSON of a page or a record with what it includes.
   static func uncached(_ value: some Encodable, including included: Included?) throws -> Response {
     try included.map { try .uncached(Including(value: value, included: $0)) } ?? .uncached(value)
   }
@@ -73,8 +81,26 @@ extension Response {
 
   /// Returns the JSON of something that has a version, with the version in the header field `ETag`.
   static func versioned(_ value: some Encodable, _ current: some Versioned, _ status: Status = .ok) throws -> Response {
-    .json(
-      status, try JSON.encode(value),
-      headers: ["Cache-Control": "no-store", "ETag": try current.entityTag().description])
+    let body = try JSON.encode(value)
+    let tag = EntityTag(strong: "\(try current.entityTag().opaque).\(SHA256.digest(of: body).hex.prefix(32))")
+    return .json(status, body, headers: ["ETag": tag.description])
+  }
+
+  /// Returns JSON with what caches may do, unless it says so itself: the client keeps what GET returns, and asks each time whether it is
+  /// the current one, to which 304 is the answer (RFC 9110, section 13.1.2).
+  func revalidated(by request: Request) -> Response {
+    guard headers["Content-Type"] == "application/json", headers["Cache-Control"] == nil, case .bytes(let bytes) = body
+    else { return self }
+    var response = self
+    guard status == .ok, ["GET", "HEAD"].contains(request.method) else {
+      response.headers["Cache-Control"] = "no-store"
+      return response
+    }
+    let tag = headers["ETag"].flatMap { EntityTag($0) } ?? EntityTag(strong: SHA256.digest(of: bytes).hex)
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["ETag"] = tag.description
+    guard tag.matchesIfNoneMatch(in: request.headers) else { return response }
+    response.headers["Content-Type"] = nil
+    return Response(.notModified, headers: response.headers)
   }
 }
