@@ -14,9 +14,9 @@ struct RevalidationTests {
       let fixture = try await AccessFixture(api, visibility: .private)
       for row in table.rows where row.method == "GET" && row.access != .token {
         let responses = document["paths"][row.template]["get"]["responses"]
-        guard responses["200"]["content"].names.contains("application/json"), row.template != "/openapi.json" else {
-          continue
-        }
+        guard responses["200"]["content"].names.contains("application/json"), row.responses[.key]?.first == "200",
+          row.template != "/openapi.json"
+        else { continue }
         let sent = fixture.request(row, author: nil)
         let acting = row.responses[.keyAsAda]?.first == "200" ? [("Take5-User", "ada")] : []
         let first = try await api.get(sent.path, headers: sent.headers + acting)
