@@ -1,5 +1,6 @@
 import HTTPTesting
 import Model
+import Postgres
 import Testing
 
 @testable import Rooms
@@ -65,8 +66,8 @@ struct CommentChangeTests {
       let post = try await UserClient.post(api)
       let path = try #require(
         try await Self.send(api, "POST", "\(post)/comments", as: "bob", #"{"text":"Hm"}"#).headers["location"])
-      try await api.pool.run { try $0.execute("UPDATE comment SET is_hidden = true") }
-      #expect(try await Self.send(api, "PATCH", path, as: "bob", #"{"text":"Ah"}"#).json["hidden"] == .bool(true))
+      try await api.execute("UPDATE comment SET is_hidden = true")
+      #expect(try await Self.send(api, "PATCH", path, as: "bob", #"{"text":"Ah"}"#).json["hidden"] == .boolean(true))
       #expect(try await Self.send(api, "GET", path, as: "ada").status == 404)
     }
   }

@@ -23,7 +23,7 @@ struct OwnPlaceTests {
       let path = try #require(created.headers["location"])
       let id = try #require(created.json["id"].text)
       #expect(created.status == 201 && path == "/v1/places/\(id)")
-      #expect(created.json["author"].text == "ada" && created.json["own"] == .bool(true))
+      #expect(created.json["author"].text == "ada" && created.json["own"] == .boolean(true))
       #expect(created.json["name"].text == "Tree" && created.json["coordinate"]["longitude"] == .number(9.4))
       #expect(try await Self.send(api, "POST", "/v1/places", as: "ada", tree, key).json["id"].text == id)
       #expect(try await Self.send(api, "GET", path, as: "bob").json == created.json)
@@ -48,7 +48,7 @@ struct OwnPlaceTests {
       for wrong in ["{}", #"{"name":""}"#, #"{"name":"x","id":"y"}"#] {
         #expect(try await Self.send(api, "POST", "/v1/places", as: "ada", wrong).status == 400, "\(wrong)")
       }
-      #expect(try await Self.send(api, "PUT", "/v1/places/lake", as: "ada", tree).json["own"] == .bool(false))
+      #expect(try await Self.send(api, "PUT", "/v1/places/lake", as: "ada", tree).json["own"] == .boolean(false))
     }
   }
 

@@ -117,7 +117,7 @@ struct PlaceOfFriendsTests {
   private static func addImage(to post: String, _ api: RunningAPI) async throws -> String {
     let (set, image) = try await addSet(api)
     try await api.pool.run { session in
-      try session.execute(
+      _ = try session.execute(
         "UPDATE post SET asset_set_id = $1::bigint WHERE public_id = $2::uuid", .integer(set),
         .text(String(post.dropFirst("/v1/posts/".count))))
     }
@@ -127,7 +127,7 @@ struct PlaceOfFriendsTests {
   private static func addPhoto(to place: String, _ api: RunningAPI) async throws -> String {
     let (set, image) = try await addSet(api)
     try await api.pool.run { session in
-      try session.execute(
+      _ = try session.execute(
         """
         INSERT INTO image (public_id, kind, owner, author, status, asset_set_id)
         VALUES (gen_random_uuid(), 'place', $1, 'bob', 'ready', $2::bigint)

@@ -1,5 +1,6 @@
 import HTTPTesting
 import Model
+import Postgres
 import Testing
 
 @testable import Rooms

@@ -84,12 +84,12 @@ CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSE
 ORDER BY chosen.key DESC, chosen.number DESC
 
 -- name: places_of_friends(conditions, key, distance)
--- Those whose coordinates only posts for friends say, where these say that they are.
+-- Those that posts for friends alone make known or locate, where these say that they are.
 SELECT {place_columns($4)}, chosen.key, chosen.distance FROM (
   SELECT number, max({key}) AS key, min({distance}) AS distance FROM (
     SELECT friend.position, place.number, place.post_count, place.favourite_count
     FROM place_friend AS friend JOIN place ON place.id = friend.place_id
-    WHERE place.latitude IS NULL AND NOT place.is_hidden AND {befriended(friend, $4)} AND friend.user_id = ANY (ARRAY(
+    WHERE (NOT place.is_known OR place.latitude IS NULL) AND NOT place.is_hidden AND {befriended(friend, $4)} AND friend.user_id = ANY (ARRAY(
       SELECT $4::text UNION ALL SELECT target FROM relation WHERE user_id = $4::text AND kind = 'friend'))) AS found
   WHERE {conditions} GROUP BY number HAVING (max({key}), number) < ($1::bigint, $2::bigint)
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
