@@ -282,6 +282,9 @@ struct AccessFixture: Sendable {
     case "POST /v1/collections": return .init(path, json: #"{\#(named)"kind":"itinerary","name":"Trip"}"#)
     case "GET /v1/collections": path += "?user=ada"
     case "GET /v1/collections/{id}": path += row.note == "with the link" ? "?link=\(Self.link(post))" : ""
+    case "PUT /v1/posts/{id}/photos":
+      return Sent(
+        path: path, type: "application/json", body: Array(#"{"photos":[]}"#.utf8), headers: [("If-Match", "*")])
     case "PATCH /v1/collections/{id}":
       return Sent(
         path: path, type: "application/json", body: Array(#"{"name":"Tour"}"#.utf8), headers: [("If-Match", "*")])

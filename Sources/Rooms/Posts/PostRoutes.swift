@@ -14,6 +14,9 @@ struct PostRoutes: RouteRoom {
       submissions.upload("POST", "/v1/posts", posts: 1, bodyLimit: formLimits.formBytes, submit: submitPost),
       route("GET", "/v1/posts/{id}", access: .key([.read]), readsQuery: true, handler: readPost),
       route("PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit, handler: changePost),
+      route(
+        "PUT", "/v1/posts/{id}/photos", access: .key([.change, .read]), bodyLimit: JSONBody.limit,
+        handler: arrangePhotos),
       route("DELETE", "/v1/posts/{id}", access: .key([.delete]), handler: deletePost),
     ] + listRoutes
   }
@@ -47,6 +50,39 @@ struct PostRoutes: RouteRoom {
         throw ProblemKind.invalid([FieldError("caption", "is required without media and title")])
       }
     }
+  }
+
+  /// Changes the order of the photos, and deletes those that are not named. Their indices are those of a version.
+  private func arrangePhotos(_ request: Request) async throws -> Response {
+    let id = try id(.post, request)
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let photos: [Int]? = reader.value("photos", "expected different indices", isRequired: true, Self.indices)
+    try reader.check()
+    guard request.headers["If-Match"] != nil else {
+      throw ProblemKind.versionRequired.problem("The request has no header field If-Match.")
+    }
+    do {
+      let response = try await show(
+        request, postJSON(for: request), changing: true, else: Self.notFound(.post, id)
+      ) { viewer, session in
+        try Posts.arrange(photos: photos ?? [], of: id, for: viewer, session, check: request.checkVersion)
+      }
+      _ = await collectingReleased()
+      return response
+    } catch let refusal as NoSuchPhotos {
+      throw ProblemKind.invalid(
+        refusal.indices.isEmpty
+          ? [FieldError("photos", "must not be empty: delete the post instead")]
+          : refusal.indices.map { FieldError("photos[\($0)]", "is not a photo of the post") })
+    }
+  }
+
+  private static func indices(_ value: JSONValue) -> [Int]? {
+    guard case .array(let values) = value else { return nil }
+    let indices = values.compactMap { value in
+      if case .number(let number) = value { Int(exactly: number) } else { nil as Int? }
+    }
+    return indices.count == values.count && Set(indices).count == indices.count ? indices : nil
   }
 
   private func deletePost(_ request: Request) async throws -> Response {

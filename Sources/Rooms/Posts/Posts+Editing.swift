@@ -49,7 +49,7 @@ extension Posts {
   }
 
   /// Locks a post until the transaction ends; nil if the viewer sees no such post.
-  private static func lock(
+  static func lock(
     _ id: PublicID, for viewer: Viewer, _ session: Session
   ) throws(PostgresError) -> (number: Int64, author: String)? {
     let rows = try session.execute(Store.statements["lock_post"], .text(id.description), viewer.parameter)

@@ -88,6 +88,27 @@ UPDATE asset SET public_id = given.public_id
 FROM unnest($1::bigint[], $2::uuid[]) AS given (id, public_id)
 WHERE asset.id = given.id
 
+-- name: sets_of_post
+SELECT asset_set_id, source_set_id FROM post WHERE id = $1::bigint
+
+-- name: copy_set
+-- A set of what the given one says, without its assets.
+INSERT INTO asset_set (public_id, definition, recipe, job)
+SELECT $2::uuid, definition, recipe, job FROM asset_set WHERE id = $1::bigint
+RETURNING id
+
+-- name: move_photos
+UPDATE asset SET asset_set_id = $2::bigint, place = given.place - 1
+FROM unnest($3::bigint[]) WITH ORDINALITY AS given (former, place)
+WHERE asset.asset_set_id = $1::bigint AND asset.place = given.former
+
+-- name: replace_sets
+-- Gives a post other sets, and returns those that it had.
+UPDATE post SET asset_set_id = $2::bigint, source_set_id = $3::bigint
+FROM (SELECT id, asset_set_id, source_set_id FROM post WHERE id = $1::bigint) AS former
+WHERE post.id = former.id
+RETURNING former.asset_set_id, former.source_set_id, NULL::text AS job
+
 -- name: calendar
 -- The latest post of each day of a month that has posts of the author, by days of the given time zone.
 WITH day AS (
