@@ -50,8 +50,8 @@ struct CollectionRoutes: RouteRoom {
         guard let created = try Collections.find(id, for: viewer, session)?.collection else {
           throw Self.notFound(.collection, id)
         }
-        return StoredSubmission(
-          created: try JSON.encode(CollectionResponse(created, urls)), at: CollectionResponse.path(id))
+        return try StoredSubmission(
+          created: created, CollectionResponse(created, urls), at: CollectionResponse.path(id))
       }
     }
     return stored.response

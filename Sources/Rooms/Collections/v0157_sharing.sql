@@ -33,3 +33,7 @@ BEGIN
 END $$;
 CREATE TRIGGER collection_member_answered AFTER UPDATE ON collection_member REFERENCING OLD TABLE AS asked NEW TABLE AS answered
   FOR EACH STATEMENT EXECUTE FUNCTION collection_member_answers();
+
+ALTER TABLE idempotent_answer
+  -- The version of what the request has made, for the repetitions of the request. NULL: it has none, or an older program made it.
+  ADD COLUMN tag text;

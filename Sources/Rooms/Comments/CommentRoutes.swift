@@ -57,8 +57,8 @@ struct CommentRoutes: RouteRoom {
       guard let comment = try Comments.insert(on: subject, for: viewer, author: author, text: text, session) else {
         throw Self.notFound(subject)
       }
-      return StoredSubmission(
-        created: try JSON.encode(CommentResponse(comment)), at: CommentResponse.path(comment.id, on: subject))
+      return try StoredSubmission(
+        created: comment, CommentResponse(comment), at: CommentResponse.path(comment.id, on: subject))
     }
     return stored.response
   }

@@ -67,18 +67,19 @@ struct MediaSubmissions: KitHolder {
         request, { try await finished(subject, stored.job, within: .seconds(seconds), request) })
     else { return response }
     response.status = .ok
-    response.body = .bytes(finished)
+    response.body = .bytes(finished.body)
+    response.headers["ETag"] = finished.tag
     response.headers["Preference-Applied"] = "wait=\(seconds)"
     return response
   }
 
-  /// Returns the JSON of a post or an image once its job has finished; nil if it has not within the limit.
+  /// Returns what is to say of a post or an image once its job has finished; nil if it has not within the limit.
   ///
   /// - Parameter job: nil: the job that the post or the image has.
   private func finished(
     _ subject: Subject, _ job: PublicID?, within limit: Duration, _ request: Request
-  ) async throws -> [UInt8]? {
-    func content() async throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
+  ) async throws -> SubjectContent? {
+    func content() async throws -> SubjectContent? {
       let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
       return try await database.run { try subject.content(viewer, urls, $0) }
     }
@@ -87,7 +88,7 @@ struct MediaSubmissions: KitHolder {
     guard let job, let ended = try await changes.jobs.end(of: job, within: limit), ended.state.isFinal else {
       return nil
     }
-    return try await content()?.body
+    return try await content()
   }
 
   /// Reads for how many seconds a request waits: by its parameter `wait`, or by its preference. A longer time is cut.

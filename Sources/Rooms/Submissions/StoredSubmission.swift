@@ -14,6 +14,8 @@ struct StoredSubmission: Sendable {
   let location: String?
   /// JSON.
   let body: [UInt8]
+  /// The header field `ETag`: the version in the response, which the next change names.
+  let tag: String?
   /// Whether the response is that of an earlier request with the same idempotency key.
   let isReplay: Bool
 
@@ -29,20 +31,22 @@ struct StoredSubmission: Sendable {
     status = content.isProcessing ? .accepted : .created
     location = subject.path
     body = content.body
+    tag = content.tag
     isReplay = false
   }
 
   /// Something without media, such as a comment, which has no job.
   ///
   /// - Parameters:
-  ///   - body: its JSON.
+  ///   - json: its JSON.
   ///   - path: its path.
-  init(created body: [UInt8], at path: String) {
+  init<Created: Versioned>(created: Created, _ json: some Encodable, at path: String) throws {
     subject = nil
     job = nil
     status = .created
     location = path
-    self.body = body
+    body = try JSON.encode(json)
+    tag = try created.entityTag().description
     isReplay = false
   }
 
@@ -53,20 +57,31 @@ struct StoredSubmission: Sendable {
     status = [Status.ok, .created, .accepted].first { $0.code == stored.status } ?? .ok
     location = stored.location
     body = stored.body
+    tag = stored.tag
     isReplay = true
   }
 
   /// The response as it is stored for repetitions of the request.
   var idempotentResponse: IdempotentResponse {
-    IdempotentResponse(status: status.code, location: location, body: body)
+    IdempotentResponse(status: status.code, location: location, body: body, tag: tag)
   }
 
   var response: Response {
     var headers: HeaderFields = ["Content-Type": "application/json", "Cache-Control": "no-store"]
-    if let location { headers["Location"] = location }
+    headers["Location"] = location
+    headers["ETag"] = tag
     if isReplay { headers["Idempotency-Replayed"] = "true" }
     return Response(status, headers: headers, body: .bytes(body))
   }
+}
+
+/// What a response says of a post or an image.
+struct SubjectContent: Sendable {
+  let job: PublicID?
+  let isProcessing: Bool
+  /// JSON.
+  let body: [UInt8]
+  let tag: String
 }
 
 extension Subject {
@@ -86,18 +101,22 @@ extension Subject {
     self = subject
   }
 
-  /// Reads the JSON of the post or the image, and the id of its job; nil if the viewer sees no such subject.
+  /// Reads the JSON of the post or the image, its version, and the id of its job; nil if the viewer sees no such subject.
   func content(
     _ viewer: Viewer, _ urls: MediaURLs, _ session: Session
-  ) throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
+  ) throws -> SubjectContent? {
     switch self {
     case .post(let id):
       try Posts.find(id, for: viewer, session).map {
-        ($0.job?.id, $0.status == .processing, try JSON.encode(PostResponse($0, urls)))
+        SubjectContent(
+          job: $0.job?.id, isProcessing: $0.status == .processing, body: try JSON.encode(PostResponse($0, urls)),
+          tag: try $0.entityTag().description)
       }
     case .image(let id):
       try Images.find(id, for: viewer, session).map {
-        ($0.job?.id, $0.status == .processing, try JSON.encode(ImageResponse($0, urls)))
+        SubjectContent(
+          job: $0.job?.id, isProcessing: $0.status == .processing, body: try JSON.encode(ImageResponse($0, urls)),
+          tag: try $0.entityTag().description)
       }
     }
   }

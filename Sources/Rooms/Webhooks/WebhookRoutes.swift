@@ -47,7 +47,8 @@ struct WebhookRoutes: RouteRoom {
     let (created, secret) = try await database.transaction {
       try Webhooks.create(url: url ?? "", kinds: kinds ?? [], $0)
     }
-    return try .uncached(WebhookResponse(created, secret: secret), .created, at: "/v1/webhooks/\(created.id)")
+    return try .versioned(
+      WebhookResponse(created, secret: secret), created, .created, at: "/v1/webhooks/\(created.id)")
   }
 
   private func change(_ request: Request) async throws -> Response {

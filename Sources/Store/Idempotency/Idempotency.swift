@@ -30,7 +30,8 @@ package enum Idempotency {
     let response = try body()
     try session.execute(
       Store.statements["insert_response"], .text(key.tenant), .text(key.key), .bytes(key.fingerprint.bytes),
-      .integer(response.status), .text(response.location), .bytes(response.body), .bytes(key.head?.bytes))
+      .integer(response.status), .text(response.location), .bytes(response.body), .bytes(key.head?.bytes),
+      .text(response.tag))
     return (response, false)
   }
 
@@ -95,14 +96,19 @@ package struct IdempotentResponse: Sendable, Hashable {
   package let location: String?
   /// JSON.
   package let body: [UInt8]
+  /// The header field `ETag`.
+  package let tag: String?
 
-  package init(status: Int, location: String?, body: [UInt8]) {
+  package init(status: Int, location: String?, body: [UInt8], tag: String? = nil) {
     self.status = status
     self.location = location
     self.body = body
+    self.tag = tag
   }
 
   init(_ row: Row) throws(PostgresError) {
-    self.init(status: try row.get("status"), location: try row.get("location"), body: try row.get("body"))
+    self.init(
+      status: try row.get("status"), location: try row.get("location"), body: try row.get("body"),
+      tag: try row.get("tag"))
   }
 }

@@ -54,7 +54,7 @@ FROM asset WHERE asset_set_id = ANY ($1::bigint[]) ORDER BY id
 SELECT pg_try_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 1)) AS held
 
 -- name: idempotent_response
-SELECT fingerprint, head, status, location, body FROM idempotent_answer
+SELECT fingerprint, head, status, location, body, tag FROM idempotent_answer
 WHERE tenant = $1 AND key = $2 AND created_at >= statement_timestamp() - make_interval(secs => $3::float8)
 
 -- name: await_standbys
@@ -63,11 +63,11 @@ WHERE tenant = $1 AND key = $2 AND created_at >= statement_timestamp() - make_in
 SELECT pg_logical_emit_message(true, 'take5', '')
 
 -- name: insert_response
-INSERT INTO idempotent_answer (tenant, key, fingerprint, status, location, body, head)
-VALUES ($1, $2, $3, $4::int, $5, $6, $7)
+INSERT INTO idempotent_answer (tenant, key, fingerprint, status, location, body, head, tag)
+VALUES ($1, $2, $3, $4::int, $5, $6, $7, $8)
 ON CONFLICT (tenant, key) DO UPDATE SET
   fingerprint = excluded.fingerprint, head = excluded.head, status = excluded.status, location = excluded.location, body = excluded.body,
-  created_at = clock_timestamp()
+  tag = excluded.tag, created_at = clock_timestamp()
 
 -- name: drop_expired_responses
 DELETE FROM idempotent_answer WHERE (tenant, key) IN (

@@ -98,7 +98,10 @@ struct OpenAPIDocument {
       if response.name < "300" {
         if response.value["content"] != .missing { headers.append(reference("Cache-Control")) }
         if isKept { headers.append(reference("ETag")) }
-        if isRepeatable { headers += [reference("Location"), reference("Idempotency-Replayed")] }
+        if isRepeatable {
+          let version = OrderedJSON.Member(name: "ETag", value: reference("headers", "Version"))
+          headers += [reference("Location"), version, reference("Idempotency-Replayed")]
+        }
       }
       var completed = response.value
       completed["headers"] = completed["headers"].adding(headers)

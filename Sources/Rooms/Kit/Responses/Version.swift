@@ -80,10 +80,14 @@ extension Response {
   }
 
   /// Returns the JSON of something that has a version, with the version in the header field `ETag`.
-  static func versioned(_ value: some Encodable, _ current: some Versioned, _ status: Status = .ok) throws -> Response {
+  static func versioned(
+    _ value: some Encodable, _ current: some Versioned, _ status: Status = .ok, at location: String? = nil
+  ) throws -> Response {
     let body = try JSON.encode(value)
     let tag = EntityTag(strong: "\(try current.entityTag().opaque).\(SHA256.digest(of: body).hex.prefix(32))")
-    return .json(status, body, headers: ["ETag": tag.description])
+    var headers: HeaderFields = ["ETag": tag.description]
+    headers["Location"] = location
+    return .json(status, body, headers: headers)
   }
 
   /// Returns JSON with what caches may do, unless it says so itself: the client keeps what GET returns, and asks each time whether it is
