@@ -102,8 +102,8 @@ def ordered(box):
 
 
 def closed(ring):
-    """Closes a ring, which a schema cannot require, and halves its width, so that it does not enclose a pole."""
-    return [[position[0] / 2, *position[1:]] for position in [*ring[:-1][:MAX_ITEMS], ring[0]]]
+    """Closes a ring, which a schema cannot require, and narrows it, so that it does not enclose a pole."""
+    return [[position[0] / 6, *position[1:]] for position in [*ring[:-1][:MAX_ITEMS], ring[0]]]
 
 
 def valid_area(area):
@@ -197,10 +197,30 @@ def valid_words(post):
 
 
 # The lists whose parameters depend on each other.
-DEPENDENT = {"/v1/collections", "/v1/places", "/v1/posts", "/v1/users"}
+DEPENDENT = {"/v1/collections", "/v1/map", "/v1/places", "/v1/posts", "/v1/users", "/v1/users/{id}/feed"}
 
 
-def valid_query(path, query):
+def valid_filters(filters, acts):
+    """Returns the filters of a list that go together; those of a feed have no author and no id."""
+    filters = {name: value for name, value in filters.items() if value is not None}
+    dropped = set()
+    if str(filters.get("friends")).lower() == "true":
+        dropped |= {"author", "id"} if acts else {"friends"}
+    if "near" in filters or not {"latitude", "longitude"} <= filters.keys():
+        dropped |= {"latitude", "longitude"}
+    if "near" not in filters and "latitude" in dropped:
+        dropped |= {"radius"} | ({"sort"} if filters.get("sort") == "distance" else set())
+    author = filters.get("author") or []
+    if filters.get("sort") == "taken" and ("author" in dropped or isinstance(author, list) and len(set(author)) != 1):
+        dropped |= {"sort"}
+    if filters.get("sort") in {"distance", "taken"}:
+        dropped |= {"updated_since"}
+    if "polygon" in filters:
+        dropped |= {"box"}
+    return {name: value for name, value in filters.items() if name not in dropped}
+
+
+def valid_query(path, query, acts):
     """Returns the parameters that a request may have together, which a schema cannot say."""
     if path in {"/v1/places", "/v1/users"} and query.get("id"):
         return {"id": query["id"]}
@@ -208,11 +228,7 @@ def valid_query(path, query):
         query = {"query": "ada", **query}
     if path == "/v1/collections":
         query = {**query, "user": SEEDS["users"]}
-    if "near" in query and query.get("sort") == "distance":
-        query = {name: value for name, value in query.items() if name != "updated_since"}
-    if "near" not in query:
-        query = {name: value for name, value in query.items() if name != "radius" and (name, value) != ("sort", "distance")}
-    return query
+    return valid_filters(query, acts)
 
 
 CASES = itertools.count()
@@ -268,7 +284,7 @@ def correct(case):
     if case.query and "box" in case.query and is_valid(case, ParameterLocation.QUERY):
         case.query["box"] = ordered(case.query["box"])
     if case.path in DEPENDENT and case.method.upper() == "GET" and is_valid(case, ParameterLocation.QUERY):
-        case.query = valid_query(case.path, case.query or {})
+        case.query = valid_query(case.path, case.query or {}, acts)
     # An upload is seen by the user that it belongs to.
     if case.path.startswith("/v1/uploads") and case.headers and is_valid(case, ParameterLocation.HEADER):
         case.headers.pop("Take5-User", None)
@@ -277,7 +293,12 @@ def correct(case):
         unknown = {name: {"upload": UNKNOWN_ID} for name in MEDIA if case.body.get(name) == ""}
         case.body = {**case.body, **unknown}
     if case.path == "/v1/posts/search" and isinstance(case.body, dict) and is_valid(case, ParameterLocation.BODY):
-        case.body = {**case.body, "polygon": valid_area(case.body["polygon"])}
+        body = valid_filters(case.body, acts)
+        if "polygon" in body:
+            body["polygon"] = valid_area(body["polygon"])
+        if "box" in body:
+            body["box"] = ordered(body["box"])
+        case.body = body
     if case.path == "/v1/posts" and isinstance(case.body, dict) and is_valid(case, ParameterLocation.BODY):
         if case.media_type == "multipart/form-data":
             case.body = valid_post(case.body)

@@ -64,8 +64,8 @@ struct PlaceRoutes: RouteRoom {
       guard let place = try Places.create(description, for: viewer, session) else {
         throw Self.notFound(.place, "")
       }
-      return StoredSubmission(
-        created: try JSON.encode(StoredPlaceResponse(place, urls)), at: StoredPlaceResponse.path(place.id))
+      return try StoredSubmission(
+        created: place, StoredPlaceResponse(place, urls), at: StoredPlaceResponse.path(place.id))
     }.response
   }
 

@@ -8,8 +8,11 @@ extension PostListQuery {
   var statement: Statement {
     let conditions = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
     if filter.order == .distance {
+      // OFFSET keeps the planner from the index of positions.
+      let people = people.map { "(SELECT post.* FROM \($0) AS keys (key) JOIN post ON post.author = keys.key OFFSET 0) AS post" }
       return Posts.statements["posts_by_distance"].filled(
-        conditions, ["conditions": conditions, "distance": Self.distance])
+        people == nil ? conditions : "people.\(conditions)",
+        ["source": people ?? "post", "conditions": conditions, "distance": Self.distance])
     }
     // OFFSET keeps the planner from another index, whose rows it would compare with those of the piece.
     let source = sorted.map { "(SELECT * FROM post WHERE position <@ $\($0)::polygon OFFSET 0) AS post" } ?? "post"
@@ -18,11 +21,11 @@ extension PostListQuery {
       return Posts.statements["posts_by_cell"].filled(
         within + conditions, ["source": source, "conditions": conditions])
     }
-    func list(_ suffix: String, limit: String = "$6::int") -> Statement {
+    func list(_ suffix: String, limit: String = "$6::int", besides condition: String = "") -> Statement {
       Posts.statements["posts"].filled(
         suffix,
         [
-          "source": source, "conditions": conditions, "time": time,
+          "source": source, "conditions": conditions + condition, "time": time,
           "since": filter.order == .taken ? time : "created_at",
           "distance": filter.near == nil ? "NULL::bigint" : Self.distance, "limit": limit,
         ])
@@ -33,8 +36,8 @@ extension PostListQuery {
       let latest = list("latest", limit: "1").text
       rows = "(\(Posts.statements["newest_keys"].filled(keys.name, ["keys": rows, "latest": latest]).text))"
     }
-    return Posts.statements["posts_by_key"].filled(
-      "\(keys.name).\(conditions)", ["keys": rows, "list": list("key").text])
+    let each = list("key", besides: keys.areMany ? " AND \(time) >= keys.since" : "").text
+    return Posts.statements["posts_by_key"].filled("\(keys.name).\(conditions)", ["keys": rows, "list": each])
   }
 
   /// The column whose latest come first.
@@ -53,12 +56,14 @@ extension PostListQuery {
     var areMany = false
   }
 
+  /// A user and the friends, as rows.
+  static let friends = "(SELECT $::text UNION ALL SELECT target FROM relation WHERE user_id = $ AND kind = 'friend')"
+
   /// Nil if there is one range.
   var keys: Keys? {
     if filter.order != .newest || sorted != nil || isCounted { return nil }
     if let user = filter.feed, filter.place == nil {
-      let rows = "(SELECT $::text UNION ALL SELECT target FROM relation WHERE user_id = $ AND kind = 'friend')"
-      return Keys(name: "of_feed", column: "author", rows: rows, parameter: .text(user), areMany: true)
+      return Keys(name: "of_feed", column: "author", rows: Self.friends, parameter: .text(user), areMany: true)
     }
     if isByPlace {
       let rows = """

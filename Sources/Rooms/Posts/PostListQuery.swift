@@ -13,6 +13,8 @@ struct PostListQuery {
   private(set) var sorted: Int?
   /// Whether the list reads the posts of each place of its category.
   let isByPlace: Bool
+  /// The authors whose posts a list by distance sorts, as rows; nil: it reads posts in the order of the index of positions.
+  private(set) var people: String?
   /// Whether posts are counted by the cells of a map, in no order.
   let isCounted: Bool
 
@@ -27,12 +29,16 @@ struct PostListQuery {
   /// latest.
   static let maxPlaces = 1000
 
+  /// The number of friends up to which a list by distance sorts the posts of all of them.
+  static let maxFriends = 200
+
   /// The beginning of the year 1 and the end of the year 9999, in microseconds since 1970-01-01 UTC.
   private static let times: (first: Int64, last: Int64) = (-62_135_596_800_000_000, 253_402_300_799_000_000)
 
   /// - Parameters:
   ///   - nearest: of a list by distance, what is read for the piece.
-  ///   - isCrowded: whether the posts of the piece are read in their order, because it has more than are sorted.
+  ///   - isCrowded: whether the posts of the piece are read in their order, because it has more than are sorted; by distance, those of the
+  ///     filter's people are, who have fewer.
   ///   - cells: the map cells whose posts are read in their order; nil: the posts of all cells are filtered.
   ///   - isByPlace: whether the posts of each place of the filter's category are read in their order.
   ///   - level: the level of a map, by whose cells posts are counted; nil: posts are listed.
@@ -78,6 +84,7 @@ struct PostListQuery {
       require("updated_at >= $::timestamptz", .timestamp(microseconds: since))
       if let to = filter.to { require("created_at < $::timestamptz", .timestamp(microseconds: to)) }
     }
+    if nearest != nil && isCrowded { readPeople() }
     addConditions(isSorted: isSorted)
     if let piece {
       if isSorted {
@@ -94,6 +101,11 @@ struct PostListQuery {
       }
     }
     if let keys { parameters.append(keys.parameter) }
+  }
+
+  private mutating func readPeople() {
+    parameters.append(filter.feed.map(Parameter.text) ?? .texts(filter.authors))
+    people = (filter.feed == nil ? "unnest($::text[])" : Self.friends).replacing("$", with: "$\(parameters.count)")
   }
 
   /// The map cells of a crowded piece, as they are read one after the other: first the one in its middle, whose posts say how new those
@@ -113,7 +125,7 @@ struct PostListQuery {
     if let keys { conditions.append("\(keys.column) = keys.key") }
     if authors.count == 1 { require("author = $", .text(authors[0])) }
     if authors.count > 1, keys?.column != "author" { require("author = ANY ($::text[])", .texts(authors)) }
-    if let user = filter.feed, keys?.column != "author" { require(ofFeed(isSorted: isSorted), .text(user)) }
+    if let user = filter.feed, people == nil, keys?.column != "author" { require(ofFeed(isSorted: isSorted), .text(user)) }
     if let cells, keys?.column != "map_cell" { require("map_cell = ANY ($::int[])", .integers(cells.map(Int64.init))) }
     if !filter.ids.isEmpty { require("public_id = ANY ($::uuid[])", .texts(filter.ids.map(\.description))) }
     if let place = filter.place { require("place_id = $", .text(place)) }
@@ -134,7 +146,7 @@ struct PostListQuery {
   /// place, each asks for its author.
   private func ofFeed(isSorted: Bool) -> String {
     isCounted && !isSorted && filter.place == nil
-      ? "author IN (SELECT $::text UNION ALL SELECT target FROM relation WHERE user_id = $ AND kind = 'friend')"
+      ? "author IN \(Self.friends)"
       : """
       (author = $ OR (SELECT true FROM relation
         WHERE relation.user_id = $ AND relation.target = post.author AND relation.kind = 'friend') IS NOT NULL)

@@ -20,9 +20,11 @@ SELECT found.* FROM {keys} AS keys (key) CROSS JOIN LATERAL ({list}) AS found
 ORDER BY found.listed_at DESC, found.id DESC LIMIT $6::int
 
 -- name: newest_keys(keys, latest)
--- Of thousands of friends, a page has posts only of those whose latest posts are the newest.
-SELECT keys.key FROM {keys} AS keys (key) CROSS JOIN LATERAL ({latest}) AS latest
-ORDER BY latest.listed_at DESC, latest.id DESC LIMIT $6::int
+-- Of thousands of friends, a page has posts only of those whose latest posts are the newest, and none that is older than all of these.
+SELECT key, CASE WHEN count(*) OVER () = $6::int THEN min(listed_at) OVER () ELSE '-infinity' END AS since
+FROM (
+  SELECT keys.key, latest.listed_at FROM {keys} AS keys (key) CROSS JOIN LATERAL ({latest}) AS latest
+  ORDER BY latest.listed_at DESC, latest.id DESC LIMIT $6::int) AS newest
 
 -- name: posts_by_cell(source, conditions)
 -- How many posts of a list lie in each cell of a level of the map, which are numbered as in ActivityMap.swift.
@@ -43,12 +45,16 @@ SELECT count(*) AS found FROM (SELECT 1 FROM post WHERE position <@ $1::polygon 
 -- How many places have a category, as far as LIMIT counts.
 SELECT count(*) AS found FROM (SELECT 1 FROM place WHERE categories @> ARRAY[$1] AND is_known LIMIT $2::int) AS within
 
--- name: posts_by_distance(conditions, distance)
+-- name: friends_of
+-- How many friends a user has, as far as LIMIT counts.
+SELECT count(*) AS found FROM (SELECT 1 FROM relation WHERE user_id = $1 AND kind = 'friend' LIMIT $2::int) AS friends
+
+-- name: posts_by_distance(source, conditions, distance)
 -- Those near a point, the nearest first, by the distance from it on a great circle, in millimeters. As many are read as $13 says, in the
 -- order of an index: NearestFirst knows whether these are enough.
 SELECT *, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
   SELECT {post_columns}, {distance} AS distance, position <-> point($12::float8, $8::float8) AS degrees
-  FROM post
+  FROM {source}
   WHERE {conditions} AND created_at < $1::timestamptz AND created_at >= $3::timestamptz
     AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
     AND {distance} <= $10::bigint AND ({distance}, id) > ($11::bigint, $2::bigint)

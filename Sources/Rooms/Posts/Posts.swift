@@ -119,8 +119,9 @@ package enum Posts: RecordRoom {
   ) throws -> [Row] {
     if filter.order == .distance, let near = filter.near, let piece {
       var nearest = NearestFirst(near, piece, limit: page.limit)
+      let isByPeople = try isOfFew(filter, session) && isCrowded(piece, session)
       return try nearest.rows { nearest in
-        let query = PostListQuery(filter, viewer, piece, page, nearest)
+        let query = PostListQuery(filter, viewer, piece, page, nearest, isCrowded: isByPeople)
         return Array(try session.execute(query.statement, query.parameters))
       }
     }
@@ -148,6 +149,14 @@ package enum Posts: RecordRoom {
       }
     }
     return rows
+  }
+
+  /// Whether a list has posts of some authors, or of few friends: there may be many others near a point, and these few far away.
+  private static func isOfFew(_ filter: PostFilter, _ session: Session) throws -> Bool {
+    guard let user = filter.feed else { return !filter.authors.isEmpty }
+    let rows = try session.execute(
+      Self.statements["friends_of"], .text(user), .integer(Int64(PostListQuery.maxFriends + 1)))
+    return try rows.first?.get("found", as: Int.self) ?? 0 <= PostListQuery.maxFriends
   }
 
   /// Whether a list of the posts of a category, which no other condition makes short, reads those of each place that has it.
