@@ -77,6 +77,7 @@ struct StatementPlanTests {
       Probe(Events.statements["events"], "'eve', 0, 500"), Probe(Events.statements["first_position"]),
       Probe(Events.statements["events_of_all"], "\(rows), 500"),
       Probe(Tokens.statements["valid_user_tokens"], "'{\(uuid.dropFirst().dropLast())}'"),
+      Probe(Tokens.statements["note_uses"], "'{\(uuid.dropFirst().dropLast())}', 3600"),
       Probe(JobQueue.observing["depths"], counting: "job"),
     ]
   }
