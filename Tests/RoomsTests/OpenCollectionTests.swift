@@ -42,7 +42,7 @@ struct OpenCollectionTests {
       #expect(try await Self.statuses(api, paths[0]) == [200, 404, 404])
       #expect(try await Self.statuses(api, paths[1]) == [200, 200, 404])
       #expect(try await Self.statuses(api, paths[2]) == [200, 200, 200])
-      #expect(try await api.get(paths[2]).status == 401 && api.get("\(paths[2])?link=t5l_wrong").status == 401)
+      for path in [paths[2], "\(paths[2])?link=t5l_wrong"] { #expect(try await api.get(path).status == 401) }
       #expect(try await Self.profile(api, as: "ada") == ["public", "friends", "private"])
       #expect(try await Self.profile(api, as: "bob") == ["public", "friends"])
       #expect(try await Self.profile(api, as: "eve") == ["public"])
