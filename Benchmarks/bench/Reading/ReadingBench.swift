@@ -13,8 +13,18 @@ struct ReadingBench: Sendable {
 
   let folder: String
 
-  /// The costs of the queries of one pass over one database, by shape.
-  private typealias Costs = [ReadingShape: [ReadingCost]]
+  /// A query, and whether the client wants what its screen shows besides.
+  private struct Query: Hashable {
+    let shape: ReadingShape
+    var includes = false
+
+    static let all = ReadingShape.allCases.flatMap { shape in
+      [Query(shape: shape)] + (shape.parts.isEmpty ? [] : [Query(shape: shape, includes: true)])
+    }
+  }
+
+  /// The costs of the queries of one pass over one database.
+  private typealias Costs = [Query: [ReadingCost]]
 
   /// All figures: that of all queries, and that of each shape.
   func findings() async throws -> (figures: [Finding], observations: [Finding]) {
@@ -24,12 +34,14 @@ struct ReadingBench: Sendable {
       Figure("read.p99", "the 99th percentile of the time of all queries at 1,000,000 posts, ms", .atMost(10)),
       passes.map { Self.p99(times($0.large)) },
       details: [Finding.Detail("at 100,000, ms", passes.map { Self.p99(times($0.small)) })])
-    let shapes = ReadingShape.allCases.map { shape in
-      let few = passes.map { $0.small[shape] ?? [] }
-      let many = passes.map { $0.large[shape] ?? [] }
+    let shapes = Query.all.map { query in
+      let shape = query.shape
+      let few = passes.map { $0.small[query] ?? [] }
+      let many = passes.map { $0.large[query] ?? [] }
       return Finding(
         Figure(
-          "read.\(shape.rawValue).buffers", "\(shape.meaning): the pages touched at 1,000,000 posts against 100,000",
+          "read.\(shape.rawValue).\(query.includes ? "included." : "")buffers",
+          "\(shape.meaning)\(query.includes ? ", with what a screen shows besides" : ""): the pages touched at 1,000,000 posts against 100,000",
           .atMost(1.5)),
         zip(many, few).map { Self.mean($0.map(\.buffers)) / Self.mean($1.map(\.buffers)) },
         details: [
@@ -39,26 +51,38 @@ struct ReadingBench: Sendable {
           Finding.Detail("p99, ms", many.map { Self.p99($0.map(\.milliseconds)) }),
         ])
     }
-    let pages = { (costs: Costs, shape: ReadingShape) in Self.mean((costs[shape] ?? []).map(\.buffers)) }
+    let pages = { (costs: Costs, shape: ReadingShape, includes: Bool) in
+      Self.mean((costs[Query(shape: shape, includes: includes)] ?? []).map(\.buffers))
+    }
+    let included = ReadingShape.allCases.filter { !$0.parts.isEmpty }.map { shape in
+      Finding(
+        Figure(
+          "read.\(shape.rawValue).include",
+          "\(shape.meaning): the pages touched with what a screen shows besides against those without it", .atMost(1.6)),
+        passes.map { pages($0.large, shape, true) / pages($0.large, shape, false) })
+    }
+    let polygons = Finding(
+      Figure("read.world_polygon.pages", "the pages touched for a polygon of the earth against one of a city", .atMost(3)),
+      passes.map { pages($0.large, .world, false) / pages($0.large, .city, false) })
     let maps = Finding(
       Figure("read.wide_map.pages", "the pages touched for a map of the earth against one of 0.2 degrees", .atMost(3)),
-      passes.map { pages($0.large, .wideMap) / pages($0.large, .narrowMap) },
+      passes.map { pages($0.large, .wideMap, false) / pages($0.large, .narrowMap, false) },
       details: [
         Finding.Detail(
           "time against time",
           passes.map { pass in
             let time = { (shape: ReadingShape) in
-              (pass.large[shape] ?? []).map(\.milliseconds).reduce(0, +)
+              (pass.large[Query(shape: shape)] ?? []).map(\.milliseconds).reduce(0, +)
             }
             return time(.wideMap) / time(.narrowMap)
           })
       ])
-    let indexes = ReadingShape.allCases.map { shape in
-      let used = passes.flatMap { $0.large[shape] ?? [] }.reduce(into: Set<String>()) { $0.formUnion($1.indexes) }
-      return "\(shape.rawValue): \(used.sorted().joined(separator: ", "))"
+    let indexes = Query.all.map { query in
+      let used = passes.flatMap { $0.large[query] ?? [] }.reduce(into: Set<String>()) { $0.formUnion($1.indexes) }
+      return "\(query.shape.rawValue)\(query.includes ? " with include" : ""): \(used.sorted().joined(separator: ", "))"
     }
     for line in indexes { Console.progress(line) }
-    return ([all, maps] + shapes, [])
+    return ([all, maps, polygons] + included + shapes, [])
   }
 
   /// Queries both databases alternately, so that other load of the machine affects both.
@@ -91,11 +115,11 @@ struct ReadingBench: Sendable {
       var costs: (small: Costs, large: Costs) = ([:], [:])
       for round in 0..<Self.roundsPerPass {
         let seed = UInt64(pass * Self.roundsPerPass + round)
-        for (shape, cost) in try await sendRound(to: small, Self.sizes.small, log, seed) {
-          costs.small[shape, default: []].append(cost)
+        for (query, cost) in try await sendRound(to: small, Self.sizes.small, log, seed) {
+          costs.small[query, default: []].append(cost)
         }
-        for (shape, cost) in try await sendRound(to: large, Self.sizes.large, log, seed) {
-          costs.large[shape, default: []].append(cost)
+        for (query, cost) in try await sendRound(to: large, Self.sizes.large, log, seed) {
+          costs.large[query, default: []].append(cost)
         }
       }
       if pass > 0 { passes.append(costs) }
@@ -106,15 +130,17 @@ struct ReadingBench: Sendable {
     return passes
   }
 
-  /// Sends one query of each shape.
+  /// Sends one query of each shape, and one with what a screen shows besides.
   private func sendRound(
     to pool: Pool, _ posts: Int, _ log: PlanLog, _ seed: UInt64
-  ) async throws -> [ReadingShape: ReadingCost] {
+  ) async throws -> [Query: ReadingCost] {
     try await pool.run { session in
       let data = ReadingData(posts: posts)
       let values = try ReadingValues(of: data, seed: seed, session)
-      return try ReadingShape.allCases.reduce(into: [:]) { costs, shape in
-        costs[shape] = try log.cost(in: session) { try shape.send(values, session) }
+      return try Query.all.reduce(into: [:]) { costs, query in
+        costs[query] = try log.cost(in: session) {
+          try query.shape.send(values, including: query.includes ? query.shape.parts : [], session)
+        }
       }
     }
   }

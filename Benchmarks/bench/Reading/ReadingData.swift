@@ -105,14 +105,15 @@ struct ReadingData: Sendable {
   private var insertPosts: String {
     """
     INSERT INTO post (public_id, kind, status, author, title, visibility, place_id, latitude, longitude, foreground,
-                      created_at, comment_count, reaction_count)
+                      created_at, comment_count, reaction_count, fields)
     SELECT gen_random_uuid(), (ARRAY['take5', 'photo', 'marker'])[1 + n % 3], 'ready',
       'user' || floor(\(users) * power(random(), 2))::int, 'Post ' || n,
       CASE WHEN random() < 0.8 THEN 'public' WHEN random() < 0.75 THEN 'friends' ELSE 'private' END,
       CASE WHEN n % 2 = 0 THEN 'place' || floor(\(places) * power(random(), 2))::int END,
       cos(city * 1.7) * 60 + (random() + random() - 1) * 0.3, sin(city * 2.3) * 179 + (random() + random() - 1) * 0.3,
       'front', to_timestamp(\(Self.end / 1_000_000)) - make_interval(secs => (\(posts) - n) * 86400.0 / \(Self.postsPerDay)),
-      n % 7, n % 5
+      n % 7, n % 5,
+      CASE WHEN n % 10 = 0 THEN jsonb_build_object('genre', (ARRAY['jazz', 'techno'])[1 + n / 10 % 2]) ELSE '{}' END
     FROM (
       SELECT n, CASE WHEN random() < 0.5 THEN 0 ELSE floor(random() * \(Self.cities))::int END AS city
       FROM generate_series(1, \(posts)) AS n) AS made
@@ -195,8 +196,8 @@ struct ReadingData: Sendable {
   private var insertCollections: String {
     """
     ALTER TABLE collection_item DISABLE TRIGGER USER; ALTER TABLE collection_member DISABLE TRIGGER USER;
-    INSERT INTO collection (public_id, kind, author, name, fields, item_count, member_count)
-    SELECT gen_random_uuid(), 'itinerary', 'user' || n, 'Trip ' || n, '{}', 10, 1
+    INSERT INTO collection (public_id, kind, author, name, fields, item_count, member_count, visibility)
+    SELECT gen_random_uuid(), 'itinerary', 'user' || n, 'Trip ' || n, '{}', 10, 1, (ARRAY['public', 'friends', 'private'])[1 + n / 5 % 3]
     FROM generate_series(0, \(users - 1), 5) AS n;
     INSERT INTO collection_item (collection_id, position, place_id, fields)
     SELECT DISTINCT ON (id, place) id, n, place, '{}'::jsonb FROM (

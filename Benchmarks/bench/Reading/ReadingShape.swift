@@ -29,6 +29,26 @@ enum ReadingShape: String, CaseIterable, Sendable {
   case wideMap = "wide_map"
   case collections
   case collection
+  case openCollections = "open_collections"
+  case feedInBox = "feed_in_box"
+  case category
+  case taken
+  case fields
+  case city = "city_polygon"
+  case world = "world_polygon"
+
+  /// What screens want with the records; empty: nothing.
+  var parts: Set<Inclusion.Part> {
+    switch self {
+    case .newest, .author, .place, .box, .polygon, .nearest, .feed, .post, .feedInBox, .category, .taken, .fields:
+      [.author, .mine, .place]
+    case .likesOfPost, .friends, .avatars, .profile, .search: [.author, .mine]
+    case .likesOfUser, .placesInBox, .placesByPosts: [.mine]
+    case .collections, .openCollections: [.author]
+    case .collection: [.author, .place]
+    case .calendar, .misspelled, .narrowMap, .wideMap, .city, .world: []
+    }
+  }
 
   /// A short description.
   var meaning: String {
@@ -55,14 +75,24 @@ enum ReadingShape: String, CaseIterable, Sendable {
     case .wideMap: "the activity of a week on the earth"
     case .collections: "the collections of a user, and those shared with the user"
     case .collection: "one collection with its items and its thumbnail"
+    case .openCollections: "the collections on the profile of a user"
+    case .feedInBox: "the newest posts of a user and the user's friends in a box of the map"
+    case .category: "the newest posts at places of a category"
+    case .taken: "a day of an author by the time of recording"
+    case .fields: "the posts of a day with a value of a field"
+    case .city: "the newest posts in a polygon of 0.24 degrees"
+    case .world: "the newest posts in a polygon of the earth"
     }
   }
 
   private static let zones = KnownTimeZones()
 
   /// Sends one such query with random values, with the functions of the API.
-  func send(_ values: ReadingValues, _ session: Session) throws {
+  ///
+  /// - Parameter parts: what the client wants with the records.
+  func send(_ values: ReadingValues, including parts: Set<Inclusion.Part>, _ session: Session) throws {
     let viewer = Viewer.user(values.viewer)
+    let inclusion = Inclusion(parts: parts, viewer: viewer, urls: .unsigned)
     var filter = PostFilter()
     switch self {
     case .newest: break
@@ -80,8 +110,23 @@ enum ReadingShape: String, CaseIterable, Sendable {
       filter.near = values.near
       filter.order = .distance
     case .feed: filter.feed = values.viewer
+    case .feedInBox:
+      filter.feed = values.viewer
+      filter.area = values.box
+    case .category: filter.category = "museum"
+    case .taken:
+      filter.authors = [values.user]
+      filter.order = .taken
+      filter.from = values.time
+      filter.to = values.time + 86_400_000_000
+    case .fields:
+      filter.from = values.time
+      filter.to = values.time + 86_400_000_000
+      filter.fields = try FieldFilter(["genre": .equal(.text("jazz"))])
+    case .city: filter.area = values.polygon
+    case .world: filter.area = values.world
     case .avatars:
-      _ = try People.list(values.users, for: viewer, session)
+      _ = try inclusion.read(People.list(values.users, for: viewer, session), session)
       return
     case .calendar:
       _ = try Posts.calendar(
@@ -89,18 +134,18 @@ enum ReadingShape: String, CaseIterable, Sendable {
         zones: Self.zones, session)
       return
     case .post:
-      _ = try Posts.find(values.post, for: viewer, session)
+      _ = try inclusion.read([Posts.find(values.post, for: viewer, session)].compactMap(\.self), session)
       return
-    case .likesOfPost: return try Self.list("like", to: values.post.description, viewer, session)
-    case .likesOfUser: return try Self.list("like", of: values.user, viewer, session)
-    case .friends: return try Self.list("friend", of: values.user, viewer, session)
+    case .likesOfPost: return try Self.list("like", to: values.post.description, inclusion, session)
+    case .likesOfUser: return try Self.list("like", of: values.user, inclusion, session)
+    case .friends: return try Self.list("friend", of: values.user, inclusion, session)
     case .profile:
-      _ = try People.find(values.user, for: viewer, session)
+      _ = try inclusion.read([People.find(values.user, for: viewer, session)].compactMap(\.self), session)
       return
     case .placesInBox, .placesByPosts:
       var places = PlaceFilter()
       places.area = self == .placesInBox ? values.placeBox : values.earth
-      _ = try Places.list(places, for: viewer, PageRequest(), session)
+      _ = try inclusion.read(Places.list(places, for: viewer, PageRequest(), session).items, session)
       return
     case .narrowMap, .wideMap:
       let start = Date(timeIntervalSince1970: Double(values.time) / 1e6)
@@ -110,31 +155,40 @@ enum ReadingShape: String, CaseIterable, Sendable {
       _ = try Places.activity(map, session)
       return
     case .collections:
-      _ = try Collections.list(of: values.user, as: [.author, .editor, .viewer], kind: nil, PageRequest(), session)
+      let page = try Collections.list(
+        of: values.user, as: [.author, .editor, .viewer], kind: nil, PageRequest(), session)
+      _ = try inclusion.read(page.items, session)
+      return
+    case .openCollections:
+      let page = try Collections.list(ofAuthor: values.user, kind: nil, for: viewer, PageRequest(), session)
+      _ = try inclusion.read(page.items, session)
       return
     case .collection:
-      _ = try Collections.find(values.collection, for: .unrestricted, session)
+      let found = try Collections.find(values.collection, for: .unrestricted, session)
+      _ = try inclusion.read([found].compactMap(\.self), session)
       return
     case .search, .misspelled:
       let text = self == .search ? values.beginning : values.misspelled
-      _ = try People.list(like: text, for: viewer, limit: 20, session)
+      _ = try inclusion.read(People.list(like: text, for: viewer, limit: 20, session), session)
       return
     }
-    _ = try Posts.list(filter, for: viewer, PageRequest(), session)
+    _ = try inclusion.read(Posts.list(filter, for: viewer, PageRequest(), session).items, session)
   }
 
   private static func list(
-    _ kind: String, of user: String, _ viewer: Viewer, _ session: Session
+    _ kind: String, of user: String, _ inclusion: Inclusion, _ session: Session
   ) throws {
     guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
-    _ = try Relations.list(of: user, kind, .established, for: viewer, PageRequest(), session)
+    let page = try Relations.list(of: user, kind, .established, for: inclusion.viewer, PageRequest(), session)
+    _ = try inclusion.read(page.items, session)
   }
 
   private static func list(
-    _ kind: String, to target: String, _ viewer: Viewer, _ session: Session
+    _ kind: String, to target: String, _ inclusion: Inclusion, _ session: Session
   ) throws {
     guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
-    _ = try Relations.list(to: target, kind, for: viewer, PageRequest(), session)
+    let page = try Relations.list(to: target, kind, for: inclusion.viewer, PageRequest(), session)
+    _ = try inclusion.read(page.items, session)
   }
 }
 
@@ -149,6 +203,7 @@ struct ReadingValues: Sendable {
   let placeBox: MapArea
   let polygon: MapArea
   let earth = MapArea(west: -180, south: -90, east: 180, north: 90)!
+  let world = MapArea(polygons: [[[.init(-180, -85), .init(180, -85), .init(180, 85), .init(-180, 85)]]])!
   let near: Nearness?
   let collection: PublicID
   let users: [String]

@@ -1,7 +1,7 @@
 internal import Model
 
 /// The JSON of what a response includes: the parts that its client wants, each by the ids of what it describes.
-struct Included: Encodable, Sendable {
+package struct Included: Encodable, Sendable {
   /// The state of the viewer.
   struct Mine: Encodable, Sendable {
     struct User: NilEncodable, Sendable {
@@ -24,6 +24,7 @@ struct IncludedUser: NilEncodable, Sendable {
   let id: String
   let userName: String?
   let name: String?
+  let fields: [String: FieldValue]
   /// The profile image by role; empty without one.
   var image: [Role: AssetResponse] = [:]
 }

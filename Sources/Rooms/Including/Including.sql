@@ -2,7 +2,7 @@
 
 -- name: named_users
 -- Users with their profile images, of which each asset has a row. A user who has blocked the viewer is not there.
-SELECT app_user.id, app_user.user_name, app_user.name, {asset_columns}
+SELECT app_user.id, app_user.user_name, app_user.name, app_user.fields, {asset_columns}
 FROM app_user LEFT JOIN asset ON asset.asset_set_id = {profile_image(app_user)}
 WHERE app_user.id = ANY ($1::text[]) AND {knows(app_user.id, $2)}
 ORDER BY app_user.id, asset.id

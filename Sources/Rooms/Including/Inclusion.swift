@@ -1,12 +1,12 @@
 internal import HTTPServer
-internal import Model
+package import Model
 package import Postgres
 package import Store
 
 /// What a client wants beside the records of a response, by the parameter `include`.
-struct Inclusion: Sendable {
+package struct Inclusion: Sendable {
   /// The values of the parameter.
-  enum Part: String, CaseIterable, Sendable {
+  package enum Part: String, CaseIterable, Sendable {
     /// The users that the records name.
     case author
     /// What the viewer has to the records, and to what they name.
@@ -15,12 +15,18 @@ struct Inclusion: Sendable {
     case place
   }
 
-  var parts: Set<Part> = []
-  let viewer: Viewer
+  let parts: Set<Part>
+  package let viewer: Viewer
   let urls: MediaURLs
 
+  package init(parts: Set<Part>, viewer: Viewer, urls: MediaURLs) {
+    self.parts = parts
+    self.viewer = viewer
+    self.urls = urls
+  }
+
   /// Reads what records name and the viewer sees; nil if the client wants nothing.
-  func read<Record>(_ records: some Sequence<Record>, _ session: Session) throws -> Included? {
+  package func read<Record>(_ records: some Sequence<Record>, _ session: Session) throws -> Included? {
     guard !parts.isEmpty else { return nil }
     let records = records.compactMap { $0 as? any Naming }
     let named = records.flatMap(\.named)
@@ -42,7 +48,8 @@ struct Inclusion: Sendable {
     var users: [String: IncludedUser] = [:]
     for row in try session.execute(Self.statements["named_users"], .texts(ids), viewer.parameter) {
       let id: String = try row.get("id")
-      var user = try users[id] ?? IncludedUser(id: id, userName: row.get("user_name"), name: row.get("name"))
+      var user = try users[id] ?? IncludedUser(
+          id: id, userName: row.get("user_name"), name: row.get("name"), fields: row.fields() ?? [:])
       if try row.get("role", as: String?.self) != nil {
         let asset = try Asset(row)
         // A profile image is public.

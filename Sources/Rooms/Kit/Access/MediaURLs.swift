@@ -41,6 +41,9 @@ package struct MediaURLs: Sendable {
   /// In seconds since 1970-01-01 UTC.
   private let now: Int
 
+  /// Without signatures, for what no client receives.
+  package static let unsigned = MediaURLs(keys: [], reader: Reader(name: "", keyHash: ""), now: 0)
+
   init(keys: [SigningKey], reader: Reader, now: Int) {
     self.keys = keys
     self.reader = reader
