@@ -9,7 +9,9 @@ extension PostListQuery {
     let conditions = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
     if filter.order == .distance {
       // OFFSET keeps the planner from the index of positions.
-      let people = people.map { "(SELECT post.* FROM \($0) AS keys (key) JOIN post ON post.author = keys.key OFFSET 0) AS post" }
+      let people = people.map {
+        "(SELECT post.* FROM \($0) AS keys (key) JOIN post ON post.author = keys.key OFFSET 0) AS post"
+      }
       return Posts.statements["posts_by_distance"].filled(
         people == nil ? conditions : "people.\(conditions)",
         ["source": people ?? "post", "conditions": conditions, "distance": Self.distance])

@@ -125,7 +125,9 @@ struct PostListQuery {
     if let keys { conditions.append("\(keys.column) = keys.key") }
     if authors.count == 1 { require("author = $", .text(authors[0])) }
     if authors.count > 1, keys?.column != "author" { require("author = ANY ($::text[])", .texts(authors)) }
-    if let user = filter.feed, people == nil, keys?.column != "author" { require(ofFeed(isSorted: isSorted), .text(user)) }
+    if let user = filter.feed, people == nil, keys?.column != "author" {
+      require(ofFeed(isSorted: isSorted), .text(user))
+    }
     if let cells, keys?.column != "map_cell" { require("map_cell = ANY ($::int[])", .integers(cells.map(Int64.init))) }
     if !filter.ids.isEmpty { require("public_id = ANY ($::uuid[])", .texts(filter.ids.map(\.description))) }
     if let place = filter.place { require("place_id = $", .text(place)) }
