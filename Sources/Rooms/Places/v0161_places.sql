@@ -29,16 +29,15 @@ CREATE TRIGGER place_rating_changed AFTER INSERT OR DELETE OR UPDATE OF halves O
 -- Whether the app has no other name for the place: then its author alone describes it, besides clients that act as no user.
 ALTER TABLE place ADD COLUMN is_own boolean NOT NULL DEFAULT false;
 
--- As before; of an own place no posts count.
+-- As before; of an own place no posts count, and what a client that acts as no user leaves out is what the author says.
 CREATE OR REPLACE FUNCTION agree_on_place(asked text) RETURNS void LANGUAGE sql AS $$
   WITH said AS MATERIALIZED (
     SELECT counted.* FROM generate_series(0, 2) AS level (rank) CROSS JOIN LATERAL (
       SELECT * FROM place_description AS description
       WHERE description.place_id = asked AND description.rank = level.rank ORDER BY description.number LIMIT 50) AS counted
-    WHERE CASE counted.rank
-      WHEN 0 THEN true
-      WHEN 1 THEN NOT (SELECT is_own FROM place WHERE place.id = asked)
-      ELSE NOT EXISTS (SELECT FROM place_description AS final WHERE final.place_id = asked AND final.rank = 0) END),
+    WHERE CASE WHEN (SELECT is_own FROM place WHERE place.id = asked) THEN counted.rank <> 1
+      ELSE counted.rank < 2
+        OR NOT EXISTS (SELECT FROM place_description AS final WHERE final.place_id = asked AND final.rank = 0) END),
   located AS MATERIALIZED (SELECT rank, number, latitude, longitude FROM said WHERE latitude IS NOT NULL)
   UPDATE place SET
     name = (
