@@ -158,7 +158,9 @@ struct ModeratedSubjectTests {
   @Test("a collection is reported by a member and hidden from all but its author, and approval restores it")
   func collections() async throws {
     try await ModerationTests.with { api in
-      for user in ["ada", "bob"] { _ = try await ModerationTests.send(api, "PUT", "/v1/users/\(user)", as: user, "{}") }
+      for user in ["ada", "bob", "eve"] {
+        _ = try await ModerationTests.send(api, "PUT", "/v1/users/\(user)", as: user, "{}")
+      }
       let trip = #"{"kind":"itinerary","name":"Buy gold","items":[{"place":"gate"}]}"#
       let created = try await ModerationTests.send(api, "POST", "/v1/collections", as: "ada", trip)
       let path = try #require(created.headers["location"])
@@ -168,13 +170,23 @@ struct ModeratedSubjectTests {
       #expect(
         try await ModerationTests.send(api, "PUT", "\(path)/members/bob", as: "ada", #"{"role":"editor"}"#).status
           == 204)
+      let invitation = #"{"role":"viewer","invite":true}"#
+      #expect(try await ModerationTests.send(api, "PUT", "\(path)/members/eve", as: "ada", invitation).status == 204)
       #expect(try await ModerationTests.send(api, "POST", "/v1/reports", as: "bob", report).status == 201)
       let link = try #require(try await ModerationTests.send(api, "POST", "\(path)/link", as: "ada").json["url"].text)
       let opened = try #require(try await ModerationTests.cases(api).first)
       #expect(opened["collection"].text == id && opened["url"].text == path && opened["author"].text == "ada")
       try await ModerationTests.decide(api, #""collection":"\#(id)""#, "hide")
       #expect(try await ModerationTests.send(api, "GET", path, as: "bob").status == 404)
-      #expect(try await ModerationTests.send(api, "GET", "\(path)/comments", as: "bob").status == 404)
+      for inner in ["comments", "members", "activity"] {
+        #expect(try await ModerationTests.send(api, "GET", "\(path)/\(inner)", as: "bob").status == 404, "\(inner)")
+      }
+      func accept() async throws -> Int {
+        try await ModerationTests.send(api, "PUT", "\(path)/members/eve", as: "eve", #"{"state":"accepted"}"#).status
+      }
+      let invited = try await ModerationTests.send(api, "GET", "/v1/collections?state=invited", as: "eve").json["items"]
+      #expect(invited.elements.isEmpty)
+      #expect(try await accept() == 404)
       #expect(try await ModerationTests.send(api, "GET", "/v1/collections", as: "bob").json["items"].elements.isEmpty)
       #expect(try await api.get(link).status == 401)
       #expect(try await ModerationTests.send(api, "GET", path, as: "ada").status == 200)
@@ -182,6 +194,7 @@ struct ModeratedSubjectTests {
       try await ModerationTests.decide(api, #""collection":"\#(id)""#, "approve")
       #expect(try await ModerationTests.send(api, "GET", path, as: "bob").json["role"].text == "editor")
       #expect(try await api.get(link).status == 200)
+      #expect(try await accept() == 204)
     }
   }
 }
