@@ -20,7 +20,7 @@ package enum People: RecordRoom {
 
   package static let schema = [PackageResources.People_schema_sql]
 
-  package static let migrations = [Migration(version: 162, name: "order", PackageResources.v0162_order_sql)]
+  package static let migrations = [Migration(version: 160, name: "order", PackageResources.v0160_order_sql)]
 
   /// Whether something of a user is stored: not every one has a profile or posts.
   private static let isMentioned = Statement(

@@ -18,7 +18,7 @@ package enum Places: RecordRoom {
 
   package static let migrations = [
     Migration(version: 156, name: "places_of_friends", PackageResources.v0156_places_of_friends_sql),
-    Migration(version: 161, name: "places", PackageResources.v0161_places_sql),
+    Migration(version: 159, name: "places", PackageResources.v0159_places_sql),
   ]
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }
