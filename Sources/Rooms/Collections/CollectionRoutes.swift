@@ -92,15 +92,17 @@ struct CollectionRoutes: RouteRoom {
     var reader = QueryReader(request.target)
     let kind = reader.text("kind")
     let page = reader.page()
+    let inclusion = try inclusion(of: StoredCollection.self, &reader, request)
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
-    let collections = try await queryList { session in
+    let found = try await queryList { session in
       try People.find(author, for: viewer, session).map { _ in
-        try Collections.list(ofAuthor: author, kind: kind, for: viewer, page, session)
+        let collections = try Collections.list(ofAuthor: author, kind: kind, for: viewer, page, session)
+        return (collections, try inclusion.read(collections.items, session))
       }
     }
-    guard let collections else { throw Self.notFound(.user, author) }
-    return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) })
+    guard let (collections, included) = found else { throw Self.notFound(.user, author) }
+    return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) }, including: included)
   }
 
   private func readCollection(_ request: Request) async throws -> Response {

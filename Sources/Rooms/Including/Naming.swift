@@ -70,6 +70,10 @@ extension PlaceNote: Naming {
   var named: [RecordID] { [.place(place)] }
 }
 
+extension PlaceRating: Naming {
+  var named: [RecordID] { [.place(place)] }
+}
+
 extension CalendarDay: Naming {
   var itself: RecordID? { .post(post) }
 }

@@ -15,7 +15,7 @@ struct RatingRoutes: RouteRoom {
           try Places.ratings(by: user, page, session)
         }
       },
-      route("GET", single, access: .key([.read])) { request in
+      route("GET", single, access: .key([.read]), includes: true) { request in
         let (user, place) = try rated(request)
         return try await show(request, { $0 }, else: Self.ratingNotFound(place)) { _, session in
           try Places.rating(of: place, by: user, session)

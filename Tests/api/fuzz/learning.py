@@ -71,7 +71,8 @@ def learn_content(world, exchange, content):
         world.add("link", thing.values, thing.owner, thing.marker, query=dict(urllib.parse.parse_qsl(query)))
     if operation.id in ("register", "signIn") and "token" in content:
         name = re.search(rb'"user_name": "([^"]*)"', exchange.body)
-        world.add("account", {"token": content["token"]}, content.get("user"), name=name and name[1].decode("utf-8", "replace"))
+        world.add("account", {"token": content["token"]}, content.get("user"), name=name and name[1].decode("utf-8", "replace"),
+                  refresh=content.get("refresh_token"))
     if operation.id == "createEventTicket" and "ticket" in content:
         world.add("ticket", {}, owner, query={"ticket": content["ticket"]})
     if operation.id in ("listCases", "listJobs"):

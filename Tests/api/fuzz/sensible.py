@@ -55,7 +55,16 @@ def sensible(builder, operation, thing, actor, content, type):
             return chance.choice([{}, {"expires_in": 60}, {"grant": {"kinds": ["photo", "marker"], "bytes": 10_000}}]), None, EVERYBODY
         case "register":
             name = f"u{chance.randrange(10**9)}"
-            return {"user_name": name, "password": "correct horse", "email": f"{name}@example.org"}, None, EVERYBODY
+            return {"user_name": name, "password": "correct horse", "email": f"{name}@example.org", "refresh": True}, None, EVERYBODY
+        case "refreshSession":
+            account = world.draw("account", chance)
+            return {"refresh_token": account and account.facts.get("refresh") or "t5r_none"}, None, EVERYBODY
+        case "changeComment" | "changePlaceComment" | "changeCollectionComment":
+            return {"text": f"I say again {thing.marker or ''}"}, None, EVERYBODY
+        case "arrangePhotos":
+            return {"photos": [0]}, None, EVERYBODY
+        case "arrangeFavourites":
+            return {"places": []}, None, EVERYBODY
         case "saveDevice":
             is_hexadecimal = all(letter in "0123456789abcdefABCDEF" for letter in thing.values["token"])
             return {"platform": "apns" if is_hexadecimal else "fcm"}, None, EVERYBODY

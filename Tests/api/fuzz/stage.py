@@ -19,6 +19,8 @@ from world import FRIENDS
 UNREACHED = {
     "retryJob": "no fault makes a job wait for another attempt",
     "readVAPIDKey": "no worker has credentials of a provider",
+    "verifyEmail": "no webhook brings the code",
+    "resetForgottenPassword": "no webhook brings the code",
     "replayDelivery": "no endpoint takes a delivery, and one that fails is tried for days",
 }
 

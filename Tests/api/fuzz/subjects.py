@@ -28,7 +28,7 @@ class Subjects:
                 if operation.id == "resetPassword":
                     account = world.draw("account", chance)
                     return account and Thing(base, {"id": account.owner}, account.owner)
-                user = "zed" if operation.id in ("deleteUser", "revokeTokens") else chance.choice([*FRIENDS, "eve"])
+                user = "zed" if operation.id in ("deleteUser", "revokeTokens", "endOtherSessions") else chance.choice([*FRIENDS, "eve"])
                 return Thing(base, {"id": user}, user)
             case ["users", _, "friends" | "blocks" as kind, _]:
                 other = chance.choice([*FRIENDS, "zed"] if kind == "friends" else PEOPLE)
@@ -40,10 +40,13 @@ class Subjects:
                 return post and Thing(base, {"id": user, "other": post.values["id"]}, user)
             case ["users", _, "favourites", _]:
                 return Thing(base, {"id": user, "other": chance.choice(PLACES)}, user)
-            case ["users", _, "notes", _]:
+            case ["users", _, "notes" | "ratings", _]:
                 return Thing(base, {"id": user, "place": chance.choice(PLACES)}, user)
             case ["users", _, "devices", _]:
                 return Thing(base, {"id": user, "token": chance.choice(DEVICES)}, user)
+            case ["users", _, "sessions", _]:
+                token = world.draw("/v1/users/{id}/tokens/{token}", chance)
+                return token and Thing(base, {"id": token.values["id"], "session": token.values["token"]}, token.values["id"])
             case ["webhooks", _, "deliveries", _]:
                 webhook = world.draw("/v1/webhooks/{id}", chance)
                 return webhook and Thing(base, {**webhook.values, "delivery": chance.randrange(1000)}, user)
@@ -65,7 +68,7 @@ class Subjects:
         return world.draw(base, chance) or (Thing("", {}, user) if not base else None)
 
     def actor(self, operation, thing):
-        if operation.id in ("register", "signIn"):
+        if operation.id in ("register", "signIn", "refreshSession"):
             # Attempts are limited for each address.
             return Actor("anybody", address=f"10.{self.chance.randrange(1, 250)}.{self.chance.randrange(250)}.1")
         if thing.path in ("link", "ticket"):
