@@ -61,8 +61,9 @@ struct AppScene {
 
   init() async throws {
     let folder = try TemporaryFolder(prefix: "take5-apps")
+    let moment = try await EmptyStore.smallDefinition()
     try Descriptor(writing: "\(folder.path)/moments.json", replacing: true).write(
-      Descriptor(reading: EmptyStore.smallDefinition()).contents())
+      Descriptor(reading: moment).contents())
     try Descriptor(writing: "\(folder.path)/fields.json", replacing: true).write(Array(Self.fields.utf8))
     service = try await Service(["--accounts", "on", "--definitions", folder.path])
     let api = try service.api()

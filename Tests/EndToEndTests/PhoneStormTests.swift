@@ -1,3 +1,5 @@
+import Glibc
+import HTTPClient
 import HTTPTesting
 import Model
 import Platform
