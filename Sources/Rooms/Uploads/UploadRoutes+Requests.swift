@@ -78,7 +78,9 @@ extension UploadRoutes {
     let isObserved = !isHead && dialect == .draft && request.headers["Upload-Draft-Interop-Version"] == nil
     if isObserved {
       let state = try uploads.state(of: record)
-      return .json(.ok, try JSON.encode(UploadResponse(record, state, expiresAt: uploads.expiry(of: record))))
+      return .json(
+        .ok, try JSON.encode(UploadResponse(record, state, expiresAt: uploads.expiry(of: record))),
+        headers: ["Cache-Control": "no-store"])
     }
     let state = try await turns.take(record.id, request) {
       // Read again: the request that has ended may have changed it.
@@ -95,6 +97,7 @@ extension UploadRoutes {
       return Response(.noContent, headers: headers)
     }
     if isHead && request.method != "HEAD" { return Response(.ok, headers: headers) }
+    headers["Cache-Control"] = "no-store"
     return .json(.ok, try JSON.encode(UploadResponse(record, state, expiresAt: expiresAt)), headers: headers)
   }
 

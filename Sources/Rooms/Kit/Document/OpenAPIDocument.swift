@@ -64,7 +64,7 @@ struct OpenAPIDocument {
     let takesBody = own["requestBody"] != .missing
     let needsCredential = access.security != .array([])
     let responses = own["responses"]
-    let isKept = route.isKept(own)
+    let isKept = route.method == "GET" && isKept(responses["200"])
     let rules: [(code: String, name: String, applies: Bool)] = [
       ("204", "NoContent", !responses.members.contains { $0.name < "300" }),
       ("304", "NotModified", takes("Range") || isKept),
@@ -110,6 +110,13 @@ struct OpenAPIDocument {
     return operation
   }
 
+  /// Whether clients keep what GET returns: JSON, but for uploads, whose protocols forbid it, and the health of the service.
+  private func isKept(_ response: OrderedJSON) -> Bool {
+    let schema = response["content"]["application/json"]["schema"]
+    let isHealth = schema == reference("schemas", "Health")
+    return schema != .missing && !isHealth && response["headers"]["Upload-Offset"] == .missing
+  }
+
   private func reference(_ kind: String, _ name: String) -> OrderedJSON {
     .object([.init(name: "$ref", value: .string("#/components/\(kind)/\(name)"))])
   }
@@ -125,13 +132,6 @@ struct OpenAPIDocument {
 
 extension Route {
   fileprivate var documentedAccess: RouteAccess { access as? RouteAccess ?? .unlimited }
-
-  /// Whether clients keep the JSON of an operation: that of GET, but for uploads, whose protocols forbid it, and the health of the service.
-  fileprivate func isKept(_ own: OrderedJSON) -> Bool {
-    let ok = own["responses"]["200"]
-    return method == "GET" && !documentedAccess.isUnlimited && ok["content"]["application/json"] != .missing
-      && ok["headers"]["Upload-Offset"] == .missing
-  }
 }
 
 extension RouteAccess {
