@@ -64,7 +64,7 @@ extension FuzzTarget {
     let fields = try JSONBody.fields(of: bytes, part: "body")
     if let draft = try? RegistrationDraft(fields: fields) {
       expect(Profile.isUserName(draft.userName), "a user name of other characters")
-      expect(1...UserToken.maxLifetime ~= draft.expiresIn, "a lifetime that no token may have")
+      expect(1...UserToken.maxLifetime ~= draft.session.lifetime, "a lifetime that no token may have")
     }
     _ = try? SignInDraft(fields: fields)
     for needsFormer in [false, true] {
