@@ -329,7 +329,7 @@ struct CollectionTests {
   )
   func thumbnails() async throws {
     try await RunningAPI.with { api in
-      let fixture = try await AccessFixture(api, visibility: .public)
+      let fixture = try await AccessFixture(api, visibility: .private)
       func send(_ method: String, _ path: String, as user: String, _ body: String? = nil) async throws -> ClientResponse
       {
         try await UserClient.send(method, path, [("Take5-User", user)], body, api)

@@ -196,7 +196,7 @@ struct OpenAPITests {
     #expect(signIn["headers"].names == ["X-Request-Id", "WWW-Authenticate"])
     let post = document["paths"]["/v1/posts"]["post"]["responses"]["201"]
     #expect(
-      post["headers"].names == ["X-Request-Id", "Cache-Control", "Location", "Idempotency-Replayed"])
+      post["headers"].names == ["X-Request-Id", "Cache-Control", "Location", "ETag", "Idempotency-Replayed"])
   }
 
   @Test("the stored document does not say what follows from a route")

@@ -82,10 +82,11 @@ struct RevalidationTests {
       let version = try #require(before.split(separator: ".").first)
       #expect(after.hasPrefix("\(version)."))
       // Clients of earlier releases have tags without that of the JSON.
-      for outdated in ["\"other\"", "W/\(before)", "W/\(version)\"", "\(version)0\"", "\".\""] {
+      for outdated in ["\"other\"", "W/\"other\"", "\(version)0\"", "\".\""] {
         #expect(try await patch(outdated).status == 412, "\(outdated)")
       }
-      let changed = try await patch(before)
+      // A proxy that compresses makes the tag a weak one.
+      let changed = try await patch("W/\(before)")
       #expect(changed.status == 200)
       #expect(try await get(try #require(changed.headers["etag"])).status == 304)
       #expect(try await patch(before).status == 412)

@@ -28,8 +28,7 @@ struct SubmissionTests {
         post.names == [
           "id", "kind", "status", "author", "title", "caption", "visibility", "place", "location", "captured_at",
           "created_at", "updated_at", "alternative_text", "window", "offset_seconds", "foreground", "job", "counts",
-          "reasons", "assets",
-          "photos",
+          "reasons", "assets", "photos", "min_age", "fields",
         ])
       #expect(post["kind"] == .string("take5"))
       #expect(post["status"] == .string("processing"))

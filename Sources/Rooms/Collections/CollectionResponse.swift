@@ -46,17 +46,17 @@ struct CollectionResponse: Encodable {
 struct CollectionItemResponse: Encodable {
   let item: CollectionItem
 
-  private struct Hidden: NilEncodable {
-    let post: String?
-    let hidden: Bool
-  }
+  private enum HiddenKey: CodingKey { case post, hidden }
 
   func encode(to encoder: any Encoder) throws {
     var values = item.fields
     switch item.subject {
     case .place(let id): values["place"] = .text(id)
     case .post(let id): values["post"] = .text(id.description)
-    case .hidden: return try Hidden(post: nil, hidden: true).encode(to: encoder)
+    case .hidden:
+      var container = encoder.container(keyedBy: HiddenKey.self)
+      try container.encodeNil(forKey: .post)
+      return try container.encode(true, forKey: .hidden)
     }
     try values.encode(to: encoder)
   }

@@ -102,7 +102,7 @@ package enum Comments: RecordRoom {
     check: (Comment) throws -> Void
   ) throws -> Comment? {
     try Store.requireUsers(viewer.user, in: session)
-    guard try subject.lock(for: viewer, session) != nil,
+    guard try lock(subject, for: viewer, session) != nil,
       let former = try read(comment, on: subject, for: viewer, session)
     else { return nil }
     try viewer.require(owner: former.author)
