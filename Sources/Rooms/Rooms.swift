@@ -20,7 +20,8 @@ extension ControlAPI {
   static func routes(_ kit: Kit) -> [any RouteRoom] {
     [
       CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
-      TokenRoutes(kit: kit), SessionRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit), RatingRoutes(kit: kit),
+      TokenRoutes(kit: kit), SessionRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit),
+      RatingRoutes(kit: kit),
       CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit), WebhookRoutes(kit: kit), DeviceRoutes(kit: kit),
     ]
   }

@@ -65,8 +65,9 @@ struct AppScene {
     try Descriptor(writing: "\(folder.path)/moments.json", replacing: true).write(
       Descriptor(reading: moment).contents())
     try Descriptor(writing: "\(folder.path)/fields.json", replacing: true).write(Array(Self.fields.utf8))
-    service = try await Service(["--accounts", "on", "--definitions", folder.path])
-    let api = try service.api()
+    service = try await Service(
+      ["--accounts", "on", "--definitions", folder.path], environment: ["TAKE5_API_KEY": "stories"])
+    let api = try service.api(key: "stories")
     try await service.openWindow()
     ada = try await api.phone(of: "ada")
     eve = try await api.phone(of: "eve")
@@ -75,14 +76,16 @@ struct AppScene {
       PhotoFixture.image(width: 640, height: 480) { _, _ in (30, 180, 30) },
       exif: PhotoFixture.exif(orientation: 1, hasPosition: false))
     media = [
-      "front": try TemporaryFile.bytes(of: Clips.front.write()), "back": try TemporaryFile.bytes(of: Clips.back.write()),
+      "front": try TemporaryFile.bytes(of: Clips.front.write()),
+      "back": try TemporaryFile.bytes(of: Clips.back.write()),
       "photo": photo, "image": photo,
     ]
     let now = Date()
     let day = { (days: Double) in JSON.text(of: now.addingTimeInterval(days * 86_400)) }
     let month = String(JSON.text(of: now).prefix(7))
     values = [
-      "me": "ada", "friend": "bob", "stranger": "eve", "troll": "troll", "device": "phone:1", "place": "park", "today": day(-0.5),
+      "me": "ada", "friend": "bob", "stranger": "eve", "troll": "troll", "device": "phone:1", "place": "lake",
+      "today": day(-0.5),
       "tomorrow": day(1), "month": month,
       "polygon": Self.polygon([(13.3, 52.4), (13.5, 52.4), (13.5, 52.6), (13.3, 52.6)]),
       "world": Self.polygon([(-180, -85), (180, -85), (180, 85), (-180, 85)]),
@@ -92,18 +95,19 @@ struct AppScene {
     for phone in [ada, bob, eve] {
       _ = try await phone.submit("/v1/users/\(phone.user ?? "")/profile-image", [("image", photo)], method: "PUT")
     }
-    let place = #""place":{"id":"park","name":"Park","coordinate":{"latitude":52.5,"longitude":13.4}}"#
+    let place = #""place":{"id":"lake","name":"Lake","coordinate":{"latitude":52.5,"longitude":13.4}}"#
     let described = try await api.send(
-      "PUT", "/v1/places/park",
-      #"{"name":"Park","coordinate":{"latitude":52.5,"longitude":13.4},"categories":["park"]}"#)
+      "PUT", "/v1/places/lake",
+      #"{"name":"Lake","coordinate":{"latitude":52.5,"longitude":13.4},"categories":["water"]}"#)
     #expect(described.status == 200)
-    try await add("moment", by: bob, ["front", "back"], #"{"visibility":"friends",\#(place)}"#)
     try await add("own", by: ada, ["front", "back"], #"{"visibility":"friends",\#(place)}"#)
     try await add("album", by: ada, ["photo", "photo"], #"{"kind":"photo","visibility":"friends",\#(place)}"#)
     try await add("marker", by: bob, [], #"{"kind":"marker","title":"Concert","visibility":"friends",\#(place)}"#)
-    _ = try await bob.submit("/v1/places/park/photos", [("image", photo)])
+    _ = try await bob.submit("/v1/places/lake/photos", [("image", photo)])
     let open = try await bob.send("POST", "/v1/posts", #"{"kind":"marker","title":"For all",\#(place)}"#)
     #expect(open.status == 201, "\(open.text)")
+    // The newest one, which lists begin with.
+    try await add("moment", by: bob, ["front", "back"], #"{"visibility":"friends",\#(place)}"#)
     try await addCollections(by: bob)
   }
 
@@ -126,9 +130,9 @@ struct AppScene {
 
   private mutating func addCollections(by bob: API) async throws {
     for (name, phone, draft) in [
-      ("trip", ada, #"{"kind":"itinerary","name":"Spring","items":[{"place":"park"}]}"#),
+      ("trip", ada, #"{"kind":"itinerary","name":"Spring","items":[{"place":"lake"}]}"#),
       ("party", ada, #"{"kind":"album","name":"Party"}"#),
-      ("plan", bob, #"{"kind":"itinerary","name":"Summer","visibility":"friends","items":[{"place":"park"}]}"#),
+      ("plan", bob, #"{"kind":"itinerary","name":"Summer","visibility":"friends","items":[{"place":"lake"}]}"#),
     ] {
       let made = try await phone.send("POST", "/v1/collections", draft)
       let id = try #require(made["id"]?.text, "\(made.text)")

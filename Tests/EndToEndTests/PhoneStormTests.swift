@@ -29,12 +29,16 @@ struct PhoneStormTests {
   @Test("sixteen phones rate, order, invite, answer, edit and renew: the counts are right", arguments: Crash.allCases)
   func storm(crash: Crash) async throws {
     let folder = try TemporaryFolder(prefix: "take5-phones")
-    var service = try await Service(workers: 0, ["--accounts", "on"], in: folder)
+    var service = try await Self.service(in: folder)
     let scene = try await Self.prepare(service)
     let process = try #require(await service.process.process)
     let done = Shared(0)
     let statuses = await Self.run(service, scene) {
-      guard done.withLock({ done in done += 1; return done }) == Self.users.count * Self.steps / 2 else { return }
+      guard
+        done.withLock({ done in
+          done += 1; return done
+        }) == Self.users.count * Self.steps / 2
+      else { return }
       switch crash {
       case .none: break
       case .service: kill(process, SIGKILL)
@@ -45,7 +49,7 @@ struct PhoneStormTests {
     #expect(Set(statuses).isSuperset(of: [200, 201, 204]))
     if crash == .service {
       #expect(await service.process.wait() == nil)
-      service = try await Service(workers: 0, ["--accounts", "on"], in: folder)
+      service = try await Self.service(in: folder)
     }
     try await until { try await service.get("/readyz").status == 200 }
     try await Self.check(service)
@@ -55,8 +59,12 @@ struct PhoneStormTests {
     #expect(try await service.stop() == 0)
   }
 
+  private static func service(in folder: TemporaryFolder) async throws -> Service {
+    try await Service(workers: 0, ["--accounts", "on"], environment: ["TAKE5_API_KEY": "storm"], in: folder)
+  }
+
   private static func prepare(_ service: Service) async throws -> Scene {
-    let api = try service.api()
+    let api = try service.api(key: "storm")
     var scene = Scene()
     for (index, user) in users.enumerated() {
       let phone = try await api.phone(of: user)

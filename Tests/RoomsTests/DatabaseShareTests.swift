@@ -36,7 +36,7 @@ struct DatabaseShareTests {
           for _ in 0..<6 { group.addTask { try await api.get("/v1/posts", headers: ada).status } }
           try await until { try await api.waitingStatements() >= 2 }
           for user in ["bob", ""] {
-            #expect(try await api.get("/v1/places", headers: headers[user] ?? []).status == 200, "\(user)")
+            #expect(try await api.get("/v1/users?query=bob", headers: headers[user] ?? []).status == 200, "\(user)")
           }
           #expect(try await api.waitingStatements() == 2)
         }
@@ -63,7 +63,7 @@ struct DatabaseShareTests {
           try await until { try await api.waitingStatements() >= 4 }
           let second = try await api.get("/v1/posts", headers: bob)
           #expect(second.status == 429 && UserClient.kind(second) == "too_many_requests")
-          let others = try await api.get("/v1/places", headers: carl)
+          let others = try await api.get("/v1/users?query=bob", headers: carl)
           #expect(others.status == 503 && others.headers["retry-after"] != nil)
           #expect(UserClient.kind(others) == "overloaded")
         }

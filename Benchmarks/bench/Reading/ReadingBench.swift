@@ -62,7 +62,8 @@ struct ReadingBench: Sendable {
         passes.map { pages($0.large, shape, true) / pages($0.large, shape, false) }, details: [])
     }
     let polygons = Finding(
-      Figure("read.world_polygon.pages", "the pages touched for a polygon of the earth against one of a city", .atMost(3)),
+      Figure(
+        "read.world_polygon.pages", "the pages touched for a polygon of the earth against one of a city", .atMost(3)),
       passes.map { pages($0.large, .world, false) / pages($0.large, .city, false) }, details: [])
     let maps = Finding(
       Figure("read.wide_map.pages", "the pages touched for a map of the earth against one of 0.2 degrees", .atMost(3)),

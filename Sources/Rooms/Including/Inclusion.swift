@@ -48,7 +48,9 @@ package struct Inclusion: Sendable {
     var users: [String: IncludedUser] = [:]
     for row in try session.execute(Self.statements["named_users"], .texts(ids), viewer.parameter) {
       let id: String = try row.get("id")
-      var user = try users[id] ?? IncludedUser(
+      var user =
+        try users[id]
+        ?? IncludedUser(
           id: id, userName: row.get("user_name"), name: row.get("name"), fields: row.fields() ?? [:])
       if try row.get("role", as: String?.self) != nil {
         let asset = try Asset(row)

@@ -113,8 +113,8 @@ struct RelationRoutes: RouteRoom {
         order == .own
         ? try Relations.arranged(kind, of: user, for: viewer, page, session)
         : isReceived
-        ? try Relations.list(to: user, kind, for: viewer, page, session)
-        : try Relations.list(of: user, kind, state, for: viewer, page, session)
+          ? try Relations.list(to: user, kind, for: viewer, page, session)
+          : try Relations.list(of: user, kind, state, for: viewer, page, session)
       return (relations, try inclusion.read(relations.items, session))
     }
     return try .uncached(PageResponse(relations, RelationResponse.init), including: included)

@@ -11,7 +11,11 @@ struct API: Sendable {
   /// The header fields of each request.
   private var credential: [(String, String)] = []
 
-  init(port: UInt16) { self.port = port }
+  /// - Parameter key: the API key of the back-end; nil: the service has none.
+  init(port: UInt16, key: String? = nil) {
+    self.port = port
+    if let key { credential = [("Authorization", "Bearer \(key)")] }
+  }
 
   /// The phone of a user, with a token that this back-end mints, and with a profile.
   func phone(of user: String) async throws -> API {
@@ -136,7 +140,9 @@ struct API: Sendable {
 
 extension Service {
   /// A client of its API.
-  func api() throws -> API { API(port: try #require(UInt16(url.split(separator: ":").last ?? ""))) }
+  func api(key: String? = nil) throws -> API {
+    API(port: try #require(UInt16(url.split(separator: ":").last ?? "")), key: key)
+  }
 }
 
 /// The fields of a post that tests read.
