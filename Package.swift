@@ -183,7 +183,7 @@ let package = Package(
         .embedInCode("Accounts/v0155_accounts.sql"),
         .embedInCode("Window/v0153_window.sql"),
         .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0159_places.sql"),
-        .embedInCode("People/v0160_order.sql"),
+        .embedInCode("People/v0160_order.sql"), .embedInCode("Including/v0161_lookups.sql"),
         .embedInCode("Collections/v0157_sharing.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),

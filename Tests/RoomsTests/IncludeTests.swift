@@ -142,6 +142,8 @@ struct IncludeTests {
       let after = try await Self.get("\(members)?\(Self.all)", as: "eve", api).json
       #expect(after["items"].elements.count == 3)
       #expect(after["included"]["users"].names == ["bob", "eve"])
+      let authors = try await Self.get("\(members)?include=author", as: "eve", api).json
+      #expect(authors["included"]["users"].names == ["bob", "eve"])
       #expect(after["included"]["mine"]["users"] == .object(["bob": .object(["state": .string("blocked")])]))
       let blocked = try await Self.get("/v1/users/eve/blocks?\(Self.all)", as: "eve", api).json
       #expect(blocked["included"]["users"].names == ["bob", "eve"])

@@ -30,12 +30,12 @@ package struct Inclusion: Sendable {
     guard !parts.isEmpty else { return nil }
     let records = records.compactMap { $0 as? any Naming }
     let named = records.flatMap(\.named)
+    let itself = records.compactMap(\.itself)
+    let kinds = try kinds(to: named, itself, session)
     var included = Included()
-    if parts.contains(.author) { included.users = try users(Self.ids(.user, named), session) }
+    if parts.contains(.author) { included.users = try users(Self.ids(.user, named), kinds, session) }
     if parts.contains(.place) { included.places = try places(Self.ids(.place, named), session) }
-    if parts.contains(.mine), let user = viewer.user {
-      included.mine = try mine(of: user, named + records.compactMap(\.itself), session)
-    }
+    if parts.contains(.mine), viewer.user != nil { included.mine = mine(named + itself, kinds) }
     return included
   }
 
@@ -43,10 +43,14 @@ package struct Inclusion: Sendable {
     QueryReader.distinct(named.filter { $0.kind == kind }.map(\.id))
   }
 
-  private func users(_ ids: [String], _ session: Session) throws -> [String: IncludedUser] {
+  /// The users that the viewer may know of: a user who has blocked the viewer is not there.
+  private func users(
+    _ ids: [String], _ kinds: [String: Set<String>], _ session: Session
+  ) throws -> [String: IncludedUser] {
+    let ids = ids.filter { kinds[$0]?.contains(RelationKind.blocked) != true }
     guard !ids.isEmpty else { return [:] }
     var users: [String: IncludedUser] = [:]
-    for row in try session.execute(Self.statements["named_users"], .texts(ids), viewer.parameter) {
+    for row in try session.execute(Self.statements["named_users"], .texts(ids)) {
       let id: String = try row.get("id")
       var user =
         try users[id]
@@ -67,20 +71,32 @@ package struct Inclusion: Sendable {
     return Dictionary(places.map { ($0.id, StoredPlaceResponse($0, urls)) }) { first, _ in first }
   }
 
-  private func mine(of user: String, _ named: [RecordID], _ session: Session) throws -> Included.Mine {
-    let (users, posts, places) = (Self.ids(.user, named), Self.ids(.post, named), Self.ids(.place, named))
+  /// What the viewer has to each id of the parts, and `received` for a request to the viewer: read once, for all parts that need it.
+  private func kinds(
+    to named: [RecordID], _ itself: [RecordID], _ session: Session
+  ) throws -> [String: Set<String>] {
+    let isMine = parts.contains(.mine)
+    let targets = isMine ? named + itself : parts.contains(.author) ? named.filter { $0.kind == .user } : []
+    guard let user = viewer.user, !targets.isEmpty else { return [:] }
+    let users = Self.ids(.user, targets)
+    let rows = try session.execute(
+      Self.statements["own_relations"], .text(user),
+      .texts(users + Self.ids(.post, targets) + Self.ids(.place, targets)), .texts(isMine ? users : []))
     var kinds: [String: Set<String>] = [:]
-    if !named.isEmpty {
-      let rows = try session.execute(
-        Self.statements["own_relations"], .text(user), .texts(users + posts + places), .texts(users))
-      for row in rows { kinds[try row.get("target"), default: []].insert(try row.get("kind")) }
-    }
+    for row in rows { kinds[try row.get("target"), default: []].insert(try row.get("kind")) }
+    return kinds
+  }
+
+  private func mine(_ named: [RecordID], _ kinds: [String: Set<String>]) -> Included.Mine {
+    let (users, posts, places) = (Self.ids(.user, named), Self.ids(.post, named), Self.ids(.place, named))
     return Included.Mine(users: users.filter { !viewer.owns($0) }, posts: posts, places: places, kinds)
   }
 }
 
 extension Inclusion: Room {
   package static let statements = Statements(topic: "including", Store.fragments, PackageResources.Including_sql)
+
+  package static let migrations = [Migration(version: 161, name: "lookups", PackageResources.v0161_lookups_sql)]
 }
 
 extension KitHolder {

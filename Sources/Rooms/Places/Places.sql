@@ -14,22 +14,25 @@
     SELECT FROM place_friend AS friend WHERE friend.place_id = {place}.id AND {befriended(friend, {viewer})}))
   AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
 
--- fragment: collections_of_place(viewer)
--- The number of collections with a place that the viewer sees. They are found by the viewer, who has few.
-CASE WHEN {viewer}::text IS NULL THEN place.collection_count ELSE (
-  SELECT count(*) FROM (
-    SELECT collection.id FROM collection WHERE collection.author = {viewer}::text
+-- fragment: collections_seen(viewer)
+-- The collections that a viewer sees. They are found by the viewer, who has few.
+SELECT collection.id FROM collection WHERE collection.author = {viewer}::text
     UNION ALL
     SELECT collection.id FROM collection_member AS member JOIN collection ON collection.id = member.collection_id
-    WHERE member.user_id = {viewer}::text AND NOT collection.is_hidden AND {unblocked(collection.author, {viewer})}) AS seen
-  JOIN collection_item AS item ON item.collection_id = seen.id AND item.place_id = place.id) END
+    WHERE member.user_id = {viewer}::text AND NOT collection.is_hidden AND {unblocked(collection.author, {viewer})}
 
--- fragment: place_columns(viewer)
--- A place for a viewer, with what place_parts has of it, and the viewer's own note.
+-- fragment: collections_of_place(viewer)
+-- The number of collections with a place that the viewer sees.
+(SELECT count(*) FROM (
+    {collections_seen({viewer})}) AS seen
+  JOIN collection_item AS item ON item.collection_id = seen.id AND item.place_id = place.id)
+
+-- fragment: place_columns(viewer, collections)
+-- A place for a viewer, with what place_parts has of it, the number of the viewer's collections with it, and the viewer's own note.
 place.number, place.id, coalesce(place.name, friend.name) AS name, coalesce(place.latitude, friend.latitude) AS latitude,
   coalesce(place.longitude, friend.longitude) AS longitude, array_to_json(place.categories)::text AS categories,
   place.rating, place.price_level, place.author, place.is_own, place.created_at, place.revision, place.post_count, place.author_count,
-  place.favourite_count, {collections_of_place({viewer})} AS collection_count, place.comment_count,
+  place.favourite_count, CASE WHEN {viewer}::text IS NULL THEN place.collection_count ELSE {collections} END AS collection_count, place.comment_count,
   coalesce(photo.asset_set_id, picture.asset_set_id) AS asset_set_id,
   photo.asset_set_id IS NOT NULL OR coalesce(picture.is_public, false) AS is_public,
   (SELECT place_note.text FROM place_note
@@ -57,15 +60,23 @@ LEFT JOIN LATERAL (
   ORDER BY post.created_at DESC, post.id DESC LIMIT 1) AS picture ON true
 
 -- name: place
-SELECT {place_columns($2)} FROM place {place_parts($2)} WHERE place.id = $1 AND {known(place, $2)}
+SELECT {place_columns($2, {collections_of_place($2)})} FROM place {place_parts($2)} WHERE place.id = $1 AND {known(place, $2)}
 
 -- name: places_by_id
-SELECT {place_columns($2)} FROM place {place_parts($2)} WHERE place.id = ANY ($1::text[]) AND {known(place, $2)} ORDER BY place.id
+-- A join with the ids reads the hash index, which = ANY would not. The viewer's collections are read once for all places.
+SELECT {place_columns($2, coalesce(saved.collections, 0))}
+FROM unnest($1::text[]) AS named (id) JOIN place ON place.id = named.id
+LEFT JOIN (
+  SELECT item.place_id, count(*) AS collections FROM (
+    {collections_seen($2)}) AS seen
+  JOIN collection_item AS item ON item.collection_id = seen.id
+  WHERE item.place_id = ANY ($1::text[]) GROUP BY item.place_id) AS saved ON saved.place_id = place.id
+{place_parts($2)} WHERE {known(place, $2)} ORDER BY place.id
 
 -- name: places(conditions, key, distance)
 -- The key is what has the largest value in the first place. The distance is that from the point of the list in millimeters.
 -- Which places are those of the page is decided by an index; their rows, photos and notes are read one by one, and OFFSET keeps it so.
-SELECT {place_columns($4)}, chosen.key, chosen.distance FROM (
+SELECT {place_columns($4, {collections_of_place($4)})}, chosen.key, chosen.distance FROM (
   SELECT number, {key} AS key, {distance} AS distance FROM place
   WHERE {conditions} AND {open(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
   ORDER BY {key} DESC, number DESC LIMIT $3::int) AS chosen
@@ -74,7 +85,7 @@ ORDER BY chosen.key DESC, chosen.number DESC
 
 -- name: places_by_distance(conditions, key, distance)
 -- The same for those near a point, the nearest first, as posts_by_distance.
-SELECT {place_columns($4)}, chosen.key, chosen.distance, chosen.found, chosen.reach FROM (
+SELECT {place_columns($4, {collections_of_place($4)})}, chosen.key, chosen.distance, chosen.found, chosen.reach FROM (
   SELECT number, key, distance, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
     SELECT number, {key} AS key, {distance} AS distance, position <-> point($8::float8, $5::float8) AS degrees FROM place
     WHERE {conditions} AND {open(place, $4)} AND ({key}, number) < ($1::bigint, $2::bigint)
@@ -85,7 +96,7 @@ ORDER BY chosen.key DESC, chosen.number DESC
 
 -- name: places_of_friends(conditions, key, distance)
 -- Those that posts for friends alone make known or locate, where these say that they are.
-SELECT {place_columns($4)}, chosen.key, chosen.distance FROM (
+SELECT {place_columns($4, {collections_of_place($4)})}, chosen.key, chosen.distance FROM (
   SELECT number, max({key}) AS key, min({distance}) AS distance FROM (
     SELECT friend.position, place.number, place.post_count, place.favourite_count
     FROM place_friend AS friend JOIN place ON place.id = friend.place_id
