@@ -89,6 +89,8 @@ struct UserCommandTests {
     #expect(!service.process.log.contains(token) && !service.process.log.contains("eyJ"))
     let incomplete = try await Take5Command.run(["serve", "--jwt-keys", path, "--data", service.data])
     #expect(incomplete.status == 64 && incomplete.errors.contains("--jwt-issuer and --jwt-audience"), "\(incomplete)")
+    let wrong = try await Take5Command.run(["serve", "--identity-providers", path, "--data", service.data])
+    #expect(wrong.status == 78 && wrong.errors.contains("is not a JSON list"), "\(wrong)")
   }
 
   @Test("any user is shown, exported as by the API, and deleted after a confirmation, with or without an account")

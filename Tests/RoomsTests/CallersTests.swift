@@ -28,7 +28,7 @@ struct CallersTests {
     let table = try AccessTable()
     let source = try await IdentityProviderTests.Source()
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider()
+    setting.providers = [await source.provider()]
     setting.passwords = try PasswordWork()
     try await RunningAPI.with(setting) { api in
       var clients = try await Clients(api, source)
@@ -68,7 +68,7 @@ struct CallersTests {
     let table = try AccessTable()
     let source = try await IdentityProviderTests.Source()
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider()
+    setting.providers = [await source.provider()]
     try await RunningAPI.with(setting) { api in
       var clients = try await Clients(api, source)
       try await clients.relate(client)
@@ -113,7 +113,7 @@ struct CallersTests {
     let table = try AccessTable()
     let source = try await IdentityProviderTests.Source()
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider()
+    setting.providers = [await source.provider()]
     setting.passwords = try PasswordWork()
     try await RunningAPI.with(setting) { api in
       let clients = try await Clients(api, source)

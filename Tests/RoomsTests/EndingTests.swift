@@ -30,7 +30,7 @@ struct EndingTests {
   func closed(order: [Change]) async throws {
     let source = try await IdentityProviderTests.Source()
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider()
+    setting.providers = [await source.provider()]
     setting.passwords = try PasswordWork()
     try await RunningAPI.with(setting) { api in
       let house = try await House(api, source)
@@ -137,6 +137,6 @@ private struct House: Sendable {
   private func replaceProviderKeys(by id: String) async throws {
     let key = try await source.issuer.ecKey(id)
     source.keys.withLock { $0 = [key] }
-    await api.access.provider?.refresh()
+    await api.access.providers.refresh()
   }
 }

@@ -19,8 +19,10 @@ struct IdentityProviderTests {
     /// The number of reads of the key set.
     let reads = Locked(0)
     let isDown = Locked(false)
+    let rules: IdentityRules
 
-    init() async throws {
+    init(_ rules: IdentityRules = IdentityRules(issuer: "https://id.example", audience: "take5")) async throws {
+      self.rules = rules
       issuer = try TokenIssuer()
       keys = Locked([try await issuer.ecKey("first")])
     }
@@ -31,7 +33,7 @@ struct IdentityProviderTests {
       minInterval: Duration = .zero, maxAge: Duration = IdentityProvider.maxAge
     ) async -> IdentityProvider {
       let provider = IdentityProvider(
-        rules: IdentityRules(issuer: "https://id.example", audience: "take5"), minInterval: minInterval, maxAge: maxAge
+        rules: rules, minInterval: minInterval, maxAge: maxAge
       ) {
         self.reads.withLock { $0 += 1 }
         if self.isDown.withLock(\.self) { throw Outage() }
@@ -43,11 +45,11 @@ struct IdentityProviderTests {
 
     /// Returns the header field with a token; the clock of the API stands at 1,800,000,000.
     func bearer(
-      _ user: String = "ada", audience: String = "take5", expires: Int = 1_800_000_600, key: TokenIssuer.Key? = nil,
-      as algorithm: TokenIssuer.Algorithm = .es256
+      _ user: String = "ada", issuer: String? = nil, audience: String = "take5", expires: Int = 1_800_000_600,
+      key: TokenIssuer.Key? = nil, as algorithm: TokenIssuer.Algorithm = .es256
     ) async throws -> [(String, String)] {
-      let claims = #"{"iss":"https://id.example","aud":"\#(audience)","sub":"\#(user)","exp":\#(expires)}"#
-      let token = try await issuer.token(claims, key ?? keys.withLock { $0[0] }, algorithm)
+      let claims = #"{"iss":"\#(issuer ?? rules.issuer)","aud":"\#(audience)","sub":"\#(user)","exp":\#(expires)}"#
+      let token = try await self.issuer.token(claims, key ?? keys.withLock { $0[0] }, algorithm)
       return [("Authorization", "Bearer \(token)")]
     }
   }
@@ -57,7 +59,7 @@ struct IdentityProviderTests {
   ) async throws {
     let source = try await Source()
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider(minInterval: minInterval)
+    setting.providers = [await source.provider(minInterval: minInterval)]
     try await RunningAPI.with(setting) { try await body($0, source) }
   }
 
@@ -92,7 +94,7 @@ struct IdentityProviderTests {
       let rsa = try await source.issuer.rsaKey("rsa")
       let stranger = try await source.issuer.ecKey("first")
       source.keys.withLock { $0.append(rsa) }
-      await api.access.provider?.refresh()
+      await api.access.providers.refresh()
       let valid = try await source.bearer()
       let cases: [(name: String, bearer: [(String, String)], detail: String)] = [
         ("of another audience", try await source.bearer(audience: "other"), "audience"),
@@ -139,13 +141,13 @@ struct IdentityProviderTests {
       #expect(try await api.get("/v1/posts", headers: new).status == 200)
       #expect(try await api.get("/v1/posts", headers: old).status == 200)
       source.keys.withLock { $0 = [second] }
-      await api.access.provider?.refresh()
+      await api.access.providers.refresh()
       #expect(try await api.get("/v1/posts", headers: old).status == 401)
       #expect(try await api.get(url).status == 403)
       // A key of the same name is another one.
       let again = try await source.issuer.ecKey("first")
       source.keys.withLock { $0 = [second, again] }
-      await api.access.provider?.refresh()
+      await api.access.providers.refresh()
       #expect(try await api.get("/v1/posts", headers: old).status == 401)
       #expect(try await api.get(url).status == 403)
       #expect(try await api.get("/v1/posts", headers: new).status == 200)
@@ -186,7 +188,7 @@ struct IdentityProviderTests {
     let source = try await Source()
     source.isDown.withLock { $0 = true }
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider()
+    setting.providers = [await source.provider()]
     try await RunningAPI.with(setting) { api in
       let token = try await source.bearer()
       let unread = try await api.get("/v1/posts", headers: token)
@@ -195,7 +197,7 @@ struct IdentityProviderTests {
       source.isDown.withLock { $0 = false }
       #expect(try await api.get("/v1/posts", headers: token).status == 200)
       source.isDown.withLock { $0 = true }
-      await api.access.provider?.refresh()
+      await api.access.providers.refresh()
       #expect(try await api.get("/v1/posts", headers: token).status == 200)
       let unknown = try await source.bearer(key: source.issuer.ecKey("other"))
       #expect(try await api.get("/v1/posts", headers: unknown).status == 503)
@@ -211,7 +213,7 @@ struct IdentityProviderTests {
   func oldKeySet() async throws {
     let source = try await Source()
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider(maxAge: .zero)
+    setting.providers = [await source.provider(maxAge: .zero)]
     try await RunningAPI.with(setting) { api in
       let fixture = try await AccessFixture(api, visibility: .private)
       let token = try await source.bearer()
@@ -219,7 +221,7 @@ struct IdentityProviderTests {
       let url = try #require(post.json["assets"]["poster"]["url"].text)
       #expect(try await api.get(url).status == 200)
       source.isDown.withLock { $0 = true }
-      await api.access.provider?.refresh()
+      await api.access.providers.refresh()
       #expect(try await api.get("/v1/posts", headers: token).status == 503)
       #expect(try await api.get(url).status == 403)
       source.isDown.withLock { $0 = false }
@@ -231,7 +233,7 @@ struct IdentityProviderTests {
   func rateLimits() async throws {
     let source = try await Source()
     var setting = RunningAPI.Setting()
-    setting.provider = await source.provider()
+    setting.providers = [await source.provider()]
     setting.limits.requestsPerMinute = 2
     try await RunningAPI.with(setting) { api in
       let (ada, other) = (try await source.bearer(), try await source.bearer(audience: "other"))
@@ -268,7 +270,7 @@ struct IdentityProviderTests {
       try await api.execute("UPDATE event_ticket SET signer_expires = 1800000600")
       let other = try await source.issuer.ecKey("other")
       source.keys.withLock { $0 = [other] }
-      await api.access.provider?.refresh()
+      await api.access.providers.refresh()
       try await end
       #expect(try await UserClient.kind(api.get(unused)) == "ticket_invalid")
     }

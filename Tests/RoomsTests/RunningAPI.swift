@@ -59,7 +59,7 @@ struct RunningAPI: Sendable {
     /// The number of connections that what only reads leaves to others.
     var reservedConnections = 0
     var limits = RateLimits.Configuration()
-    var provider: IdentityProvider?
+    var providers: [IdentityProvider] = []
     /// Nil: the service has no accounts.
     var passwords: PasswordWork?
     var api = ControlAPI.Configuration(minFree: 0)
@@ -111,7 +111,7 @@ struct RunningAPI: Sendable {
       let access = AccessControl(
         operatorKey: setting.key, isLoopback: setting.isLoopback,
         limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }),
-        tokens: UserTokenCache(pool), provider: setting.provider,
+        tokens: UserTokenCache(pool), providers: IdentityProviders(setting.providers),
         hasAccounts: setting.passwords != nil, now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
       try await access.refresh(keys)

@@ -51,7 +51,7 @@ struct ServiceConfigurationTests {
     #expect(read.api.maxSubmissions == 6)
     #expect(read.api.quotas.user == DailyQuota(bytes: 3 << 20) && read.api.quotas.key == DailyQuota(posts: 9))
     #expect(read.limits.attemptsOfAddress == RateLimits.Rate(perMinute: 2, burst: 12))
-    #expect(read.hasAccounts && read.key == "k" && read.identity == nil)
+    #expect(read.hasAccounts && read.key == "k" && read.identity.providers.isEmpty)
   }
 
   @Test(

@@ -8,7 +8,7 @@ package struct IdentityToken: Sendable, Hashable {
   /// make a token live longer.
   static let skew = 60.0
 
-  /// The claim `sub`.
+  /// The claim `sub`, after the prefix of the provider.
   package let user: String
   /// The time at which the token expires, in seconds since 1970-01-01 UTC.
   package let expires: Int
@@ -25,26 +25,45 @@ package struct IdentityToken: Sendable, Hashable {
   package static func isLikely(_ bearer: String) -> Bool {
     bearer.hasPrefix("ey") && bearer.utf8.count { $0 == UInt8(ascii: ".") } == 2
   }
+
+  /// Returns the claim `iss` of a token. Nothing has verified it: it only chooses the rules and keys that must.
+  package static func issuer(of token: String) throws(IdentityTokenError) -> String {
+    let payload = try parse(token).payload
+    guard let claims = try? JSONDecoder().decode(Issuer.self, from: Data(payload)) else { throw .invalidClaims }
+    return claims.iss
+  }
+
+  fileprivate static func parse(_ token: String) throws(IdentityTokenError) -> Signature {
+    guard token.utf8.count <= maxBytes else { throw .tooLong }
+    guard token.split(separator: ".", omittingEmptySubsequences: false).allSatisfy(\.isBase64URL),
+      let signature = Signature(compact: token)
+    else { throw .malformed }
+    return signature
+  }
 }
 
 /// What the tokens of an identity provider must have.
 package struct IdentityRules: Sendable, Hashable {
   package let issuer: String
   package let audience: String
+  /// What the user ids of the provider begin with, so that those of several providers differ.
+  package let prefix: String
 
-  package init(issuer: String, audience: String) {
+  package init(issuer: String, audience: String, prefix: String = "") {
     self.issuer = issuer
     self.audience = audience
+    self.prefix = prefix
   }
+
+  /// Whether the issuer of a token is this one, by its bytes: Swift's `==` also equates different bytes of the same
+  /// characters.
+  package func isIssuer(_ text: String) -> Bool { text.utf8.elementsEqual(issuer.utf8) }
 
   /// Verifies a token by its signature first, so that nothing of an unsigned one is used but the name of its key.
   ///
   /// - Parameter now: in seconds since 1970-01-01 UTC.
   package func verify(_ token: String, _ keys: KeySet, now: Int) throws(IdentityTokenError) -> IdentityToken {
-    guard token.utf8.count <= IdentityToken.maxBytes else { throw .tooLong }
-    guard token.split(separator: ".", omittingEmptySubsequences: false).allSatisfy(\.isBase64URL),
-      let signature = Signature(compact: token)
-    else { throw .malformed }
+    let signature = try IdentityToken.parse(token)
     guard let algorithm = signature.header("alg").flatMap({ KeySet.Algorithm(rawValue: $0) }) else {
       throw .otherAlgorithm
     }
@@ -63,14 +82,13 @@ package struct IdentityRules: Sendable, Hashable {
   /// Checks the claims of a token that a key has signed.
   func check(payload: [UInt8], now: Double, key: SHA256Digest) throws(IdentityTokenError) -> IdentityToken {
     guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(payload)) else { throw .invalidClaims }
-    // By their bytes: Swift's `==` also equates different bytes of the same characters.
-    guard claims.iss.utf8.elementsEqual(issuer.utf8) else { throw .otherIssuer }
+    guard isIssuer(claims.iss) else { throw .otherIssuer }
     guard claims.aud.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) else { throw .otherAudience }
     guard claims.exp > now else { throw .expired }
     guard max(claims.nbf ?? now, claims.iat ?? now) <= now + IdentityToken.skew else { throw .notYetValid }
-    guard let user = claims.sub, 1...200 ~= user.unicodeScalars.count, !user.unicodeScalars.contains("\0") else {
-      throw .invalidSubject
-    }
+    guard let subject = claims.sub, !subject.isEmpty else { throw .invalidSubject }
+    let user = prefix + subject
+    guard user.unicodeScalars.count <= 200, !user.unicodeScalars.contains("\0") else { throw .invalidSubject }
     return IdentityToken(user: user, expires: Int(min(claims.exp, 253_402_300_799)), key: key)
   }
 }
@@ -85,6 +103,11 @@ private struct Header: Decodable {
   }
 
   private enum CodingKeys: CodingKey { case crit }
+}
+
+/// The claim that says which provider a token is of.
+private struct Issuer: Decodable {
+  let iss: String
 }
 
 /// The claims that are checked (RFC 7519, section 4.1).
@@ -115,7 +138,7 @@ private struct Claims: Decodable {
 /// The reason why a token is refused.
 package enum IdentityTokenError: Error, Sendable, Hashable, CaseIterable {
   case tooLong, malformed, otherAlgorithm, unknownKey, invalidSignature, otherType, invalidClaims, otherIssuer
-  case otherAudience, expired, notYetValid, invalidSubject
+  case otherAudience, expired, notYetValid, invalidSubject, foreignSubject
 
   /// The reason as a sentence, which repeats nothing of the token.
   package var detail: String {
@@ -134,6 +157,7 @@ package enum IdentityTokenError: Error, Sendable, Hashable, CaseIterable {
     case .expired: "The JSON Web Token has expired."
     case .notYetValid: "The JSON Web Token is not valid yet."
     case .invalidSubject: "The claim sub of the JSON Web Token is not a user id of 1 to 200 characters."
+    case .foreignSubject: "The claim sub of the JSON Web Token is a user id of another identity provider."
     }
   }
 }

@@ -98,7 +98,7 @@ extension Subcommand {
     let exposure = try ServiceExposure(arguments)
     let configuration = try ServiceConfiguration(serving: arguments, at: exposure)
     let passwords = try configuration.hasAccounts ? PasswordWork() : nil
-    let provider = try await configuration.identity?.provider(log)
+    let providers = try await configuration.identity.providers(log)
     try MediaProcess.Configuration.openProgram()
     let definitions = try ServedDefinitions.read(arguments)
     try APIServer.check(exposure.address, named: arguments.value("--listen") ?? "")
@@ -111,7 +111,7 @@ extension Subcommand {
     sandbox?.report(to: log, metrics)
 
     let refusals = RefusalLog(log: log, metrics: metrics)
-    let (access, keys) = try await openAccess(exposure, configuration, opened, provider, refusals)
+    let (access, keys) = try await openAccess(exposure, configuration, opened, providers, refusals)
     let (pool, store, url) = (opened.database.pool, opened.store, opened.database.url)
     let scrub = ScrubQueue()
     let scrubber = Scrubber(
@@ -142,11 +142,12 @@ extension Subcommand {
     ServiceManager.notify(.ready, log)
 
     // These tasks end after the last request.
-    let tasks = [
-      Task { await changes.run() }, Task { await api.run() },
-      Task { await refresh(access, store, keys, liveness, log) },
-      Task { await scrubber.run() }, Task { await refresh(provider) },
-    ]
+    let tasks =
+      [
+        Task { await changes.run() }, Task { await api.run() },
+        Task { await refresh(access, store, keys, liveness, log) },
+        Task { await scrubber.run() },
+      ] + providers.list.map { provider in Task { await refresh(provider) } }
     await process.run(server, worker, stopWithin: .seconds(5))
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
@@ -159,7 +160,7 @@ extension Subcommand {
   /// Makes the access control, and reads the API keys; status 64 if other machines could use the service without one.
   private static func openAccess(
     _ exposure: ServiceExposure, _ configuration: ServiceConfiguration, _ opened: OpenedStore,
-    _ provider: IdentityProvider?, _ refusals: RefusalLog
+    _ providers: IdentityProviders, _ refusals: RefusalLog
   ) async throws -> (AccessControl, keys: Pool) {
     // Rates are measured with the monotonic clock; the expiry of URLs with the real-time clock, which machines share.
     let start = ContinuousClock.now
@@ -168,14 +169,14 @@ extension Subcommand {
       onRefusal: { limit, client in refusals.report(limit.rawValue, client: client) })
     let access = AccessControl(
       operatorKey: configuration.key, isLoopback: exposure.isLocal, limits: limits,
-      tokens: UserTokenCache(opened.database.pool), provider: provider,
+      tokens: UserTokenCache(opened.database.pool), providers: providers,
       hasAccounts: configuration.hasAccounts, now: { Self.now },
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(opened.database.url.with(statementLimit: .seconds(5)), size: 1)
     try await access.refresh(keys)
     do throws(CommandFailure) {
-      try exposure.check(hasKey: access.hasKey || provider != nil || configuration.hasAccounts)
+      try exposure.check(hasKey: access.hasKey || !providers.list.isEmpty || configuration.hasAccounts)
     } catch {
       await keys.close()
       await opened.database.close()
@@ -205,9 +206,9 @@ extension Subcommand {
     }
   }
 
-  /// Reads the key set of the identity provider from time to time.
-  private static func refresh(_ provider: IdentityProvider?) async {
-    while let provider, (try? await Task.sleep(for: IdentityProvider.refreshInterval)) != nil {
+  /// Reads the key set of an identity provider from time to time.
+  private static func refresh(_ provider: IdentityProvider) async {
+    while (try? await Task.sleep(for: IdentityProvider.refreshInterval)) != nil {
       await provider.refresh()
     }
   }

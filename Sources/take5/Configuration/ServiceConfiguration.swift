@@ -19,7 +19,7 @@ struct ServiceConfiguration: Sendable {
   var hasAccounts = false
   /// The operator's API key.
   private(set) var key: String?
-  private(set) var identity: IdentityOptions?
+  private(set) var identity = IdentityOptions()
 
   static let standard = ServiceConfiguration()
 

@@ -29,7 +29,7 @@ extension DoctorCheck {
   private static func keys(_ subject: DoctorSubject) async throws -> KnownKeys? {
     var known = KnownKeys(
       hasOperatorKey: try APIKey.read(subject.arguments) != nil,
-      hasUsers: try IdentityOptions(subject.arguments) != nil
+      hasUsers: try !IdentityOptions(subject.arguments).providers.isEmpty
         || ServiceConfiguration([.accounts], subject.arguments).hasAccounts)
     switch subject.database {
     case .success(let access):

@@ -35,6 +35,7 @@ extension FuzzTarget {
   private static let token = FuzzTarget("token") { bytes in
     let (text, claims) = (bytes.halves.first.text, bytes.halves.second)
     _ = IdentityToken.isLikely(text)
+    _ = try? IdentityToken.issuer(of: text)
     if let token = try? rules.verify(text, keySet, now: now) {
       check(token)
       expect(keySet.key(thumbprint: token.key) != nil, "a token of another key")

@@ -4,7 +4,7 @@ internal import Model
 internal import Platform
 internal import Store
 
-/// Admits requests by API keys, user tokens and tokens of the identity provider (RFC 6750, section 2.1) and signed media
+/// Admits requests by API keys, user tokens and tokens of identity providers (RFC 6750, section 2.1) and signed media
 /// URLs, and limits their rate.
 extension AccessControl {
   /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit. Only a user token
@@ -48,11 +48,11 @@ extension AccessControl {
         return try self.admit(token, head, from: client, to: access)
       }
     }
-    if let digest, let bearer, let provider, IdentityToken.isLikely(bearer) {
-      if let token = provider.cached(digest, now: now()) { return .known(try admit(token, head, to: access)) }
+    if let digest, let bearer, !providers.list.isEmpty, IdentityToken.isLikely(bearer) {
+      if let token = providers.cached(digest, now: now()) { return .known(try admit(token, head, to: access)) }
       // The verification counts for the address, as a query does.
       try limits.countRequest(of: client)
-      return .pending { try self.admit(await provider.verify(bearer, digest, now: self.now()), head, to: access) }
+      return .pending { try self.admit(await self.providers.verify(bearer, digest, now: self.now()), head, to: access) }
     }
     try limits.countRequest(of: client)
     guard !needsKey else {
@@ -193,8 +193,8 @@ extension AccessControl {
     if !needsKey { try checkOrigin(head, from: client) }
     try limits.countRequest(of: client)
     let target = head.target
-    if let provider, let name = target.queryValue("reader"),
-      let reader = provider.reader(name, user: target.queryValue("user"))
+    if let name = target.queryValue("reader"),
+      let reader = providers.reader(name, user: target.queryValue("user"))
     {
       return .known(try verified(target, reader, user: reader.user))
     }

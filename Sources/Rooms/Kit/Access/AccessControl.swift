@@ -32,7 +32,7 @@ package final class AccessControl: Sendable {
   private let isLoopback: Bool
   let limits: RateLimits
   let tokens: UserTokenCache
-  let provider: IdentityProvider?
+  let providers: IdentityProviders
   private let hasAccounts: Bool
   let onProxy: @Sendable (IPAddress) -> Void
   let now: @Sendable () -> Int
@@ -42,21 +42,22 @@ package final class AccessControl: Sendable {
   ///   - operatorKey: a key with all scopes that is not stored in the database; nil: none.
   ///   - isLoopback: whether only this machine can connect to the service. Otherwise every request needs a key.
   ///   - tokens: finds user tokens.
-  ///   - provider: the app's identity provider; nil: none.
+  ///   - providers: the app's identity providers.
   ///   - hasAccounts: whether users sign in with a password.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
   ///   - onProxy: called with the client's address when a request arrives through a proxy although no key is needed; it
   ///     must not block.
   package init(
     operatorKey: String?, isLoopback: Bool, limits: RateLimits, tokens: UserTokenCache,
-    provider: IdentityProvider? = nil, hasAccounts: Bool = false, now: @escaping @Sendable () -> Int,
+    providers: IdentityProviders = IdentityProviders([]), hasAccounts: Bool = false,
+    now: @escaping @Sendable () -> Int,
     onProxy: @escaping @Sendable (IPAddress) -> Void = { _ in }
   ) {
     self.operatorKey = operatorKey.map { SHA256.digest(of: Array($0.utf8)) }
     self.isLoopback = isLoopback
     self.limits = limits
     self.tokens = tokens
-    self.provider = provider
+    self.providers = providers
     self.hasAccounts = hasAccounts
     self.now = now
     self.onProxy = onProxy
@@ -93,7 +94,7 @@ package final class AccessControl: Sendable {
   /// Whether every request needs a key. This depends on the address and on whether a key was ever created, not on the
   /// keys that are left: revoking the last key closes the service. With an identity provider or accounts, clients are users.
   package var needsKey: Bool {
-    !isLoopback || operatorKey != nil || provider != nil || hasAccounts
+    !isLoopback || operatorKey != nil || !providers.list.isEmpty || hasAccounts
       || cache.withLock { $0.hasKeyBeenCreated != false }
   }
 
@@ -137,7 +138,7 @@ package final class AccessControl: Sendable {
     return switch caller.credential {
     case .token(let token): isMinterValid(token)
     case .none, .operatorKey, .key: credential(of: caller.minter) != nil
-    case .provider(let token): provider?.isValid(token, now: now()) ?? false
+    case .provider(let token): providers.isValid(token, now: now())
     case .signature, .stranger: false
     }
   }
@@ -186,7 +187,7 @@ package final class AccessControl: Sendable {
 
   private func reader(_ caller: Caller) -> MediaURLs.Reader {
     if let token = caller.token { return .tokens(of: token.user) }
-    if case .provider(let token) = caller.credential, let provider { return provider.reader(token) }
+    if case .provider(let token) = caller.credential, let reader = providers.reader(token) { return reader }
     var reader = caller.isAuthenticated ? self.reader(caller.tenant) ?? Self.anybody : Self.anybody
     reader.user = caller.user
     return reader

@@ -2,7 +2,7 @@ package import Crypto
 internal import HTTPServer
 internal import Platform
 
-/// Verifies the tokens of the app's own identity provider with its key set, which it reads again from time to time.
+/// Verifies the tokens of one identity provider of the app with its key set, which it reads again from time to time.
 ///
 /// The last key set stays in use for a while if it cannot be read: an outage of the identity provider does not lock its
 /// users out. After that the service knows no key: an attacker who prevents the reading must not keep a removed key alive.
@@ -13,8 +13,6 @@ package final class IdentityProvider: Sendable {
   package static let minInterval = Duration.seconds(30)
   /// The time for which a key set is in use that cannot be read again.
   package static let maxAge = Duration.seconds(24 * 3600)
-  /// The time for which a verified token is known.
-  private static let lifetime = Duration.seconds(60)
 
   private struct State {
     var keys: KeySet?
@@ -31,8 +29,6 @@ package final class IdentityProvider: Sendable {
   private let load: @Sendable () throws -> [UInt8]
   private let onFailure: @Sendable (String) -> Void
   private let state = Locked(State())
-  private let verified = Locked(
-    RecentEntries<SHA256Digest, IdentityToken>(lifetime: IdentityProvider.lifetime, maxEntries: 50_000))
 
   /// - Parameters:
   ///   - minInterval: the shortest time between two reads for keys that are not known.
@@ -91,28 +87,22 @@ package final class IdentityProvider: Sendable {
 
   // MARK: Tokens
 
-  /// Returns a token that was verified a short time ago and is still valid.
-  func cached(_ digest: SHA256Digest, now: Int) -> IdentityToken? {
-    guard let token = verified.withLock({ $0.value(of: digest) }), isValid(token, now: now) else { return nil }
-    return token
-  }
-
-  /// Whether a token that was verified is still valid.
-  func isValid(_ token: IdentityToken, now: Int) -> Bool { token.expires > now && key(token.key) != nil }
+  /// Whether the key set has a key that signed a token.
+  func hasKey(_ thumbprint: SHA256Digest) -> Bool { state.withLock(\.keys)?.key(thumbprint: thumbprint) != nil }
 
   /// Verifies a token; throws a problem if it is not valid, or if the key set that may have its key cannot be read.
   ///
   /// - Parameter now: in seconds since 1970-01-01 UTC.
-  func verify(_ text: String, _ digest: SHA256Digest, now: Int) async throws(Problem) -> IdentityToken {
+  func verify(_ text: String, now: Int) async throws(Problem) -> IdentityToken {
     if !hasKeys { await refresh(ifOlderThan: minInterval) }
     do throws(IdentityTokenError) {
-      return try verify(text, digest, now)
+      return try verify(text, now)
     } catch {
       guard error == .unknownKey else { throw AccessControl.unauthorized(error.detail) }
     }
     await refresh(ifOlderThan: minInterval)
     do throws(IdentityTokenError) {
-      return try verify(text, digest, now)
+      return try verify(text, now)
     } catch {
       // The token may be signed with a new key.
       guard error == .unknownKey, state.withLock(\.isFailed) else { throw AccessControl.unauthorized(error.detail) }
@@ -122,38 +112,20 @@ package final class IdentityProvider: Sendable {
     }
   }
 
-  private func verify(
-    _ text: String, _ digest: SHA256Digest, _ now: Int
-  ) throws(IdentityTokenError) -> IdentityToken {
+  private func verify(_ text: String, _ now: Int) throws(IdentityTokenError) -> IdentityToken {
     guard let keys = state.withLock(\.keys) else { throw .unknownKey }
-    let token = try rules.verify(text, keys, now: now)
-    verified.withLock { $0.insert(token, of: digest, at: .now) }
-    return token
+    return try rules.verify(text, keys, now: now)
   }
 
   // MARK: Media URLs
-
-  private static let readerPrefix = "provider-"
-
-  private func key(_ thumbprint: SHA256Digest) -> KeySet.Key? {
-    state.withLock(\.keys)?.key(thumbprint: thumbprint)
-  }
 
   /// The reader of media URLs for a token. It is bound to the key that signed the token, and to the issuer and audience.
   func reader(_ token: IdentityToken) -> MediaURLs.Reader {
     let bound = "\(rules.issuer)\n\(rules.audience)\n\(token.key.hex)"
     var reader = MediaURLs.Reader(
-      name: Self.readerPrefix + token.key.hex, keyHash: SHA256.digest(of: Array(bound.utf8)).hex)
+      name: IdentityProviders.readerPrefix + token.key.hex, keyHash: SHA256.digest(of: Array(bound.utf8)).hex)
     reader.user = token.user
     reader.expires = token.expires
     return reader
-  }
-
-  /// Returns the reader with a name in a media URL; nil if its key does not belong to the key set any more.
-  func reader(_ name: String, user: String?) -> MediaURLs.Reader? {
-    guard let user, name.utf8.starts(with: Self.readerPrefix.utf8),
-      let digest = SHA256Digest(hex: Substring(name.utf8.dropFirst(Self.readerPrefix.utf8.count))), key(digest) != nil
-    else { return nil }
-    return reader(IdentityToken(user: user, expires: .max, key: digest))
   }
 }
