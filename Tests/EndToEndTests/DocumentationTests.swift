@@ -41,7 +41,7 @@ struct DocumentationTests {
   func examples() async throws {
     let names = [
       "api", "places", "collections", "moderation", "uploads", "api-events", "api-operating", "webhooks", "window",
-      "push",
+      "push", "without-a-back-end",
     ]
     var requests: [Request] = []
     try await withThrowingTaskGroup(of: [Request].self) { group in
@@ -64,13 +64,13 @@ struct DocumentationTests {
     let examples = try Document(path).blocks(of: "sh")
     #expect(examples.count > 2, "\(path)")
     for example in examples {
-      let service = try await Service()
+      let service = try await Service(path.contains("without") ? ["--accounts", "on"] : [])
       let run = try await shell(["set -o pipefail"] + example.lines, service)
       #expect(run.status == 0, "\(path), '\(example.heading)': \(run.output)")
       try await service.stop()
       let log = service.process.log
       // The commands mint user tokens, get a ticket, make a link and create a key.
-      for prefix in ["t5u_", "t5e_", "t5l_", "t5_", "whsec_"] { #expect(!log.contains(prefix), "\(prefix)") }
+      for prefix in ["t5u_", "t5r_", "t5e_", "t5l_", "t5_", "whsec_"] { #expect(!log.contains(prefix), "\(prefix)") }
       requests += log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
     }
     return requests
