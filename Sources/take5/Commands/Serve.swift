@@ -18,7 +18,7 @@ extension Subcommand {
   private static let ofServe: [Option] = [
     Option(
       "--listen", "HOST:PORT", .address, variable: "TAKE5_LISTEN", default: "127.0.0.1:8080",
-      help: "address to listen on; port 0 picks a free port; other than loopback requires an API key"),
+      help: "address to listen on; port 0 picks a free port; other than loopback requires an API key or --accounts on"),
     Option(
       \.worker.slots, "--slots", "N", .integer(0...256),
       help: "jobs that this process runs at the same time; 0 serves only the API"),
