@@ -58,7 +58,8 @@ package struct ControlAPI: KitHolder {
       [
         PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
         JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
-        AccountRoutes(kit: kit, passwords: passwords), CodeRoutes(kit: kit, passwords: passwords),
+        AccountRoutes(kit: kit, passwords: passwords), UserRoutes(kit: kit, passwords: passwords),
+        CodeRoutes(kit: kit, passwords: passwords),
         CollectionRoutes(kit: kit, images: images),
         ModerationRoutes(kit: kit, events: events),
         ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),

@@ -19,7 +19,7 @@ extension ControlAPI {
   /// The routes of rooms that need no more than the kit.
   static func routes(_ kit: Kit) -> [any RouteRoom] {
     [
-      CommentRoutes(kit: kit), UserRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
+      CommentRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
       TokenRoutes(kit: kit), SessionRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit),
       RatingRoutes(kit: kit),
       CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit), WebhookRoutes(kit: kit), DeviceRoutes(kit: kit),

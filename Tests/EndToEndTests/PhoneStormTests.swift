@@ -26,7 +26,8 @@ struct PhoneStormTests {
     var collections: [String] = []
   }
 
-  @Test("sixteen phones rate, order, invite, answer, edit and renew: the counts are right", arguments: Crash.allCases)
+  @Test(
+    "sixteen phones rate, order, invite, answer, edit and move posts: the counts are right", arguments: Crash.allCases)
   func storm(crash: Crash) async throws {
     let folder = try TemporaryFolder(prefix: "take5-phones")
     var service = try await Self.service(in: folder)
@@ -127,7 +128,7 @@ struct PhoneStormTests {
     let (place, other) = (places[random(places.count)], users[random(users.count)])
     let (post, trip) = (scene.posts[random(scene.posts.count)], scene.collections[random(scene.collections.count)])
     let member = "/v1/collections/\(trip)/members"
-    switch random(16) {
+    switch random(19) {
     case 0, 1: return ("PUT", "/v1/users/me/ratings/\(place)", #"{"rating":\#(1 + random(5))}"#)
     case 2: return ("DELETE", "/v1/users/me/ratings/\(place)", nil)
     case 3, 4: return ("PUT", "/v1/users/me/favourites/\(place)", nil)
@@ -139,6 +140,12 @@ struct PhoneStormTests {
     case 11: return ("PATCH", "/v1/collections/\(trip)", #"{"items":[{"place":"\#(place)"}]}"#)
     case 12: return ("POST", "/v1/posts/\(post)/comments", #"{"text":"Nice"}"#)
     case 13: return ("PUT", "/v1/users/me/friends/\(other)", nil)
+    case 15, 16:
+      let visibility = ["public", "friends", "private"][random(3)]
+      return (
+        "PATCH", "/v1/posts/\(post)", #"{"visibility":"\#(visibility)","place":{"id":"\#(place)","name":"\#(place)"}}"#
+      )
+    case 17: return ("DELETE", "/v1/users/me/friends/\(other)", nil)
     case 14: return ("PATCH", "/v1/users/me", #"{"bio":"\#(random(100))"}"#)
     default: return ("GET", "/v1/users/me/feed?include=author,mine,place", nil)
     }

@@ -14,6 +14,36 @@ struct AgeTests {
     try await api.execute("UPDATE app_user SET birth_date = \(date) WHERE id = '\(name)'")
   }
 
+  @Test(
+    "a user makes oneself neither older nor of unknown age, and a place of posts for adults is not there for a friend who is none"
+  )
+  func bounds() async throws {
+    try await UserClient.with { api in
+      for user in ["ada", "minor", "adult"] { try await Self.user(user, daysTo18: user == "minor" ? 1 : -1, api) }
+      for (method, birth) in [("PATCH", "null"), ("PATCH", #""1980-01-01""#), ("PUT", #""1980-01-01""#)] {
+        let body = #"{"birth_date":\#(birth)}"#
+        let refused = try await FieldTests.send(api, method, "/v1/users/minor", as: "minor", body)
+        #expect(refused.status == 400 && refused.json["errors"][0]["field"].text == "birth_date", "\(body)")
+      }
+      let replaced = try await FieldTests.send(api, "PUT", "/v1/users/minor", as: "minor", #"{"bio":"x"}"#)
+      #expect(replaced.status == 200 && replaced.json["birth_date"].text != nil)
+      for friend in ["minor", "adult"] {
+        _ = try await FieldTests.send(api, "PUT", "/v1/users/ada/friends/\(friend)", as: "ada")
+        #expect(try await FieldTests.send(api, "PUT", "/v1/users/\(friend)/friends/ada", as: friend).status == 200)
+      }
+      let post = #"""
+        {"kind":"marker","title":"x","visibility":"friends","min_age":18,
+        "place":{"id":"bar","name":"Bar","coordinate":{"latitude":1,"longitude":2}}}
+        """#
+      #expect(try await FieldTests.send(api, "POST", "/v1/posts", as: "ada", post).status == 201)
+      for (friend, sees) in [("minor", false), ("adult", true)] {
+        #expect(try await FieldTests.send(api, "GET", "/v1/places/bar", as: friend).status == (sees ? 200 : 404))
+        let listed = try await FieldTests.send(api, "GET", "/v1/places?box=1,0,3,2", as: friend)
+        #expect(listed.json["items"].elements.count == (sees ? 1 : 0), "\(friend)")
+      }
+    }
+  }
+
   @Test("a post from 18 on is nowhere for a user who becomes 18 tomorrow, and is there for all others and its author")
   func everywhere() async throws {
     try await UserClient.with { api in

@@ -41,6 +41,18 @@ struct InvitationTests {
     }
   }
 
+  @Test("who has declined is asked again, also after the author has removed the membership")
+  func removed() async throws {
+    try await UserClient.with { api in
+      let trip = try await Trip(api)
+      #expect(try await trip.put("bob", as: "ada", #"{"role":"viewer","invite":true}"#) == 204)
+      #expect(try await trip.put("bob", as: "bob", #"{"state":"declined"}"#) == 204)
+      #expect(try await CollectionTests.send(api, "DELETE", "\(trip.path)/members/bob", as: "ada").status == 204)
+      #expect(try await trip.put("bob", as: "ada", #"{"role":"viewer"}"#) == 204)
+      #expect(try await trip.members() == ["bob viewer invited", "\(JSONValue.number(0))"])
+    }
+  }
+
   @Test("an invited user sees the collection, is no member before accepting, and the author learns of the answer")
   func accepted() async throws {
     try await UserClient.with { api in

@@ -36,6 +36,25 @@ struct PlaceOfFriendsTests {
     return list.json["items"].elements.map { $0["id"].text }
   }
 
+  @Test("what a post for friends said of a place is gone with the post, and with what it says no more")
+  func forgotten() async throws {
+    try await UserClient.with { api in
+      try await Self.befriend(api)
+      func name() async throws -> String? {
+        try await Self.send(api, "GET", "/v1/places/cove", as: "bob").json["name"].text
+      }
+      let first = try await Self.post(api, at: "cove", "friends", name: "Old")
+      let second = try await Self.post(api, at: "cove", "friends", name: "Secret", longitude: 9.7)
+      #expect(try await name() == "Secret")
+      #expect(try await Self.send(api, "DELETE", second, as: "ada").status == 204)
+      #expect(try await name() == "Old")
+      let blank = #"{"place":{"id":"cove","name":null,"coordinate":null}}"#
+      #expect(try await Self.send(api, "PATCH", first, as: "ada", blank).status == 200)
+      let place = try await Self.send(api, "GET", "/v1/places/cove", as: "bob").json
+      #expect(place["name"] == .null && place["coordinate"] == .null)
+    }
+  }
+
   @Test("a place that only posts for friends name is there for their author and friends, in lists too")
   func known() async throws {
     try await UserClient.with { api in

@@ -56,6 +56,31 @@ struct VerifiedEmailTests {
     try await api.execute("UPDATE one_time_code SET created_at = created_at - interval '301 seconds'")
   }
 
+  @Test(
+    "a token alone changes no address, to which a thief would have the password reset, and a code dies with its address"
+  )
+  func theft() async throws {
+    try await AccountTests.with { api in
+      let ada = try await Self.register("ada", "ada@example.org", api)
+      func patch(_ fields: String) async throws -> ClientResponse {
+        try await UserClient.send("PATCH", "/v1/users/me", ada, "{\(fields)}", api)
+      }
+      let refused = try await patch(#""email":"evil@example.org""#)
+      #expect(refused.status == 400 && refused.json["errors"][0]["field"].text == "former_password")
+      #expect(try await patch(#""email":null"#).status == 400)
+      let wrong = try await patch(#""email":"evil@example.org","former_password":"wrong horse""#)
+      #expect(UserClient.kind(wrong) == "wrong_password")
+      #expect(try await patch(#""email":"ADA@example.org","bio":"x""#).status == 200)
+      #expect(try await UserClient.send("POST", Self.verification, ada, nil, api).status == 202)
+      let code = try await Self.code(.verificationRequested, "ada", api)
+      for email in ["eve@example.org", "ada@example.org"] {
+        #expect(try await patch(#""email":"\#(email)","former_password":"correct horse""#).status == 200)
+      }
+      let late = try await UserClient.send("PUT", Self.verification, ada, #"{"code":"\#(code)"}"#, api)
+      #expect(UserClient.kind(late) == "code_invalid")
+    }
+  }
+
   @Test("a user signs in with an address once it is verified, until it is changed in more than the case of its letters")
   func life() async throws {
     try await AccountTests.with { api in
@@ -75,11 +100,14 @@ struct VerifiedEmailTests {
       #expect(try await Self.signIn("ada@example.org", "wrong horse", api) == 401)
       for (email, isVerified) in [("ada@example.org", true), ("ada@example.com", false), ("ada@example.org", false)] {
         let changed = try await UserClient.send(
-          "PATCH", "/v1/users/\(id)", ada, #"{"email":"\#(email)"}"#, api)
+          "PATCH", "/v1/users/\(id)", ada, #"{"email":"\#(email)","former_password":"correct horse"}"#, api)
         #expect(changed.json["email_verified"] == .boolean(isVerified), "\(email)")
         #expect(try await Self.signIn(email, "correct horse", api) == (isVerified ? 201 : 401))
       }
-      #expect(try await UserClient.send("PATCH", "/v1/users/\(id)", ada, #"{"email":null}"#, api).status == 200)
+      #expect(
+        try await UserClient.send(
+          "PATCH", "/v1/users/\(id)", ada, #"{"email":null,"former_password":"correct horse"}"#, api
+        ).status == 200)
     }
   }
 
@@ -181,7 +209,9 @@ struct VerifiedEmailTests {
       #expect(try await Self.reset(name, verification, api).status == 403)
       let id = try #require(try await AccountTests.signIn(api).json["user"].text)
       #expect(
-        try await UserClient.send("PATCH", "/v1/users/\(id)", ada, #"{"email":"eve@example.org"}"#, api).status == 200)
+        try await UserClient.send(
+          "PATCH", "/v1/users/\(id)", ada, #"{"email":"eve@example.org","former_password":"correct horse"}"#, api
+        ).status == 200)
       let former = try await UserClient.send("PUT", Self.verification, ada, #"{"code":"\#(verification)"}"#, api)
       #expect(former.status == 403 && UserClient.kind(former) == "code_invalid")
     }

@@ -13,13 +13,24 @@ struct ReadingBench: Sendable {
 
   let folder: String
 
-  /// A query, and whether the client wants what its screen shows besides.
+  /// A query, and what the client wants with its records.
   private struct Query: Hashable {
     let shape: ReadingShape
-    var includes = false
+    var parts: Set<Inclusion.Part> = []
 
     static let all = ReadingShape.allCases.flatMap { shape in
-      [Query(shape: shape)] + (shape.parts.isEmpty ? [] : [Query(shape: shape, includes: true)])
+      [Query(shape: shape)] + shape.inclusions.map { Query(shape: shape, parts: $0) }
+    }
+
+    /// Such as `newest.author_mine`.
+    var name: String {
+      ([shape.rawValue] + (parts.isEmpty ? [] : [parts.map(\.rawValue).sorted().joined(separator: "_")]))
+        .joined(separator: ".")
+    }
+
+    var meaning: String {
+      let names = parts.map(\.rawValue).sorted().joined(separator: ",")
+      return shape.meaning + (parts.isEmpty ? "" : ", with include=\(names)")
     }
   }
 
@@ -35,13 +46,11 @@ struct ReadingBench: Sendable {
       passes.map { Self.p99(times($0.large)) },
       details: [Finding.Detail("at 100,000, ms", passes.map { Self.p99(times($0.small)) })])
     let shapes = Query.all.map { query in
-      let shape = query.shape
       let few = passes.map { $0.small[query] ?? [] }
       let many = passes.map { $0.large[query] ?? [] }
       return Finding(
         Figure(
-          "read.\(shape.rawValue).\(query.includes ? "included." : "")buffers",
-          "\(shape.meaning)\(query.includes ? ", with what a screen shows besides" : ""): the pages touched at 1,000,000 posts against 100,000",
+          "read.\(query.name).buffers", "\(query.meaning): the pages touched at 1,000,000 posts against 100,000",
           .atMost(1.5)),
         zip(many, few).map { Self.mean($0.map(\.buffers)) / Self.mean($1.map(\.buffers)) },
         details: [
@@ -51,23 +60,19 @@ struct ReadingBench: Sendable {
           Finding.Detail("p99, ms", many.map { Self.p99($0.map(\.milliseconds)) }),
         ])
     }
-    let pages = { (costs: Costs, shape: ReadingShape, includes: Bool) in
-      Self.mean((costs[Query(shape: shape, includes: includes)] ?? []).map(\.buffers))
-    }
-    let included = ReadingShape.allCases.filter { !$0.parts.isEmpty }.map { shape in
+    let pages = { (costs: Costs, query: Query) in Self.mean((costs[query] ?? []).map(\.buffers)) }
+    let included = Query.all.filter { !$0.parts.isEmpty }.map { query in
       Finding(
-        Figure(
-          "read.\(shape.rawValue).include",
-          "\(shape.meaning): the pages touched with what a screen shows besides against those without it", .atMost(1.6)),
-        passes.map { pages($0.large, shape, true) / pages($0.large, shape, false) }, details: [])
+        Figure("read.\(query.name).pages", "\(query.meaning): the pages touched against those without", .atMost(1.6)),
+        passes.map { pages($0.large, query) / pages($0.large, Query(shape: query.shape)) }, details: [])
     }
     let polygons = Finding(
       Figure(
         "read.world_polygon.pages", "the pages touched for a polygon of the earth against one of a city", .atMost(3)),
-      passes.map { pages($0.large, .world, false) / pages($0.large, .city, false) }, details: [])
+      passes.map { pages($0.large, Query(shape: .world)) / pages($0.large, Query(shape: .city)) }, details: [])
     let maps = Finding(
       Figure("read.wide_map.pages", "the pages touched for a map of the earth against one of 0.2 degrees", .atMost(3)),
-      passes.map { pages($0.large, .wideMap, false) / pages($0.large, .narrowMap, false) },
+      passes.map { pages($0.large, Query(shape: .wideMap)) / pages($0.large, Query(shape: .narrowMap)) },
       details: [
         Finding.Detail(
           "time against time",
@@ -80,7 +85,7 @@ struct ReadingBench: Sendable {
       ])
     let indexes = Query.all.map { query in
       let used = passes.flatMap { $0.large[query] ?? [] }.reduce(into: Set<String>()) { $0.formUnion($1.indexes) }
-      return "\(query.shape.rawValue)\(query.includes ? " with include" : ""): \(used.sorted().joined(separator: ", "))"
+      return "\(query.name): \(used.sorted().joined(separator: ", "))"
     }
     for line in indexes { Console.progress(line) }
     return ([all, maps, polygons] + included + shapes, [])
@@ -131,7 +136,7 @@ struct ReadingBench: Sendable {
     return passes
   }
 
-  /// Sends one query of each shape, and one with what a screen shows besides.
+  /// Sends one query of each kind.
   private func sendRound(
     to pool: Pool, _ posts: Int, _ log: PlanLog, _ seed: UInt64
   ) async throws -> [Query: ReadingCost] {
@@ -140,7 +145,7 @@ struct ReadingBench: Sendable {
       let values = try ReadingValues(of: data, seed: seed, session)
       return try Query.all.reduce(into: [:]) { costs, query in
         costs[query] = try log.cost(in: session) {
-          try query.shape.send(values, including: query.includes ? query.shape.parts : [], session)
+          try query.shape.send(values, including: query.parts, session)
         }
       }
     }

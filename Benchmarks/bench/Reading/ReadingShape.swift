@@ -37,16 +37,15 @@ enum ReadingShape: String, CaseIterable, Sendable {
   case city = "city_polygon"
   case world = "world_polygon"
 
-  /// What screens want with the records; empty: nothing.
-  var parts: Set<Inclusion.Part> {
+  /// What screens want with the records of lists, each in turn.
+  var inclusions: [Set<Inclusion.Part>] {
     switch self {
-    case .newest, .author, .place, .box, .polygon, .nearest, .feed, .post, .feedInBox, .category, .taken, .fields:
-      [.author, .mine, .place]
-    case .likesOfPost, .friends, .avatars, .profile, .search: [.author, .mine]
-    case .likesOfUser, .placesInBox, .placesByPosts: [.mine]
-    case .collections, .openCollections: [.author]
-    case .collection: [.author, .place]
-    case .calendar, .misspelled, .narrowMap, .wideMap, .city, .world: []
+    case .newest, .author, .place, .box, .polygon, .nearest, .feed, .feedInBox, .category, .taken, .fields:
+      [[.author, .mine], [.place]]
+    case .likesOfPost, .friends, .avatars, .search: [[.author, .mine]]
+    case .likesOfUser, .placesInBox, .placesByPosts: [[.mine]]
+    case .collections, .openCollections: [[.author]]
+    case .post, .profile, .collection, .calendar, .misspelled, .narrowMap, .wideMap, .city, .world: []
     }
   }
 

@@ -154,7 +154,7 @@ struct AccountRoutes: RouteRoom {
   // Only who knows the password gets it.
   private static var accountDisabled: Problem { ProblemKind.accountDisabled.problem("The account is disabled.") }
 
-  private static var wrongPassword: Problem { ProblemKind.wrongPassword.problem("The former password is wrong.") }
+  static var wrongPassword: Problem { ProblemKind.wrongPassword.problem("The former password is wrong.") }
 
   static func accountNotFound(_ user: String) -> Problem {
     ProblemKind.accountNotFound.problem("The user '\(user)' has no account.")

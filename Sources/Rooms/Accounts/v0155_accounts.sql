@@ -1,4 +1,5 @@
--- Addresses that their users have shown to read. One that changes in more than the case of its letters has to be shown again.
+-- Addresses that their users have shown to read. One that changes in more than the case of its letters has to be shown again, and the
+-- codes for it are gone.
 ALTER TABLE app_user ADD COLUMN email_verified_at timestamptz;
 ALTER TABLE app_user ADD CONSTRAINT app_user_verified CHECK (email_verified_at IS NULL OR email IS NOT NULL);
 -- By the same rule as user names: an address that is verified has one user.
@@ -6,6 +7,7 @@ CREATE UNIQUE INDEX app_user_verified_email ON app_user (lower(email COLLATE "C"
 CREATE FUNCTION unverify_email() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.email_verified_at := NULL;
+  DELETE FROM one_time_code WHERE user_id = NEW.id;
   RETURN NEW;
 END $$;
 CREATE TRIGGER app_user_readdressed BEFORE UPDATE OF email ON app_user FOR EACH ROW

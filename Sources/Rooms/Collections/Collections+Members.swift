@@ -112,6 +112,8 @@ extension Collections {
   ) throws -> Bool {
     guard let locked = try lock(id, for: viewer, session) else { return false }
     guard locked.role == .author || viewer.owns(user) else { throw OwnershipRefusal() }
+    // Who has declined is not added later without being asked.
+    if !viewer.owns(user), try membership(of: user, in: locked.number, session)?.state == .declined { return true }
     return try remove(member: user, from: locked.number, by: viewer.user, session)
   }
 

@@ -149,10 +149,12 @@ package enum Collections: RecordRoom {
     if let items { try lockPosts(items, for: viewer, session) }
     guard let locked = try lock(id, for: viewer, session) else { return false }
     guard locked.role.mayEdit else { throw OwnershipRefusal() }
+    // While it waited for the lock, another transaction may have removed the member.
     guard let collection = try find(id, for: viewer, session)?.collection else { return false }
+    guard collection.role.mayEdit else { throw OwnershipRefusal() }
     let (content, keys, maxItems) = try change(collection)
     // Who else sees it is for its author to say.
-    guard content.visibility == collection.content.visibility || locked.role == .author else {
+    guard content.visibility == collection.content.visibility || collection.role == .author else {
       throw OwnershipRefusal()
     }
     if let items {

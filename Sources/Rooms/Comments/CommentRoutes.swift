@@ -68,6 +68,7 @@ struct CommentRoutes: RouteRoom {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let text = reader.required("text", limit: MaxLength.text)
     try reader.check()
+    try access.countSubmission(of: request.caller.viewer.user ?? "", request)
     return try await show(request, CommentResponse.init, changing: true, else: Self.notFound(.comment, id)) {
       try Comments.change(id, on: subject, to: text, for: $0, $1, check: request.checkVersion)
     }

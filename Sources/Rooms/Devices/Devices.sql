@@ -127,7 +127,8 @@ SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch F
     AND (collection.id IS NULL OR collection.author = device.user_id
       OR NOT collection.is_hidden AND {unblocked(collection.author, device.user_id)} AND EXISTS (
         SELECT FROM collection_member AS member
-        WHERE member.collection_id = collection.id AND member.user_id = device.user_id)) AS is_shown
+        WHERE member.collection_id = collection.id AND member.user_id = device.user_id
+          AND (comment.id IS NULL OR member.state = 'accepted'))) AS is_shown
 FROM (
   SELECT device_id, position, attempts, expires_at, next_at FROM push_delivery
   WHERE shard = $1::smallint AND next_at <= clock_timestamp() ORDER BY next_at LIMIT 500) AS delivery

@@ -55,7 +55,8 @@ package struct Inclusion: Sendable {
       var user =
         try users[id]
         ?? IncludedUser(
-          id: id, userName: row.get("user_name"), name: row.get("name"), fields: row.fields() ?? [:])
+          id: id, userName: row.get("user_name"), name: row.get("name"),
+          fields: viewer == .stranger ? [:] : row.fields() ?? [:])
       if try row.get("role", as: String?.self) != nil {
         let asset = try Asset(row)
         // A profile image is public.

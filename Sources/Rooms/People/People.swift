@@ -13,6 +13,9 @@ package struct UserNameRequired: Error, Sendable, Hashable {
   package let signsIn: Bool
 }
 
+/// The error for a user who would become older, or of unknown age: posts from an age on are hidden by it.
+package struct BirthDateFixed: Error, Sendable, Hashable {}
+
 /// Users and their profiles.
 package enum People: RecordRoom {
   package static let statements = Statements(
@@ -147,7 +150,12 @@ package enum People: RecordRoom {
     let locked = try find(id, for: viewer, session)
     if known == nil { try check(nil) } else { try check(locked) }
     let former = locked?.profile ?? Profile()
-    let profile = change.applied(to: former)
+    var profile = change.applied(to: former)
+    if viewer != .unrestricted, let known = former.birthDate {
+      if change.isReplacement { profile.birthDate = profile.birthDate ?? known }
+      // Texts of dates compare as the dates do.
+      guard let date = profile.birthDate, date >= known else { throw BirthDateFixed() }
+    }
     try Self.checkReserved(profile.userName, of: locked, for: viewer)
     try requireUserName(of: id, in: profile, change, former, session)
     try write(profile, fields: JSON.text(profile.fields ?? [:]), of: id, session)

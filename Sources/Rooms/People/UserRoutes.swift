@@ -1,11 +1,15 @@
+internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
 internal import Model
+internal import Postgres
 internal import Store
 
 /// The routes of users and their profiles.
 struct UserRoutes: RouteRoom {
   let kit: Kit
+  /// Nil: the service has no accounts.
+  let passwords: PasswordWork?
 
   var routes: [Route] {
     [
@@ -66,9 +70,11 @@ struct UserRoutes: RouteRoom {
 
   private func saveUser(_ request: Request, replacesAll: Bool) async throws -> Response {
     let (id, urls) = (try name(request), access.mediaURLs(for: request))
-    let change = try ProfileChange(
-      fields: try await JSONBody.fields(of: request), replacesAll: replacesAll, defined: definitions.fields.users)
+    var fields = try await JSONBody.fields(of: request)
+    let password = fields.removeValue(forKey: "former_password")
+    let change = try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users)
     try access.countSubmission(of: id, request)
+    try await requirePassword(password, for: change, of: id, request)
     do {
       return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
         viewer, session in
@@ -81,9 +87,34 @@ struct UserRoutes: RouteRoom {
         ? "is required: the user signs in with it"
         : "is required: the user has one; repeat it, or write null to give it up"
       throw ProblemKind.invalid([FieldError("user_name", reason)])
+    } catch is BirthDateFixed {
+      throw ProblemKind.invalid([
+        FieldError("birth_date", "is known: only a back-end removes it or makes the user older")
+      ])
     } catch is UserNameTaken {
       throw ProblemKind.userNameTaken.problem(
         "The user name '\(change.userName.applied(to: nil) ?? "")' is taken or reserved.")
+    }
+  }
+}
+
+extension UserRoutes {
+  /// Throws unless a user with an account who changes the e-mail address knows the password: a user who reads the mail of an address gets
+  /// another password, and a token alone must not be worth that.
+  private func requirePassword(
+    _ given: JSONValue?, for change: ProfileChange, of user: String, _ request: Request
+  ) async throws {
+    guard let passwords, let token = request.caller.token, case .set(let email) = change.email else { return }
+    let (account, former) = try await database.read { session in
+      (try Accounts.find(of: user, session), try People.find(user, for: .unrestricted, session)?.profile.email)
+    }
+    guard let account, former.map(Profile.folded) != email.map(Profile.folded) else { return }
+    guard case .string(let password)? = given else {
+      throw ProblemKind.invalid([FieldError("former_password", "is required with another e-mail address")])
+    }
+    try access.limits.countPasswordChange(by: token.id)
+    guard try await passwords.isRight(password, PasswordHash(text: account.passwordHash)) else {
+      throw AccountRoutes.wrongPassword
     }
   }
 }

@@ -5,8 +5,10 @@
 ({place}.is_known AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
 
 -- fragment: befriended(friend, viewer)
--- Whether a viewer sees the posts for friends that a row of place_friend counts.
-{sees({friend}.user_id, 'friends', NULL, 'ready', NULL, {viewer})}
+-- Whether a viewer sees one of the posts for friends that a row of place_friend counts.
+(SELECT true FROM post
+ WHERE post.place_id = {friend}.place_id AND post.author = {friend}.user_id AND post.status = 'ready' AND post.visibility = 'friends'
+   AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})} LIMIT 1) IS NOT NULL
 
 -- fragment: known(place, viewer)
 -- Whether a viewer may know of a place: everybody does, or the viewer sees a post there.
@@ -19,7 +21,7 @@
 SELECT collection.id FROM collection WHERE collection.author = {viewer}::text
     UNION ALL
     SELECT collection.id FROM collection_member AS member JOIN collection ON collection.id = member.collection_id
-    WHERE member.user_id = {viewer}::text AND NOT collection.is_hidden AND {unblocked(collection.author, {viewer})}
+    WHERE member.user_id = {viewer}::text AND member.state = 'accepted' AND NOT collection.is_hidden AND {unblocked(collection.author, {viewer})}
 
 -- fragment: collections_of_place(viewer)
 -- The number of collections with a place that the viewer sees.
@@ -46,7 +48,7 @@ place.number, place.id, coalesce(place.name, friend.name) AS name, coalesce(plac
 -- the newest such post.
 LEFT JOIN LATERAL (
   SELECT friend.name, friend.latitude, friend.longitude FROM place_friend AS friend
-  WHERE (place.name IS NULL OR place.latitude IS NULL) AND friend.place_id = place.id AND {befriended(friend, {viewer})}
+  WHERE (place.name IS NULL OR place.latitude IS NULL) AND NOT place.is_own AND friend.place_id = place.id AND {befriended(friend, {viewer})}
   ORDER BY friend.latitude IS NULL, friend.name IS NULL, friend.user_id LIMIT 1) AS friend ON true
 LEFT JOIN LATERAL (
   SELECT image.asset_set_id FROM image
@@ -100,7 +102,7 @@ SELECT {place_columns($4, {collections_of_place($4)})}, chosen.key, chosen.dista
   SELECT number, max({key}) AS key, min({distance}) AS distance FROM (
     SELECT friend.position, place.number, place.post_count, place.favourite_count
     FROM place_friend AS friend JOIN place ON place.id = friend.place_id
-    WHERE (NOT place.is_known OR place.latitude IS NULL) AND NOT place.is_hidden AND {befriended(friend, $4)} AND friend.user_id = ANY (ARRAY(
+    WHERE (NOT place.is_known OR place.latitude IS NULL AND NOT place.is_own) AND NOT place.is_hidden AND {befriended(friend, $4)} AND friend.user_id = ANY (ARRAY(
       SELECT $4::text UNION ALL SELECT target FROM relation WHERE user_id = $4::text AND kind = 'friend'))) AS found
   WHERE {conditions} GROUP BY number HAVING (max({key}), number) < ($1::bigint, $2::bigint)
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
@@ -224,7 +226,12 @@ DELETE FROM place_description WHERE (place_id, rank, user_id) IN (
   SELECT place_id, rank, user_id FROM place_description WHERE user_id = $1 ORDER BY number LIMIT $2::int)
 
 -- name: blank_places
-UPDATE place SET author = NULL
+-- An own place that only the user described loses what the user said.
+UPDATE place SET author = NULL, (name, latitude, longitude, categories, rating, price_level) = (
+  SELECT CASE WHEN mine THEN NULL ELSE name END, CASE WHEN mine THEN NULL ELSE latitude END, CASE WHEN mine THEN NULL ELSE longitude END,
+    CASE WHEN mine THEN '{}' ELSE categories END, CASE WHEN mine THEN NULL ELSE rating END, CASE WHEN mine THEN NULL ELSE price_level END
+  FROM (SELECT place.is_own AND NOT EXISTS (
+    SELECT FROM place_description AS said WHERE said.place_id = place.id) AS mine) AS own)
 WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int FOR NO KEY UPDATE)
 
 -- fragment: place_counters

@@ -25,14 +25,18 @@ BEGIN
   -- A row that does not change is locked all the same.
   INSERT INTO place AS named (id) VALUES (counted.place_id) ON CONFLICT (id) DO UPDATE SET id = excluded.id WHERE false;
   IF counted.visibility = 'friends' THEN
-    INSERT INTO place_friend AS present (place_id, user_id, posts, name, latitude, longitude)
-    VALUES (counted.place_id, counted.author, step, nullif(counted.place_name, ''), counted.place_latitude, counted.place_longitude)
-    ON CONFLICT (place_id, user_id) DO UPDATE SET posts = present.posts + step,
-      name = CASE WHEN step < 0 THEN present.name ELSE coalesce(excluded.name, present.name) END,
-      latitude = CASE WHEN step < 0 THEN present.latitude ELSE coalesce(excluded.latitude, present.latitude) END,
-      longitude = CASE WHEN step < 0 THEN present.longitude ELSE coalesce(excluded.longitude, present.longitude) END
-    RETURNING posts INTO now_there;
-    IF now_there = 0 THEN DELETE FROM place_friend WHERE place_id = counted.place_id AND user_id = counted.author; END IF;
+    INSERT INTO place_friend AS present (place_id, user_id, posts) VALUES (counted.place_id, counted.author, step)
+    ON CONFLICT (place_id, user_id) DO UPDATE SET posts = present.posts + step RETURNING posts INTO now_there;
+    IF now_there = 0 THEN
+      DELETE FROM place_friend WHERE place_id = counted.place_id AND user_id = counted.author;
+    ELSE
+      UPDATE place_friend SET (name, latitude, longitude) = (
+        SELECT (array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1],
+          (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1],
+          (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1]
+        FROM post WHERE post.place_id = counted.place_id AND author = counted.author AND status = 'ready' AND visibility = 'friends')
+      WHERE place_id = counted.place_id AND user_id = counted.author;
+    END IF;
     RETURN;
   END IF;
   IF step >= 0 AND (counted.place_name <> '' OR counted.place_latitude IS NOT NULL) THEN

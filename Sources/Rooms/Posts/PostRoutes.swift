@@ -61,6 +61,7 @@ struct PostRoutes: RouteRoom {
     guard request.headers["If-Match"] != nil else {
       throw ProblemKind.versionRequired.problem("The request has no header field If-Match.")
     }
+    try access.countSubmission(of: request.caller.viewer.user ?? "", request)
     do {
       let response = try await show(
         request, postJSON(for: request), changing: true, else: Self.notFound(.post, id)
