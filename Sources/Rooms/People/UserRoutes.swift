@@ -72,12 +72,15 @@ struct UserRoutes: RouteRoom {
     let (id, urls) = (try name(request), access.mediaURLs(for: request))
     var fields = try await JSONBody.fields(of: request)
     let password = fields.removeValue(forKey: "former_password")
-    let change = try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users)
+    var change = try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users)
     try access.countSubmission(of: id, request)
-    try await requirePassword(password, for: change, of: id, request)
+    if let account = try await account(of: id, request) {
+      if fields["email"] == nil { change.email = .keep }
+      try await requirePassword(password, for: change, of: account, request)
+    }
     do {
       return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
-        viewer, session in
+        [change] viewer, session in
         try People.save(change, of: id, for: viewer, session) { try request.checkVersion(of: $0, named: "user") }
         return try People.find(id, for: viewer, session)
       }
@@ -99,16 +102,20 @@ struct UserRoutes: RouteRoom {
 }
 
 extension UserRoutes {
-  /// Throws unless a user with an account who changes the e-mail address knows the password: a user who reads the mail of an address gets
+  /// The account of a user who acts by a token; nil: there is none, or a back-end acts.
+  private func account(of user: String, _ request: Request) async throws -> Account? {
+    guard passwords != nil, request.caller.token != nil else { return nil }
+    return try await database.read { try Accounts.find(of: user, $0) }
+  }
+
+  /// Throws unless a user who changes the e-mail address of an account knows the password: a user who reads the mail of an address gets
   /// another password, and a token alone must not be worth that.
   private func requirePassword(
-    _ given: JSONValue?, for change: ProfileChange, of user: String, _ request: Request
+    _ given: JSONValue?, for change: ProfileChange, of account: Account, _ request: Request
   ) async throws {
     guard let passwords, let token = request.caller.token, case .set(let email) = change.email else { return }
-    let (account, former) = try await database.read { session in
-      (try Accounts.find(of: user, session), try People.find(user, for: .unrestricted, session)?.profile.email)
-    }
-    guard let account, former.map(Profile.folded) != email.map(Profile.folded) else { return }
+    let former = try await database.read { try People.find(account.user, for: .unrestricted, $0)?.profile.email }
+    guard former.map(Profile.folded) != email.map(Profile.folded) else { return }
     guard case .string(let password)? = given else {
       throw ProblemKind.invalid([FieldError("former_password", "is required with another e-mail address")])
     }
