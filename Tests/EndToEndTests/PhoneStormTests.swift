@@ -47,7 +47,7 @@ struct PhoneStormTests {
       }
     }
     if crash == .none { #expect(statuses.allSatisfy { $0 < 500 }, "\(Set(statuses))") }
-    #expect(Set(statuses).isSuperset(of: [200, 201, 204]))
+    #expect(Set(statuses).isSuperset(of: [200, 204]))
     if crash == .service {
       #expect(await service.process.wait() == nil)
       service = try await Self.service(in: folder)
