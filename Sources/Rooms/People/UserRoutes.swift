@@ -71,7 +71,11 @@ struct UserRoutes: RouteRoom {
   private func saveUser(_ request: Request, replacesAll: Bool) async throws -> Response {
     let (id, urls) = (try name(request), access.mediaURLs(for: request))
     var fields = try await JSONBody.fields(of: request)
-    let password = fields.removeValue(forKey: "former_password")
+    let password = fields.removeValue(forKey: "former_password") ?? .null
+    switch password {
+    case .null, .string: break
+    default: throw ProblemKind.invalid([FieldError("former_password", "expected a text")])
+    }
     var change = try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users)
     try access.countSubmission(of: id, request)
     if let account = try await account(of: id, request) {
@@ -111,12 +115,12 @@ extension UserRoutes {
   /// Throws unless a user who changes the e-mail address of an account knows the password: a user who reads the mail of an address gets
   /// another password, and a token alone must not be worth that.
   private func requirePassword(
-    _ given: JSONValue?, for change: ProfileChange, of account: Account, _ request: Request
+    _ given: JSONValue, for change: ProfileChange, of account: Account, _ request: Request
   ) async throws {
     guard let passwords, let token = request.caller.token, case .set(let email) = change.email else { return }
     let former = try await database.read { try People.find(account.user, for: .unrestricted, $0)?.profile.email }
     guard former.map(Profile.folded) != email.map(Profile.folded) else { return }
-    guard case .string(let password)? = given else {
+    guard case .string(let password) = given else {
       throw ProblemKind.invalid([FieldError("former_password", "is required with another e-mail address")])
     }
     try access.limits.countPasswordChange(by: token.id)
