@@ -60,10 +60,12 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
   }
   if (place_descriptors(child->descriptors, child->descriptor_count) != 0) goto failed;
   if (close_range((unsigned)child->descriptor_count, ~0u, CLOSE_RANGE_CLOEXEC) != 0) goto failed;
-  if (child->idle) {
+  if (child->nice == 20) {
     // sched(7): SCHED_IDLE needs no privileges. The nice value is for kernels without it.
     struct sched_param lowest = {.sched_priority = 0};
     if (sched_setscheduler(0, SCHED_IDLE, &lowest) != 0 && setpriority(PRIO_PROCESS, 0, 19) != 0) goto failed;
+  } else if (child->nice > 0 && setpriority(PRIO_PROCESS, 0, child->nice) != 0) {
+    goto failed;
   }
   execve(child->path, child->arguments, child->environment);
 

@@ -21,8 +21,8 @@ package actor MediaProcess: MediaRunner {
     package var sandbox = SandboxMode.available
     /// Whether SIMD code is disabled, to compare the outputs.
     package var isPortable = false
-    /// Whether it gets only processor time that no other process uses.
-    package var isBackground = false
+    /// That of the fork server and its children.
+    package var priority = ProcessPriority.normal
 
     package init(executable: String? = nil, memoryLimit: UInt64 = 2 << 30) {
       self.executable = executable

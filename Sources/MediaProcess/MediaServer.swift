@@ -89,7 +89,7 @@ final class MediaServer {
     // In a session of its own the process does not receive signals to the parent's group, such as SIGINT by Ctrl-C: the
     // parent decides whether the job ends.
     child.newSession = true
-    child.isIdle = configuration.isBackground
+    child.priority = configuration.priority
     return try Failpoint.spawn.around { () throws(SystemError) in try ChildProcess(child) }
   }
 

@@ -27,6 +27,11 @@ package enum JobQueue {
     try session.executeAfterCommit(statements["notify"], .text(QueueChannel.jobs), .text(queue))
   }
 
+  /// Notifies workers of several queues, as `notify(queue:)` does.
+  package static func notify(queues: [String], _ session: Session) throws(PostgresError) {
+    try session.executeAfterCommit(statements["notify_many"], .text(QueueChannel.jobs), .texts(queues))
+  }
+
   /// Notifies the worker that makes due jobs available of one that is due later, after the commit of the open transaction if
   /// there is one: it may be due before all others.
   static func notifySchedule(_ session: Session) throws(PostgresError) {

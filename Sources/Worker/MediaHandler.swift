@@ -53,7 +53,8 @@ struct MediaHandler: JobHandler {
       await record.write(AttemptEnding(error))
       return .unknown
     }
-    let ending = await attempt(held, work, slot, isAlone: isAlone, log)
+    var ending = await attempt(held, work, slot, isAlone: isAlone, log)
+    if work.look != nil { ending = ending.ofLook(work) }
     held.begin(.commit)
     switch await record.write(ending) {
     case .accepted, .rejected, .unchanged: return .healthy
@@ -76,7 +77,9 @@ struct MediaHandler: JobHandler {
     defer { isolation.leave() }
     if let stop = held.stopReason { return .stopped(stop) }
     // A job that runs alone uses all cores; otherwise each job uses one.
-    let mode: ExecutionMode = slots > 1 && (isAlone || isIsolated) ? .latency : .throughput
+    // A first look is short.
+    let mode: ExecutionMode =
+      work.look != nil || slots > 1 && (isAlone || isIsolated) ? .latency : .throughput
     let attempt = Attempt(control: held, media: slot, mode: mode, blobs: blobs, log: log)
     return await attempt.run(work)
   }

@@ -28,18 +28,26 @@ package final class WorkerService: Sendable {
     log: Logger, metrics: Metrics, tracer: Tracer? = nil, onStart: @escaping @Sendable () -> Void = {}
   ) throws {
     let slots = try (0..<configuration.slots).map { number in
-      try MediaProcess(name: "media-\(number + 1)", configuration: configuration.media)
+      var media = configuration.media
+      // Those who want to see something, and the service, come first.
+      media.priority = .low
+      return try MediaProcess(name: "media-\(number + 1)", configuration: media)
+    }
+    let lookSlots = try (0..<configuration.lookSlots).map { number in
+      try MediaProcess(name: "look-\(number + 1)", configuration: configuration.media)
     }
     let backgroundSlots = try (0..<configuration.backgroundSlots).map { number in
       var media = configuration.media
-      media.isBackground = true
+      media.priority = .idle
       return try MediaProcess(name: "background-\(number + 1)", configuration: media)
     }
-    allSlots = slots + backgroundSlots
+    allSlots = slots + lookSlots + backgroundSlots
     let recorder = DamageRecorder(blobs: blobs, log: log, metrics: metrics)
     let foreground = MediaHandler(
       free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs,
       damages: recorder)
+    let looks = MediaHandler(
+      free: FreeSlots(lookSlots), slots: lookSlots.count, pool: pool, store: store, blobs: blobs, damages: recorder)
     // `slots: 1` limits each background job to one core, so that it does not slow down other jobs.
     let background = MediaHandler(
       free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs,
@@ -50,7 +58,8 @@ package final class WorkerService: Sendable {
     worker = QueueWorker(
       configuration: queue, database: database, pool: pool,
       consumers: [
-        (PostJob.queue, slots.count, foreground), (ReprocessJob.queue, backgroundSlots.count, background),
+        (LookJob.queue, lookSlots.count, looks), (PostJob.queue, slots.count, foreground),
+        (ReprocessJob.queue, backgroundSlots.count, background),
         (JobKinds.taskQueue, 1, TaskHandler(pool: pool, store: store) as any JobHandler),
       ].filter { $0.1 > 0 }.map {
         // Submissions alone have limits.
@@ -126,7 +135,11 @@ package final class WorkerService: Sendable {
 /// The configuration of a worker.
 package struct WorkerConfiguration: Sendable {
   /// The number of jobs at a time; one for each core has the highest throughput. With 0 only outputs are made again.
-  package var slots = 1
+  package var slots = 1 {
+    didSet { lookSlots = slots == 0 ? 0 : (slots + 7) / 8 }
+  }
+  /// The number of first looks at a time. They are short: by default one for eight jobs.
+  package var lookSlots = 1
   /// The number of reprocessing jobs at a time, which get only idle processor time.
   package var backgroundSlots = 1
   /// The grace period of replaced outputs.

@@ -192,7 +192,7 @@ struct WaitingTests {
       ("handling=lenient", nil),
     ])
   func preference(field: String, seconds: Int?) {
-    #expect(MediaSubmissions.preferredWait(["Prefer": field]) == seconds)
+    #expect(Wait(preferredBy: ["Prefer": field])?.seconds == seconds)
   }
 
   @Test("metrics contain the submissions and the state of the queue")

@@ -65,6 +65,9 @@ package struct Decoder: ~Copyable {
     try AVError.check(avcodec_send_packet(context, nil), "avcodec_send_packet")
   }
 
+  /// Forgets what was sent: the next packet is one at which decoding can begin.
+  package func flush() { avcodec_flush_buffers(context) }
+
   /// Receives the next frame from the decoder.
   package func receive(into frame: borrowing Frame) throws(AVError) -> Received {
     try CodecContext.received(avcodec_receive_frame(context, frame.pointer), "avcodec_receive_frame")

@@ -21,7 +21,7 @@ struct csystem_child {
   int parent_death_signal;  // 0: the child outlives the thread that spawned it
   int no_new_privileges;    // nonzero: exec cannot grant privileges (prctl(2), PR_SET_NO_NEW_PRIVS)
   int new_session;          // nonzero: setsid(2), so that Ctrl-C in the terminal does not reach the child
-  int idle;                 // nonzero: runs only when no other process needs the processor
+  int nice;                 // the nice value that it starts with; 20: it runs only when no other process needs the processor
 };
 
 /// Starts a child and returns its process id. On failure, of exec too, returns -1 and sets `*error` to the errno.

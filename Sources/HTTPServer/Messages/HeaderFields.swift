@@ -96,7 +96,7 @@ extension StringProtocol {
   package var lowercasedASCII: String { String(decoding: utf8.map(\.lowercasedASCII), as: UTF8.self) }
 
   /// The text without leading and trailing spaces and tabs.
-  var trimmingBlanks: Substring {
+  package var trimmingBlanks: Substring {
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     var rest = Substring(self).utf8
     while let first = rest.first, isBlank(first) { rest.removeFirst() }

@@ -65,18 +65,18 @@ WHERE asset.blob = $1
 SELECT inputs, role FROM quarantined_input WHERE blob = $1 ORDER BY inputs, role
 
 -- name: sets
-SELECT page.id, page.public_id, page.definition, page.is_retired, page.is_kept,
+SELECT page.id, page.public_id, page.definition, page.is_retired, page.is_kept, owner.is_look,
   owner.kind, owner.subject, owner.is_source, owner.is_moment, owner.sources IS NOT NULL AS has_sources,
   (SELECT count(*) FROM asset WHERE asset.asset_set_id = owner.sources AND asset.role = 'source.photo') AS photos
 FROM (
   SELECT id, public_id, definition, retired_at IS NOT NULL AS is_retired, is_kept
   FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
 LEFT JOIN LATERAL (
-  SELECT 'post' AS kind, public_id AS subject, false AS is_source, kind = 'take5' AS is_moment, source_set_id AS sources
+  SELECT 'post' AS kind, public_id AS subject, false AS is_source, kind = 'take5' AS is_moment, source_set_id AS sources, look IS NOT NULL AS is_look
   FROM post WHERE post.asset_set_id = page.id
-  UNION ALL SELECT 'post', public_id, true, kind = 'take5', source_set_id FROM post WHERE post.source_set_id = page.id
-  UNION ALL SELECT 'image', public_id, false, false, source_set_id FROM image WHERE image.asset_set_id = page.id
-  UNION ALL SELECT 'image', public_id, true, false, source_set_id FROM image WHERE image.source_set_id = page.id
+  UNION ALL SELECT 'post', public_id, true, kind = 'take5', source_set_id, false FROM post WHERE post.source_set_id = page.id
+  UNION ALL SELECT 'image', public_id, false, false, source_set_id, false FROM image WHERE image.asset_set_id = page.id
+  UNION ALL SELECT 'image', public_id, true, false, source_set_id, false FROM image WHERE image.source_set_id = page.id
 ) AS owner ON true
 ORDER BY page.id
 

@@ -80,7 +80,7 @@ package struct SetEvidence: Sendable, Hashable {
       if referrer.isSource {
         let sources: [Role] = referrer.isMoment ? [.sourceFront, .sourceBack] : []
         missing += sources.filter { !roles.contains($0) }.map(\.rawValue)
-      } else if let expected {
+      } else if let expected, !referrer.isLook {
         missing += expected.missing(among: members, photos: referrer.photos)
       }
     }
@@ -93,6 +93,8 @@ package struct SetReferrer: Sendable, Hashable {
   package let subject: Subject
   /// Whether the set is the subject's sources, and not its current outputs.
   package let isSource: Bool
+  /// Whether the set is a first look, which has less than its definition makes.
+  package let isLook: Bool
   /// Whether the subject is a post of two clips.
   package let isMoment: Bool
   /// Whether the subject's sources are kept.
@@ -100,9 +102,13 @@ package struct SetReferrer: Sendable, Hashable {
   /// The number of photos in the subject's sources.
   package let photos: Int
 
-  package init(subject: Subject, isSource: Bool, isMoment: Bool = false, hasSources: Bool = true, photos: Int = 0) {
+  package init(
+    subject: Subject, isSource: Bool, isLook: Bool = false, isMoment: Bool = false, hasSources: Bool = true,
+    photos: Int = 0
+  ) {
     self.subject = subject
     self.isSource = isSource
+    self.isLook = isLook
     self.isMoment = isMoment
     self.hasSources = hasSources
     self.photos = photos

@@ -122,7 +122,8 @@ struct SetPage: Sendable {
         drafts[drafts.count - 1].referrers.append(
           SetReferrer(
             subject: try Subject(kind: kind, id: try row.publicID("subject")), isSource: try row.get("is_source"),
-            isMoment: try row.get("is_moment"), hasSources: try row.get("has_sources"), photos: try row.get("photos")))
+            isLook: try row.get("is_look"), isMoment: try row.get("is_moment"), hasSources: try row.get("has_sources"),
+            photos: try row.get("photos")))
       }
     }
     last = drafts.last?.number

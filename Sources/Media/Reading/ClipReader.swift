@@ -23,7 +23,7 @@ final class ClipReader {
   private(set) var frames = 0
 
   private let mode: ExecutionMode
-  private let expected: PacketScan?
+  let expected: PacketScan?
   private var frameSource: any FrameSource
   private var following: Frame
   private var followingPrepared: Frame?
@@ -155,10 +155,22 @@ final class ClipReader {
     }
   }
 
+  /// Replaces the following frame by a later one at which decoding can begin; does nothing if that is no later one.
+  func skip(to refresh: Int64) throws(RunFailure) {
+    guard let ticks = followingTicks, refresh > ticks else { return }
+    try frameSource.skip(to: refresh, packets: tapPacket)
+    try decodeFollowing()
+  }
+
+  /// Reads the rest of the packets, without decoding them.
+  func passRest() throws(RunFailure) { try frameSource.passRest(tapPacket) }
+
+  private func tapPacket(_ packet: borrowing Packet) throws(RunFailure) {
+    for tap in packetTaps { try tap.take(packet) }
+  }
+
   private func decodeFollowing() throws(RunFailure) {
-    let ticks = try frameSource.next(into: following) { (packet) throws(RunFailure) in
-      for tap in packetTaps { try tap.take(packet) }
-    }
+    let ticks = try frameSource.next(into: following, packets: tapPacket)
     if let ticks {
       if firstTicks == nil { firstTicks = ticks }
       followingPrepared = frameSource.takePrepared()

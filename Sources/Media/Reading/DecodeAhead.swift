@@ -83,6 +83,20 @@ final class DecodeAhead: FrameSource {
     return nil
   }
 
+  // A first look decodes on demand.
+  func skip(to refresh: Int64, packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {}
+
+  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {
+    while let item = items.take() {
+      switch consume item {
+      case .packet(let packet): try packets(packet)
+      case .failed(let failure): throw failure
+      case .frame: continue
+      case .ended: return
+      }
+    }
+  }
+
   func takePrepared() -> Frame? { prepared.take() }
 
   func reuse(_ frame: consuming Frame) { _ = reusable.put(frame) }

@@ -47,6 +47,13 @@ final class Deinterlacer: FrameSource {
     return currentTicks
   }
 
+  // A frame is drawn with the one before it: none is left out.
+  func skip(to refresh: Int64, packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {}
+
+  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {
+    try source.passRest(packets)
+  }
+
   private func draw(into frame: borrowing Frame) throws(AVError) {
     let drawn = try Frame(width: current.width, height: current.height, format: current.format)
     try drawn.copyProperties(of: current)

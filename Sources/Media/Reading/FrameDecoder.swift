@@ -22,6 +22,12 @@ protocol FrameSource: AnyObject {
     into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
   ) throws(RunFailure) -> Int64?
 
+  /// Goes on at a later frame, by its timestamp, at which decoding can begin: the frames before it are left out.
+  func skip(to refresh: Int64, packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure)
+
+  /// Reads the rest of the packets, without decoding them.
+  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure)
+
   /// Returns the prepared form of the last frame, which the caller gives back with `reuse`; nil if it was not prepared.
   func takePrepared() -> Frame?
 
@@ -48,6 +54,8 @@ final class FrameDecoder: FrameSource {
   private var openStart: OpenStart
   private var firstTicks: Int64?
   private var lastTicks: Int64 = 0
+  /// The latest timestamp that the decoder was sent.
+  private var lastSent = Int64.min
   private(set) var misplaced = 0
 
   // Cameras and programs that rewrite files misplace one or two; a clip with more is damaged.
@@ -143,17 +151,44 @@ final class FrameDecoder: FrameSource {
       try packets(packet)
       guard packet.stream == video.stream, !openStart.isLeading(packet) else { continue }
       if packet.isCorrupt { throw damaged("a packet is damaged") }
-      do {
-        try decoder.send(packet)
-      } catch {
-        throw damaged("a packet cannot be decoded", error)
-      }
+      try send()
       return
     }
     do {
       try decoder.finish()
     } catch {
       throw damaged("the last frames cannot be decoded", error)
+    }
+  }
+
+  private func send() throws(RunFailure) {
+    lastSent = max(lastSent, packet.pts ?? packet.dts ?? lastSent)
+    do {
+      try decoder.send(packet)
+    } catch {
+      throw damaged("a packet cannot be decoded", error)
+    }
+  }
+
+  func skip(
+    to refresh: Int64, packets: (borrowing Packet) throws(RunFailure) -> Void
+  ) throws(RunFailure) {
+    guard refresh > lastSent else { return }
+    while try source.read(demuxer, into: packet) {
+      defer { packet.unreference() }
+      try packets(packet)
+      guard packet.stream == video.stream, packet.isKey, packet.pts ?? packet.dts == refresh else { continue }
+      decoder.flush()
+      lastTicks = refresh - 1
+      try send()
+      return
+    }
+  }
+
+  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {
+    while try source.read(demuxer, into: packet) {
+      defer { packet.unreference() }
+      try packets(packet)
     }
   }
 

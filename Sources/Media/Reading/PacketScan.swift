@@ -1,4 +1,5 @@
 import AV
+import ISOBaseMedia
 import Model
 
 /// The timestamps of an input's frames, read from its packets without decoding.
@@ -8,6 +9,8 @@ import Model
 struct PacketScan: Sendable {
   /// The timestamps of the frames, in ticks, ascending, without those that an edit list hides.
   let times: [Int64]
+  /// The timestamps of the frames at which decoding can begin, in ticks, ascending.
+  let refreshes: [Int64]
   let timeBase: Rational
   /// The duration of the last frame, in ticks.
   let lastDuration: Int64
@@ -38,6 +41,9 @@ struct PacketScan: Sendable {
   /// The average frame rate.
   var framesPerSecond: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
 
+  /// The last frame up to a time, in seconds from the start of the clip, at which decoding can begin; nil: there is none.
+  func refresh(before seconds: Double) -> Int64? { refreshes.last { timeBase.seconds($0 - origin) <= seconds } }
+
   /// Reads the packets of the video stream.
   ///
   /// - Parameter allowedDuration: the durations that a clip may have; packets far beyond the longest are not read.
@@ -53,6 +59,8 @@ struct PacketScan: Sendable {
     let timeBase = demuxer.streams[stream].timeBase
     var times: [(start: Int64, duration: Int64)] = []
     times.reserveCapacity(512)
+    var refreshes: [Int64] = []
+    let configuration = AVCConfiguration(demuxer.streams[stream].configuration)
     var hasMorePackets = false
     var packets = 0
     var hidden = 0
@@ -69,6 +77,8 @@ struct PacketScan: Sendable {
         continue
       }
       times.append((time, packet.duration))
+      // The flag of H.264 in a container can be wrong.
+      if packet.isKey, configuration.map({ AVCSample(packet, $0).isRefresh }) ?? true { refreshes.append(time) }
       if times.count > maxFrames || timeBase.seconds(time - times[0].start) > allowedDuration.longest + 1 {
         hasMorePackets = true
         break
@@ -82,6 +92,7 @@ struct PacketScan: Sendable {
     check.finish()
     times.sort { $0.start < $1.start }
     self.times = times.map(\.start)
+    self.refreshes = refreshes.sorted()
     self.timeBase = timeBase
     self.hasMorePackets = hasMorePackets
     let duration = Self.lastDuration(of: times)

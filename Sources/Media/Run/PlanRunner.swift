@@ -36,6 +36,7 @@ package struct PlanRunner {
   /// - Returns: the verdict and, if it is accepted, the facts of each output. Outputs of a rejected run are incomplete.
   package func run(progress: (Double) -> Void = { _ in }) throws(MediaError) -> RunReport {
     do {
+      if plan.isLook == true { return try LookRunner(mode: mode, sources: sources, files: files).run(plan) }
       let scanned = try ScannedInputs(of: plan, from: sources, mode: mode)
       let clips = try OpenedClips(scanned, mode: mode)
       let outputs = try OpenedOutputs(of: plan, from: clips, to: files)

@@ -19,9 +19,14 @@ struct ScannedInputs {
     let reasons = DurationRule(limits: plan.limits).reasons(inputs)
     guard reasons.isEmpty else { throw report.rejection(reasons) }
 
-    let audio = try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, mode: mode) }
+    // A first look judges nothing.
+    let audio =
+      plan.isLook == true
+      ? [:] : try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, mode: mode) }
     for input in inputs {
-      report.warnings += audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
+      if plan.isLook != true {
+        report.warnings += audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
+      }
     }
 
     let check = Self.momentCheck(of: plan, audio)

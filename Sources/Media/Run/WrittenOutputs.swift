@@ -12,11 +12,7 @@ struct WrittenOutputs {
     var report = outputs.report
     let facts = try report.step { () throws(RunFailure) in
       try outputs.decode(limits: plan.limits, progress: progress)
-      let facts = try outputs.finish()
-      for output in facts {
-        try PrivacyCheck(role: output.role, file: try outputs.files.file(for: output.role)).check()
-      }
-      return facts
+      return try outputs.finish()
     }
     if !facts.isEmpty { report.decisions.append(Self.privacyDecision(of: plan, outputs: facts.count)) }
     report.decisions += outputs.clips.clips.compactMap(\.reader.misplacedDecision)
@@ -66,13 +62,14 @@ extension OpenedOutputs {
     }
   }
 
-  /// Completes the files, after the end of the clips.
-  fileprivate func finish() throws(RunFailure) -> [OutputFacts] {
+  /// Completes the files, after the end of the clips, and checks that none holds identifying metadata.
+  func finish() throws(RunFailure) -> [OutputFacts] {
     var facts: [OutputFacts] = []
     for composition in compositions { facts += try composition.finish() }
     for output in clipOutputs { facts.append(try output.finish()) }
     facts += stills.compactMap(\.writer.facts)
     if let preview { facts.append(try preview.writer.finish()) }
+    for output in facts { try PrivacyCheck(role: output.role, file: try files.file(for: output.role)).check() }
     return facts
   }
 }

@@ -1,6 +1,8 @@
 extension UserEvent {
   /// What this version of the service stores. A newer version may have stored other kinds, so that `UserEvent.kind` is a text.
   package enum Kind: String, Sendable, CaseIterable {
+    /// Something of the user's post can be seen before its media are ready.
+    case postPreviewed = "post_previewed"
     /// The media of the user's post are ready, rejected, or could not be processed.
     case postReady = "post_ready"
     case postRejected = "post_rejected"
@@ -67,7 +69,7 @@ package struct EventKind: Sendable, Hashable {
       switch kind {
       case .postReady: EventKind(push: Self.push(isUrgent: true))
       case .postRejected: EventKind(push: Self.push(isUrgent: true))
-      case .postFailed, .postHeld, .postHidden: EventKind()
+      case .postPreviewed, .postFailed, .postHeld, .postHidden: EventKind()
       case .comment: EventKind("comment", push: Self.push(isUrgent: true))
       case .threadComment: EventKind("comment", push: Self.push())
       case .collectionComment: EventKind("comment", push: Self.push())

@@ -14,6 +14,8 @@ package struct Definition: Codable, Sendable, Hashable {
   package var window: Window?
   /// Whether posts are held until a decision; nil: they are not.
   package var moderation: ModerationRule?
+  /// Who sees the first look of a post; nil: the author.
+  package var look: LookAudience?
   /// The frame of the composition; 1080 x 1920 at 30 frames per second by default.
   package var canvas: Canvas
   package var outputs: Outputs
@@ -31,6 +33,7 @@ package struct Definition: Codable, Sendable, Hashable {
     moment = try container.decodeIfPresent(Moment.self, forKey: .moment)
     window = try container.decodeIfPresent(Window.self, forKey: .window)
     moderation = try container.decodeIfPresent(ModerationRule.self, forKey: .moderation)
+    look = try container.decodeIfPresent(LookAudience.self, forKey: .look)
     canvas = try container.decodeIfPresent(Canvas.self, forKey: .canvas) ?? Canvas()
     outputs = try container.decode(Outputs.self, forKey: .outputs)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)

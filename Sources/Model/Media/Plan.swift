@@ -15,6 +15,8 @@ package struct Plan: Codable, Sendable, Hashable {
   package var clips: [ClipPlan]
   package var stills: [StillPlan]
   package var preview: PreviewPlan?
+  /// Whether the run makes a first look, for which it decodes only the frames that the stills show; nil: it decodes and checks all.
+  package var isLook: Bool?
   /// The choices of the planner.
   package var decisions: [Decision]
 

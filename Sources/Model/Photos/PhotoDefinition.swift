@@ -20,6 +20,8 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
   package var metadata: Metadata
   /// Whether posts are held until a decision; nil: they are not. Only posts can be held.
   package var moderation: ModerationRule?
+  /// Who sees the first look of a post; nil: the author. Only posts have one.
+  package var look: LookAudience?
   /// Whether the sources are kept for reprocessing.
   package var keepSources: Bool
 
@@ -34,6 +36,7 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
     variants = try container.decode(named: Role.allCases.filter(\.isVariant), forKey: .variants)
     metadata = try container.decode(Metadata.self, forKey: .metadata)
     moderation = try container.decodeIfPresent(ModerationRule.self, forKey: .moderation)
+    look = try container.decodeIfPresent(LookAudience.self, forKey: .look)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)
     try NumberRange.day.check(deadlineSeconds, "deadline_seconds")
     try NumberRange.number.check(attempts, "attempts")

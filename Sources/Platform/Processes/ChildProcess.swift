@@ -35,8 +35,7 @@ package struct ChildProcess: ~Copyable, Sendable {
     package var noNewPrivileges = true
     /// Whether the child starts a session, so that Ctrl-C in the terminal reaches only the parent.
     package var newSession = false
-    /// Whether the child gets only CPU time that no other process uses.
-    package var isIdle = false
+    package var priority = ProcessPriority.normal
 
     /// - Parameters:
     ///   - path: the program.
@@ -79,7 +78,7 @@ package struct ChildProcess: ~Copyable, Sendable {
       child.parent_death_signal = configuration.parentDeathSignal
       child.no_new_privileges = configuration.noNewPrivileges ? 1 : 0
       child.new_session = configuration.newSession ? 1 : 0
-      child.idle = configuration.isIdle ? 1 : 0
+      child.nice = configuration.priority.rawValue
       return arguments.withUnsafeBufferPointer { arguments in
         environment.withUnsafeBufferPointer { environment in
           child.arguments = arguments.baseAddress
@@ -130,4 +129,13 @@ extension ChildProcess {
       usleep(1_000)
     }
   }
+}
+
+/// The share of CPU time that a process gets beside others (sched(7)).
+package enum ProcessPriority: Int32, Sendable {
+  case normal = 0
+  /// A tenth of what a normal process gets beside it.
+  case low = 10
+  /// Only time that no other process uses.
+  case idle = 20
 }

@@ -144,7 +144,7 @@ LEFT JOIN collection
   ON collection.id = coalesce(comment.collection_id, (SELECT id FROM collection AS shared WHERE shared.public_id = event.subject))
 LEFT JOIN LATERAL (
   SELECT public_id FROM asset
-  WHERE asset_set_id = coalesce(image.asset_set_id, post.asset_set_id) AND place = 0 AND role = ANY ($2::text[])
+  WHERE asset_set_id = coalesce(image.asset_set_id, CASE WHEN post.look IS NULL THEN post.asset_set_id END) AND place = 0 AND role = ANY ($2::text[])
   ORDER BY array_position($2::text[], role) LIMIT 1) AS picture ON true
 
 -- name: drop_deliveries

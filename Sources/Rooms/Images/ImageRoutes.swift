@@ -49,11 +49,11 @@ struct ImageRoutes: RouteRoom {
 
   private func readImage(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let seconds = MediaSubmissions.wait(&reader, request)
+    let wait = Wait(&reader, request)
     let (id, urls, viewer) = (try id(.image, request), access.mediaURLs(for: request), request.caller.viewer)
     return try await show(
       request, { ImageResponse($0, urls, for: viewer) }, reader,
-      after: { try await submissions.wait(seconds, for: .image(id), request) }, else: Self.notFound(.image, id)
+      after: { try await submissions.wait(wait, for: .image(id), request) }, else: Self.notFound(.image, id)
     ) {
       try Images.find(id, for: $0, $1)
     }

@@ -47,6 +47,21 @@ final class JobChangeNotifier: Sendable {
     return try await database.run { try JobQueue.find(job, $0) }
   }
 
+  /// Waits until `isReached`, which is asked now and after each change of a job, says so, or until the time limit expires.
+  func wait(for job: PublicID, within limit: Duration, until isReached: () async throws -> Bool) async throws {
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let subscription = subscribe(to: job) { _ in continuation.yield() }
+    defer { subscription.cancel() }
+    let timer = Task {
+      try? await Task.sleep(for: limit)
+      continuation.finish()
+    }
+    defer { timer.cancel() }
+    // It is asked after subscribing: a change in between is never missed.
+    guard try await !isReached() else { return }
+    for await _ in changes where try await isReached() { return }
+  }
+
   /// Reads a job that a notification names.
   func receive(_ payload: String) {
     if let job = PublicID(payload) { subscriptions.reportChange(of: job) }

@@ -23,7 +23,7 @@ struct JobRoutes: RouteRoom {
 
   private func readJob(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let seconds = MediaSubmissions.wait(&reader, request)
+    let seconds = Wait.seconds(&reader, request)
     try reader.finish()
     let id = try Self.jobID(request)
     var job = try await self.job(id, for: request)

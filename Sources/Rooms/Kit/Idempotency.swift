@@ -49,7 +49,7 @@ extension KitHolder {
         ) { session in
           let stored = try key.map { try Self.stored(under: $0, session, submit) } ?? submit(session)
           // Also for a replay: the first request may have failed between its commit and its notification.
-          if stored.status == .accepted { try JobQueue.notify(queue: PostJob.queue, session) }
+          if stored.status == .accepted { try JobQueue.notify(queues: JobKinds.submissionQueues, session) }
           return stored
         }
       } catch BlobError.missing {

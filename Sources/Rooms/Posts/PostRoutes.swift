@@ -23,10 +23,10 @@ struct PostRoutes: RouteRoom {
 
   private func readPost(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let seconds = MediaSubmissions.wait(&reader, request)
+    let wait = Wait(&reader, request)
     let id = try id(.post, request)
     return try await show(
-      request, postJSON(for: request), reader, after: { try await submissions.wait(seconds, for: .post(id), request) },
+      request, postJSON(for: request), reader, after: { try await submissions.wait(wait, for: .post(id), request) },
       else: Self.notFound(.post, id)
     ) {
       try Posts.find(id, for: $0, $1)

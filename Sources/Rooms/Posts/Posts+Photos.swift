@@ -24,9 +24,11 @@ extension Posts {
     }
     try viewer.require(owner: locked.author)
     try check(post)
-    let unknown = photos.indices.filter { !post.photos.indices.contains(photos[$0]) }
-    guard unknown.isEmpty, !photos.isEmpty || post.photos.isEmpty else { throw NoSuchPhotos(indices: unknown) }
-    guard photos != Array(post.photos.indices) else { return post }
+    // Those of a first look are not its photos yet.
+    let known = post.status == .processing ? 0..<0 : post.photos.indices
+    let unknown = photos.indices.filter { !known.contains(photos[$0]) }
+    guard unknown.isEmpty, !photos.isEmpty || known.isEmpty else { throw NoSuchPhotos(indices: unknown) }
+    guard photos != Array(known) else { return post }
     let row = try session.execute(Self.statements["sets_of_post"], .integer(locked.number)).single()
     let outputs = try moved(row.get("asset_set_id"), photos, session)
     let sources = try moved(row.get("source_set_id"), photos, session)

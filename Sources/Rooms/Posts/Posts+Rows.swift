@@ -7,12 +7,18 @@ import Store
 /// Posts from rows.
 extension Posts {
   /// Reads rows of the statements `post` and `posts`, and adds the current assets and the jobs of the posts.
-  static func read(of rows: [Row], _ session: Session) throws -> [Post] {
+  static func read(of rows: [Row], for viewer: Viewer, _ session: Session) throws -> [Post] {
     let (assets, jobs) = try Assets.assetsAndJobs(of: rows, session)
     return try rows.map { row in
-      let set = try row.get("asset_set_id", as: Int64?.self)
+      let set = try shows(row, viewer) ? row.get("asset_set_id", as: Int64?.self) : nil
       return try post(row, set.flatMap { assets[$0] } ?? [], jobs)
     }
+  }
+
+  /// Whether the viewer sees the current set of the post: the fragment `shows_media`.
+  private static func shows(_ row: Row, _ viewer: Viewer) throws -> Bool {
+    try row.get("look", as: String?.self) != LookAudience.author.rawValue
+      || viewer.owns(row.get("author", as: String.self))
   }
 
   private static func post(_ row: Row, _ all: [Asset], _ jobs: [PublicID: JobSummary]) throws -> Post {

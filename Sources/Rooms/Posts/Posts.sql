@@ -118,9 +118,9 @@ RETURNING former.asset_set_id, former.source_set_id, NULL::text AS job
 -- name: calendar
 -- The latest post of each day of a month that has posts of the author, by days of the given time zone.
 WITH day AS (
-  SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, {is_public(post)} AS is_public
+  SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, {is_public(post)} AND status = 'ready' AS is_public
   FROM post
-  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, moderation, status, $5)}
+  WHERE author = $1 AND (status = 'ready' OR look IS NOT NULL AND {shows_media(post, $5)}) AND visibility = ANY ($4::text[]) AND {visible(author, visibility, moderation, status, $5)}
     AND taken_at >= $3::timestamp AT TIME ZONE $2
     AND taken_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
 SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, is_public,

@@ -62,7 +62,7 @@ package enum Posts: RecordRoom {
         rows = isByDistance ? order : order.reversed()
       }
       let shown = Array(rows.prefix(page.limit))
-      var posts = try read(of: shown, session)
+      var posts = try read(of: shown, for: viewer, session)
       for (index, row) in shown.enumerated() where filter.near != nil {
         posts[index].distance = try Double(row.get("distance", as: Int64.self)) / 1000
       }
@@ -185,7 +185,7 @@ package enum Posts: RecordRoom {
         viewer == .unrestricted
         ? try session.execute(Self.statements["any_post"], .text(id.description))
         : try session.execute(Store.statements["post"], .text(id.description), viewer.parameter)
-      return try read(of: Array(rows), session).first
+      return try read(of: Array(rows), for: viewer, session).first
     }
   }
 }

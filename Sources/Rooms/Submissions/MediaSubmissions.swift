@@ -55,82 +55,55 @@ struct MediaSubmissions: KitHolder {
     }
   }
 
-  /// Waits for the job of a submission if the request has the preference `wait` (RFC 7240, section 4.3), and returns the
-  /// response with the finished post or image; after the timeout, the response to the submission.
+  /// Waits for what became of a submission if the request has the preference `wait` (RFC 7240, section 4.3), and returns the
+  /// response with the post or image; after the timeout, the response to the submission.
   ///
   /// The submission is already stored. An error while waiting therefore does not fail the request.
   func response(to request: Request, awaitingJobOf stored: StoredSubmission) async -> Response {
     var response = stored.response
     // try?: the client reads the post or the image later. One that has its share of requests that wait gets no more of them.
-    guard stored.status == .accepted, let seconds = Self.preferredWait(request.headers), let subject = stored.subject,
-      let finished = try? await waits.admit(
-        request, { try await finished(subject, stored.job, within: .seconds(seconds), request) })
+    guard stored.status == .accepted, let wait = Wait(preferredBy: request.headers), let subject = stored.subject,
+      let content = try? await self.content(of: subject, after: wait, request), wait.goal.isReached(by: content)
     else { return response }
     response.status = .ok
-    response.body = .bytes(finished.body)
-    response.headers["ETag"] = finished.tag
-    response.headers["Preference-Applied"] = "wait=\(seconds)"
+    response.body = .bytes(content.body)
+    response.headers["ETag"] = content.tag
+    response.headers["Preference-Applied"] = wait.description
     return response
   }
 
-  /// Returns what is to say of a post or an image once its job has finished; nil if it has not within the limit.
-  ///
-  /// - Parameter job: nil: the job that the post or the image has.
-  private func finished(
-    _ subject: Subject, _ job: PublicID?, within limit: Duration, _ request: Request
-  ) async throws -> SubjectContent? {
-    func content() async throws -> SubjectContent? {
-      let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
-      return try await database.run { try subject.content(viewer, urls, $0) }
-    }
-    var job = job
-    if job == nil { job = try await content()?.job }
-    guard let job, let ended = try await changes.jobs.end(of: job, within: limit), ended.state.isFinal else {
-      return nil
-    }
-    return try await content()
+  /// Waits for what a client that sees a post or an image wants to see of it.
+  func wait(_ wait: Wait, for subject: Subject, _ request: Request) async throws {
+    if wait.seconds > 0 { _ = try await content(of: subject, after: wait, request) }
   }
 
-  /// Reads for how many seconds a request waits: by its parameter `wait`, or by its preference. A longer time is cut.
-  static func wait(_ reader: inout QueryReader, _ request: Request) -> Int {
-    min(reader.number("wait", in: 0...86_400) ?? preferredWait(request.headers) ?? 0, maxWait)
-  }
-
-  /// Waits until a post or an image that the client sees has been processed, for some seconds at most. What awaits uploads gets its job
+  /// Returns what is to say of a post or an image after a wait; nil if the viewer sees no such subject. What awaits uploads gets its job
   /// when they are there.
-  func wait(_ seconds: Int, for subject: Subject, _ request: Request) async throws {
+  private func content(of subject: Subject, after wait: Wait, _ request: Request) async throws -> SubjectContent? {
     let (viewer, urls, clock) = (request.caller.viewer, access.mediaURLs(for: request), ContinuousClock())
-    let end = clock.now + .seconds(seconds)
-    func processing() async throws -> (isGoingOn: Bool, job: PublicID?) {
-      let content = try await database.read { try subject.content(viewer, urls, $0) }
-      return (content?.isProcessing == true, content?.job)
-    }
-    guard seconds > 0, try await processing().isGoingOn else { return }
-    try await waits.admit(request) {
-      while clock.now < end, case (true, let job) = try await processing() {
-        if let job {
-          _ = try await changes.jobs.end(of: job, within: clock.now.duration(to: end))
-          return
+    let end = clock.now + .seconds(wait.seconds)
+    func read() async throws -> SubjectContent? { try await database.run { try subject.content(viewer, urls, $0) } }
+    guard let first = try await read(), !wait.goal.isReached(by: first) else { return try await read() }
+    return try await waits.admit(request) {
+      var content: SubjectContent? = first
+      while let now = content, !wait.goal.isReached(by: now), clock.now < end {
+        let rest = clock.now.duration(to: end)
+        if let job = now.job {
+          try await changes.jobs.wait(for: job, within: rest) {
+            content = try await read()
+            return content.map(wait.goal.isReached) ?? true
+          }
+          return content
         }
-        try await Task.sleep(for: min(Self.uploadPause, clock.now.duration(to: end)))
+        try await Task.sleep(for: min(Self.uploadPause, rest))
+        content = try await read()
       }
+      return content
     }
   }
 
   /// The time between two looks at a post that awaits uploads: nothing reports when they are there.
   private static let uploadPause = Duration.seconds(1)
-
-  /// Returns the seconds of a preference `wait=N`, at most `maxWait`; nil if it is absent or invalid.
-  static func preferredWait(_ headers: HeaderFields) -> Int? {
-    for preference in headers.list("Prefer") {
-      let parts = preference.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]), seconds > 0 else {
-        continue
-      }
-      return min(seconds, maxWait)
-    }
-    return nil
-  }
 }
 
 extension Metrics {

@@ -79,6 +79,8 @@ struct StoredSubmission: Sendable {
 struct SubjectContent: Sendable {
   let job: PublicID?
   let isProcessing: Bool
+  /// Whether there is something to see.
+  let showsMedia: Bool
   /// JSON.
   let body: [UInt8]
   let tag: String
@@ -109,13 +111,16 @@ extension Subject {
     case .post(let id):
       try Posts.find(id, for: viewer, session).map {
         SubjectContent(
-          job: $0.job?.id, isProcessing: $0.status == .processing, body: try JSON.encode(PostResponse($0, urls)),
+          job: $0.job?.id, isProcessing: $0.status == .processing,
+          showsMedia: !($0.assets.isEmpty && $0.photos.isEmpty),
+          body: try JSON.encode(PostResponse($0, urls)),
           tag: try $0.entityTag().description)
       }
     case .image(let id):
       try Images.find(id, for: viewer, session).map {
         SubjectContent(
-          job: $0.job?.id, isProcessing: $0.status == .processing, body: try JSON.encode(ImageResponse($0, urls)),
+          job: $0.job?.id, isProcessing: $0.status == .processing, showsMedia: !$0.assets.isEmpty,
+          body: try JSON.encode(ImageResponse($0, urls)),
           tag: try $0.entityTag().description)
       }
     }

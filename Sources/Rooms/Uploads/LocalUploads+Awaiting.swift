@@ -157,7 +157,7 @@ extension LocalUploads {
       else { return }
       try await store.transaction(publishing: sources, database) { session in
         guard try AwaitedUploads.process(post, sources: sources, definition: definition, store, session) else { return }
-        try JobQueue.notify(queue: PostJob.queue, session)
+        try JobQueue.notify(queues: JobKinds.submissionQueues, session)
       }
       kit.metrics.count(draft.kind.rawValue, sources)
     } catch let refusal as MediaRefusal {

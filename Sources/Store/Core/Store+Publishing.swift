@@ -25,10 +25,23 @@ extension Store {
       return try Reprocessing.replace(
         outputs, of: work, recipe: recipe, job: job.publicID, verdict: verdict, seconds: seconds, self, session)
     }
+    if let look = work.look { return try show(outputs, look, of: work, recipe: recipe, job: job.publicID, session) }
     try setOffset(of: work, verdict, session)
     try publishFirst(
       work, { try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session) },
       session)
+  }
+
+  /// Shows the first look of a post until its outputs are complete; does nothing if they are already.
+  private func show(
+    _ outputs: [NewAsset], _ look: Work.Look, of work: Work, recipe: SHA256Digest, job: PublicID, _ session: Session
+  ) throws {
+    // The blobs before the post, as in a publication of the outputs, which have some of them in common.
+    let set = try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job, session)
+    let shown = try session.execute(
+      Self.statements["show_look"], .text(work.subject.id.description), .integer(set), .text(look.audience.rawValue))
+    guard let row = shown.first else { return try Assets.dropSet(set, session) }
+    try Self.notify(row.get("author"), of: .postPreviewed, by: nil, post: work.subject.id, session)
   }
 
   /// Stores by how much the clips of a moment are apart; nil if that is not known, or not any more.

@@ -6,7 +6,7 @@ package import Queue
 
 /// Submissions. Each function runs in a transaction of the caller's.
 ///
-/// The caller notifies the workers (`JobQueue.notify`).
+/// The caller notifies the workers (`JobQueue.notify(queues:)` of `JobKinds.submissionQueues`).
 extension Store {
   /// Inserts a post and enqueues its job. A post without media is ready at once and has no job.
   ///
@@ -40,8 +40,19 @@ extension Store {
     try Self.insert(stored, session)
     try Self.insert(
       post, draft, status: .processing, job: job, set: set, punctuality, isHeld: isHeld, session)
-    try enqueue(PostJob(post: post), as: job, by: draft.author, stored, request: request, session)
+    try enqueue(post: post, as: job, by: draft.author, stored, request: request, session)
     return post
+  }
+
+  /// Enqueues the job that makes the outputs of a post, and before it the one for the first look.
+  func enqueue(
+    post: PublicID, as job: PublicID, by author: String, _ definition: StoredDefinition, request: JobRequest?,
+    _ session: Session
+  ) throws {
+    if definition.look != .nobody {
+      try enqueue(LookJob(post: post), as: .now(), by: author, definition, request: request, session)
+    }
+    try enqueue(PostJob(post: post), as: job, by: author, definition, request: request, session)
   }
 
   /// Inserts an image and enqueues its job. The caller has checked that the owner may have it.
@@ -73,13 +84,16 @@ extension Store {
     _ arguments: Job, as job: PublicID, by author: String, _ definition: StoredDefinition, request: JobRequest?,
     _ session: Session
   ) throws {
-    let name = "author:" + author
+    // First looks have shares of their own, and no limit: they are short.
+    let isLook = Job.kind == LookJob.kind
+    let name = (isLook ? "look:" : "author:") + author
     try JobQueue.enqueue(
       NewJob(
         publicID: job, queue: Job.queue, kind: Job.kind, maxAttempts: definition.attempts,
         deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes,
         request: request, share: JobShare(name: name),
-        limit: authorConcurrency.map { JobLimit(name: name, max: $0) }, arguments: try JSON.encode(arguments)), session)
+        limit: isLook ? nil : authorConcurrency.map { JobLimit(name: name, max: $0) },
+        arguments: try JSON.encode(arguments)), session)
   }
 
   static func insert(_ definition: StoredDefinition, _ session: Session) throws(PostgresError) {
@@ -108,19 +122,20 @@ package struct StoredDefinition: Sendable, Hashable {
   package let deadlineSeconds: Int
   /// Whether the inputs are clips, otherwise photos.
   package let isForClips: Bool
+  package let look: LookAudience
   let body: [UInt8]
   package let hash: SHA256Digest
 
   package init(_ definition: Definition) throws {
     try self.init(
       definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: true,
-      try JSON.encode(definition))
+      MediaDefinition.clips(definition).look, try JSON.encode(definition))
   }
 
   package init(_ definition: PhotoDefinition) throws {
     try self.init(
       definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: false,
-      try JSON.encode(definition))
+      MediaDefinition.photos(definition).look, try JSON.encode(definition))
   }
 
   package init(_ definition: MediaDefinition) throws {
@@ -131,13 +146,15 @@ package struct StoredDefinition: Sendable, Hashable {
   }
 
   private init(
-    _ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, isForClips: Bool, _ body: [UInt8]
+    _ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, isForClips: Bool, _ look: LookAudience,
+    _ body: [UInt8]
   ) throws {
     self.name = name
     self.version = version
     self.attempts = attempts
     self.deadlineSeconds = deadlineSeconds
     self.isForClips = isForClips
+    self.look = look
     self.body = body
     hash = SHA256.digest(of: try JSON.canonical(body))
   }

@@ -121,6 +121,7 @@ extension Store {
     Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
     Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
     Migration(version: 158, name: "fields", PackageResources.v0158_fields_sql),
+    Migration(version: 162, name: "look", PackageResources.v0162_look_sql),
   ]
 }
 

@@ -7,12 +7,16 @@ package enum JobKinds {
   /// The kinds that need a media process.
   static let media: [any MediaJob.Type] = [
     PostJob.self,
+    LookJob.self,
     ImageJob.self,
     ReprocessJob.self,
   ]
 
   /// The kinds that need none.
   static let tasks: [any TaskJob.Type] = [ForgetJob.self]
+
+  /// The queues of submissions, in the order in which people wait for their jobs.
+  package static let submissionQueues = [LookJob.queue, PostJob.queue]
 
   /// The queue of the jobs that need no media process.
   package static let taskQueue = "tasks"

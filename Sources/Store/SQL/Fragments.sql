@@ -16,6 +16,10 @@
       SELECT true FROM relation
       WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend') IS NOT NULL))
 
+-- fragment: shows_media(post, viewer)
+-- Whether a viewer who sees a post sees its current set: a first look may be for the author alone.
+({post}.look IS DISTINCT FROM 'author' OR {viewer}::text IS NULL OR {post}.author = {viewer}::text)
+
 -- fragment: is_old_enough(min_age, viewer)
 -- Whether a viewer may see a post from an age on, by the date of the database. A user whose birth date is unknown may, and a client without a
 -- credential may not: it could be anyone.
@@ -55,7 +59,7 @@ CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END
   AND (NOT {image}.is_hidden OR {viewer}::text IS NULL OR {maker({image})} = {viewer}::text))
 
 -- fragment: post_columns
-id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+id, public_id, status, created_at, updated_at, reasons, job, look, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   window_state, late_seconds, offset_seconds, {draft_columns}
 
 -- fragment: image_columns

@@ -100,7 +100,8 @@ WITH RECURSIVE sets (id) AS (
   SELECT asset_set_id FROM asset WHERE public_id = $1::uuid
   UNION SELECT asset_set.replaced_by FROM asset_set JOIN sets ON asset_set.id = sets.id
   WHERE asset_set.replaced_by IS NOT NULL)
-SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, post.moderation, post.status, $2)}
+SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id
+WHERE {visible(post.author, post.visibility, post.moderation, post.status, $2)} AND {shows_media(post, $2)}
 UNION ALL
 SELECT 1 FROM sets JOIN image ON image.asset_set_id = sets.id LEFT JOIN post ON post.id = image.post_id
 WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)}) AND {shown_image(image, $2)}
@@ -109,6 +110,17 @@ WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, post.mode
 UPDATE post SET status = 'ready', asset_set_id = $2::bigint, reasons = '[]'
 WHERE public_id = $1::uuid AND status = 'processing'
 RETURNING id, author, foreground, status
+
+-- name: composition
+-- The job that makes the outputs of a post that is processed and has no first look yet.
+SELECT job FROM post
+WHERE public_id = $1::uuid AND status = 'processing' AND asset_set_id IS NULL AND source_set_id IS NOT NULL AND job IS NOT NULL
+
+-- name: show_look
+-- No row if the outputs were there first.
+UPDATE post SET look = $3, asset_set_id = $2::bigint
+WHERE public_id = $1::uuid AND status = 'processing' AND asset_set_id IS NULL
+RETURNING author
 
 -- name: set_offset
 UPDATE post SET offset_seconds = $2::float8
@@ -119,7 +131,7 @@ UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::u
 
 -- name: lock_without_job
 -- A post that waits for outputs, and has no job that could make them.
-SELECT public_id, kind, author, job, asset_set_id IS NOT NULL AS has_outputs FROM post
+SELECT public_id, kind, author, job, asset_set_id IS NOT NULL AND look IS NULL AS has_outputs FROM post
 WHERE public_id = $1::uuid AND status = 'processing' AND source_set_id IS NOT NULL
   AND NOT EXISTS (SELECT FROM job WHERE job.public_id = post.job)
 FOR UPDATE

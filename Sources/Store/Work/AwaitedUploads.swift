@@ -86,7 +86,7 @@ package enum AwaitedUploads {
     }
     let (request, trace): (String?, String?) = (try row.get("request"), try row.get("trace"))
     try store.enqueue(
-      PostJob(post: post), as: job, by: author, definition, request: request.map { JobRequest(id: $0, trace: trace) },
+      post: post, as: job, by: author, definition, request: request.map { JobRequest(id: $0, trace: trace) },
       session)
     return true
   }

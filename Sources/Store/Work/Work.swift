@@ -41,6 +41,13 @@ package struct Work: Sendable {
     let blobs: [SHA256Digest]
   }
 
+  /// The first look of a post.
+  package struct Look: Sendable {
+    package let audience: LookAudience
+    /// The job that makes the outputs.
+    package let composition: PublicID
+  }
+
   /// The sources by the type of the submission.
   package enum Content: Sendable {
     case moment(Moment)
@@ -60,6 +67,8 @@ package struct Work: Sendable {
   package internal(set) var refusals: [Reason] = []
   /// Nil for an attempt at the first outputs.
   package internal(set) var reprocessing: Reprocessing?
+  /// Nil unless the attempt makes a first look.
+  package internal(set) var look: Look?
 
   /// Whether the current outputs were made by this recipe and all of their files exist.
   ///
@@ -73,6 +82,15 @@ package struct Work: Sendable {
   /// The deadline of one attempt; longer for reprocessing, which runs in the background.
   package func deadline(_ seconds: Int) -> Duration {
     .seconds(reprocessing == nil ? seconds : max(seconds, ReprocessJob.deadlineSeconds))
+  }
+
+  /// Who sees the first look, as the definition says it.
+  var audience: LookAudience {
+    switch content {
+    case .moment(let moment): MediaDefinition.clips(moment.definition).look
+    case .clip(let clip): MediaDefinition.clips(clip.definition).look
+    case .photos(let photos): MediaDefinition.photos(photos.definition).look
+    }
   }
 
   /// Whether the sources stay after the outputs are published.

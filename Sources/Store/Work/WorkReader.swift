@@ -15,6 +15,20 @@ enum WorkReader {
     return work
   }
 
+  /// Reads the work of a job for a first look; nil if it is too late for one, or if attempts at the media have crashed: these are left to
+  /// the job that makes the outputs.
+  static func lookWork(
+    on post: PublicID, by definition: SHA256Digest, job: PublicID, _ session: Session
+  ) throws -> Work? {
+    guard let row = try session.execute(Store.statements["composition"], .text(post.description)).first else {
+      return nil
+    }
+    var work = try work(on: .post(post), by: definition, job: job, session)
+    guard !work.isSuspect, work.refusals.isEmpty else { return nil }
+    work.look = Work.Look(audience: work.audience, composition: try row.publicID("job"))
+    return work
+  }
+
   /// Reads the work of a job for the first outputs.
   static func work(on subject: Subject, by hash: SHA256Digest, job: PublicID, _ session: Session) throws -> Work {
     guard let body = try session.execute(Store.statements["definition"], .bytes(hash.bytes)).first else {

@@ -28,6 +28,7 @@ struct Attempt: Sendable {
       return .rejected(work, Verdict(reasons: work.refusals, inputs: [:], decisions: []))
     }
     let ending = await perform(work)
+    guard work.look == nil else { return ending }
     switch ending {
     case .rejected, .broken, .failed:
       // The submitter is not responsible for a source file that was damaged in the storage.
@@ -86,7 +87,7 @@ struct Attempt: Sendable {
       files, limits: definition.limits, mode: mode, deadline: clock.now.duration(to: end),
       cancellation: control.cancellation
     ) { facts in
-      guard let plan = plan(facts) else { return nil }
+      guard let plan = plan(facts), let plan = work.look == nil ? plan : plan.look else { return nil }
       let recipe = try Recipe(definition: work.definitionHash, plan: plan, libraries: libraries).hash
       let outputs = try work.hasOutputs(of: recipe, in: blobs) ? nil : Outputs(plan.outputs, in: blobs)
       planned.withLock { $0 = (recipe, outputs) }
@@ -109,7 +110,8 @@ struct Attempt: Sendable {
   }
 
   private func perform(_ photos: Work.Photos, of work: Work) async throws -> AttemptEnding {
-    let plan = photos.definition.plan
+    let whole = photos.definition.plan
+    guard let plan = work.look == nil ? whole : whole.look else { return .unchanged(work) }
     let libraries = try await media.libraryVersions()
     let recipe = try Recipe(definition: work.definitionHash, plan: plan, libraries: libraries).hash
     if try work.hasOutputs(of: recipe, in: blobs) { return .unchanged(work) }

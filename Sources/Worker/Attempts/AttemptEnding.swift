@@ -31,6 +31,8 @@ enum AttemptEnding {
   case failed(String)
   /// The run of the item is paused or has ended.
   case superseded(Reprocessing.ItemEnding)
+  /// There is no first look, for the given reason: what becomes of the post is left to the job that makes the outputs.
+  case withoutLook(Work, String)
   /// The control stopped the attempt.
   case stopped(HeldJob.StopReason)
 }
@@ -67,6 +69,20 @@ extension AttemptEnding {
     case .interrupted: self = .interrupted(work, failure)
     case .outOfSpace, .unavailable: self = .unable(Outage(failure.description))
     default: self = .failed(failure.description)
+    }
+  }
+
+  /// The ending of an attempt at a first look, which judges no media and counts against none.
+  func ofLook(_ work: Work) -> AttemptEnding {
+    switch self {
+    case .rejected(_, let verdict):
+      .withoutLook(work, verdict.reasons.map(\.code.rawValue).joined(separator: ", "))
+    case .broken(_, let crash): .withoutLook(work, crash.description)
+    case .interrupted(_, let failure): .unable(Outage(failure.description))
+    case .damaged(let error, _): .withoutLook(work, error.description)
+    case .failed(let error): .withoutLook(work, error)
+    case .unchanged: .withoutLook(work, "no output can be made without composing and encoding")
+    default: self
     }
   }
 

@@ -24,8 +24,10 @@ struct AttemptRecord: Sendable {
     var subject: Subject?
     /// The outcome in the metrics.
     let outcome: String
-    /// Whether what was submitted is ready by this attempt.
+    /// Whether what was submitted is ready, or seen for the first time, by this attempt.
     var isReady = false
+    /// A job that others wait for, and that this one has changed something for.
+    var related: PublicID?
     /// The code of the crashes of an input that was quarantined.
     var quarantined: ReasonCode?
   }
@@ -71,7 +73,7 @@ struct AttemptRecord: Sendable {
         held.end(note.outcome)
         if note.isReady { held.countReady() }
         if let code = note.quarantined { held.countQuarantined(code) }
-        await notify()
+        await notify(note.related)
         await collect()
         return ending
       } catch let lost as LeaseLost {
@@ -105,8 +107,9 @@ struct AttemptRecord: Sendable {
   }
 
   // Clients that miss the notification poll.
-  private func notify() async {
-    _ = try? await pool.run { [job] session in try JobQueue.notifyChange(of: job.publicID, session) }
+  private func notify(_ related: PublicID?) async {
+    let jobs = [job.publicID] + (related.map { [$0] } ?? [])
+    _ = try? await pool.run { session in try JobQueue.notifyChange(of: jobs, session) }
   }
 
   // A maintenance task collects later if this fails.
@@ -125,8 +128,8 @@ struct AttemptRecord: Sendable {
         outputs, of: work, recipe: recipe, job: job, verdict: verdict, seconds: start.duration(to: .now) / .seconds(1),
         session)
       return Note(
-        message: "\(work.subject.kind) published", subject: work.subject, outcome: "accepted",
-        isReady: work.reprocessing == nil)
+        message: work.look == nil ? "\(work.subject.kind) published" : "first look published", subject: work.subject,
+        outcome: "accepted", isReady: work.reprocessing == nil, related: work.look?.composition)
     case .rejected(let work, let verdict):
       return try reject(work, verdict, session)
     case .broken(let work, let crash):
@@ -158,6 +161,9 @@ struct AttemptRecord: Sendable {
       try JobQueue.complete(job, .accepted, result: nil, session)
       try Reprocessing.end(itemOf: job.publicID, .skipped, session)
       return Note(message: "outputs are up to date", subject: work.subject, outcome: "skipped")
+    case .withoutLook(let work, let reason):
+      try JobQueue.complete(job, .cancelled, result: nil, session)
+      return Note(message: "no first look", error: reason, subject: work.subject, outcome: "cancelled")
     case .superseded(let ending):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try Reprocessing.end(itemOf: job.publicID, ending, session)

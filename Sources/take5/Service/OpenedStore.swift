@@ -25,7 +25,8 @@ struct OpenedStore: Sendable {
     let (worker, log, metrics) = (configuration.worker, process.log, process.metrics)
     let push = try worker.slots > 0 ? PushOptions.courier(arguments, metrics, log) : nil
     let database = try await DatabaseAccess.open(
-      arguments, connections: worker.slots + worker.backgroundSlots + connections + (push == nil ? 0 : 2),
+      arguments,
+      connections: worker.slots + worker.lookSlots + worker.backgroundSlots + connections + (push == nil ? 0 : 2),
       schema: .migrating,
       isCreating: isCreating, lease: worker.queue.lease, log: log)
     process.signals.beforeEndingAtOnce { database.stopServer() }

@@ -77,7 +77,7 @@ extension FuzzTarget {
       expect(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= 1000, "an impossible range")
     }
     for address in head.headers.list("X-Forwarded-For") { _ = IPAddress(forwarded: address) }
-    _ = MediaSubmissions.preferredWait(head.headers)
+    _ = Wait(preferredBy: head.headers)
     _ = head.headers["Content-Type"].flatMap(HeaderParameters.init)
     _ = head.headers[RequestID.headerName].flatMap(RequestID.init)
   }
@@ -116,7 +116,7 @@ extension FuzzTarget {
     if let date = JSON.date(from: text) { _ = JSON.text(of: date) }
     var headers: HeaderFields = [:]
     for name in ["Range", "If-None-Match", "If-Match", "If-Range", "Prefer"] { headers[name] = text }
-    _ = (representation.selection(method: "GET", headers: headers), MediaSubmissions.preferredWait(headers))
+    _ = (representation.selection(method: "GET", headers: headers), Wait(preferredBy: headers))
   }
 
   private static func parse(_ pieces: [[UInt8]], _ boundary: String) throws(MultipartError) -> [MultipartParser.Event] {

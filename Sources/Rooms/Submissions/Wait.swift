@@ -1,0 +1,51 @@
+internal import HTTPServer
+internal import Model
+
+/// How long a request waits, and for what: `wait=20`, or `wait=20; for=look`.
+struct Wait: CustomStringConvertible {
+  /// What a client wants to see.
+  enum Goal: String, CaseIterable {
+    /// The outputs, or the reason why there are none.
+    case ready
+    /// Something of the media, or the same.
+    case look
+
+    func isReached(by content: SubjectContent) -> Bool { !content.isProcessing || self == .look && content.showsMedia }
+  }
+
+  /// At most `MediaSubmissions.maxWait`; 0: it does not wait.
+  let seconds: Int
+  let goal: Goal
+
+  var description: String { "wait=\(seconds)" + (goal == .look ? "; for=look" : "") }
+
+  /// Reads the parameters `wait` and `for`, or else the preference. A longer time is cut.
+  init(_ reader: inout QueryReader, _ request: Request) {
+    seconds = Self.seconds(&reader, request)
+    goal = reader.choice("for", of: Goal.self) ?? Wait(preferredBy: request.headers)?.goal ?? .ready
+  }
+
+  /// Reads for how many seconds a request waits for the end of a job.
+  static func seconds(_ reader: inout QueryReader, _ request: Request) -> Int {
+    min(
+      reader.number("wait", in: 0...86_400) ?? Wait(preferredBy: request.headers)?.seconds ?? 0,
+      MediaSubmissions.maxWait)
+  }
+
+  /// Reads the preference `wait=N` with its parameter `for` (RFC 7240, section 2); nil if it is absent or invalid.
+  init?(preferredBy headers: HeaderFields) {
+    for preference in headers.list("Prefer") {
+      let parts = preference.split(separator: ";").map { part in
+        part.split(separator: "=", maxSplits: 1).map { $0.trimmingBlanks }
+      }
+      guard let wait = parts.first, wait.count == 2, wait[0].lowercased() == "wait", let seconds = Int(wait[1]),
+        seconds > 0
+      else { continue }
+      self.seconds = min(seconds, MediaSubmissions.maxWait)
+      let wanted = parts.dropFirst().first { $0.count == 2 && $0[0].lowercased() == "for" }
+      goal = wanted.flatMap { Goal(rawValue: $0[1].lowercased()) } ?? .ready
+      return
+    }
+    return nil
+  }
+}

@@ -1,0 +1,16 @@
+import Model
+package import Postgres
+package import Queue
+
+/// The arguments of a job that makes the first look of a post, which is seen while the post waits for its outputs.
+package struct LookJob: MediaJob, Encodable {
+  package static let kind = "look"
+  /// The queue of first looks: none waits for a composition.
+  package static let queue = "looks"
+
+  let post: PublicID
+
+  package func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work? {
+    try WorkReader.lookWork(on: post, by: job.definitionHash, job: job.publicID, session)
+  }
+}
