@@ -135,11 +135,13 @@ package final class WorkerService: Sendable {
 /// The configuration of a worker.
 package struct WorkerConfiguration: Sendable {
   /// The number of jobs at a time; one for each core has the highest throughput. With 0 only outputs are made again.
-  package var slots = 1 {
-    didSet { lookSlots = slots == 0 ? 0 : (slots + 7) / 8 }
-  }
+  package var slots = 1
   /// The number of first looks at a time. They are short: by default one for eight jobs.
-  package var lookSlots = 1
+  package var lookSlots: Int {
+    get { chosenLookSlots ?? (slots + 7) / 8 }
+    set { chosenLookSlots = newValue }
+  }
+  private var chosenLookSlots: Int?
   /// The number of reprocessing jobs at a time, which get only idle processor time.
   package var backgroundSlots = 1
   /// The grace period of replaced outputs.

@@ -48,9 +48,13 @@ final class JobChangeNotifier: Sendable {
   }
 
   /// Waits until `isReached`, which is asked now and after each change of a job, says so, or until the time limit expires.
-  func wait(for job: PublicID, within limit: Duration, until isReached: () async throws -> Bool) async throws {
+  ///
+  /// - Parameter isForEnd: whether it need not be asked before the job is finished.
+  func wait(
+    for job: PublicID, within limit: Duration, toEnd isForEnd: Bool, until isReached: () async throws -> Bool
+  ) async throws {
     let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let subscription = subscribe(to: job) { _ in continuation.yield() }
+    let subscription = subscribe(to: job) { if !isForEnd || $0.state.isFinal { continuation.yield() } }
     defer { subscription.cancel() }
     let timer = Task {
       try? await Task.sleep(for: limit)

@@ -83,13 +83,14 @@ struct MediaSubmissions: KitHolder {
     let (viewer, urls, clock) = (request.caller.viewer, access.mediaURLs(for: request), ContinuousClock())
     let end = clock.now + .seconds(wait.seconds)
     func read() async throws -> SubjectContent? { try await database.run { try subject.content(viewer, urls, $0) } }
-    guard let first = try await read(), !wait.goal.isReached(by: first) else { return try await read() }
+    guard let first = try await read() else { return nil }
+    if wait.goal.isReached(by: first) { return first }
     return try await waits.admit(request) {
       var content: SubjectContent? = first
       while let now = content, !wait.goal.isReached(by: now), clock.now < end {
         let rest = clock.now.duration(to: end)
         if let job = now.job {
-          try await changes.jobs.wait(for: job, within: rest) {
+          try await changes.jobs.wait(for: job, within: rest, toEnd: wait.goal == .ready) {
             content = try await read()
             return content.map(wait.goal.isReached) ?? true
           }

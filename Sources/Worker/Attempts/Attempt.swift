@@ -92,7 +92,7 @@ struct Attempt: Sendable {
       let outputs = try work.hasOutputs(of: recipe, in: blobs) ? nil : Outputs(plan.outputs, in: blobs)
       planned.withLock { $0 = (recipe, outputs) }
       guard let outputs else { return nil }
-      log.debug("composing", ["mode": mode.rawValue])
+      log.debug(work.look == nil ? "composing" : "making the first look", ["mode": mode.rawValue])
       return (plan, outputs.files)
     } progress: { [control] fraction in
       // The last 5 % are for hashing and publishing.

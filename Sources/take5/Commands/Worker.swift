@@ -9,7 +9,7 @@ import Worker
 extension Subcommand {
   private static let ofWorker: [Option] = [
     Option(
-      \.worker.slots, "--slots", "N", .integer(1...256),
+      \.worker.slots, "--slots", "N", .integer(0...256),
       help: "jobs that run at the same time; one per core is recommended"),
     Option(
       "--metrics", "HOST:PORT", .address, variable: "TAKE5_METRICS",
