@@ -37,8 +37,10 @@ package struct PhotoRunner: Sendable {
     var smallest = full
     var facts: [OutputFacts] = []
     let isSquare = { (role: Role) in plan.variants[role]?.square != nil }
-    for role in plan.outputs.filter({ !isSquare($0) }) + plan.outputs.filter(isSquare) {
-      guard let variant = plan.variants[role], let file = outputs[role] else { continue }
+    // A first look also scales what it does not write: the squares are made from the same image.
+    let roles = plan.variants.keys.sorted { $0.rawValue < $1.rawValue }
+    for role in roles.filter({ !isSquare($0) }) + roles.filter(isSquare) {
+      guard let variant = plan.variants[role] else { continue }
       let geometry = variant.geometry(of: photo.facts.display)
       let image: PlanarImage
       if variant.square == nil {
@@ -48,6 +50,7 @@ package struct PhotoRunner: Sendable {
         let isEnough = min(smallest.width, smallest.height) >= Int(1.5 * Double(geometry.size.width))
         image = square(of: isEnough ? smallest : full, geometry, halvesChroma: variant.halvesChroma)
       }
+      guard let file = outputs[role] else { continue }
       facts.append(try VariantWriter(role: role, variant: variant, file: file).write(image))
     }
     let small = Size(width: smallest.width, height: smallest.height).within(longEdge: ThumbHash.maxEdge)

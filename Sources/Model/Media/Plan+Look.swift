@@ -30,12 +30,20 @@ extension Plan {
 }
 
 extension PhotoPlan {
+  /// The plan for the first look: the small variants, with the same bytes; nil if there are none.
+  ///
+  /// It has all variants, as the photo is decoded to the size of the largest one, from which the others are made.
+  package var look: PhotoPlan? {
+    var look = self
+    look.isLook = true
+    return look.outputs.isEmpty ? nil : look
+  }
+}
+
+extension PhotoVariant {
   /// The longer edge up to which a variant is part of the first look, in pixels.
   private static let maxLookEdge = 720
 
-  /// The plan for the first look: the small variants, which are made with the same bytes; nil if there are none.
-  package var look: PhotoPlan? {
-    let small = variants.filter { $0.value.longEdge ?? $0.value.square ?? 0 <= Self.maxLookEdge }
-    return small.isEmpty ? nil : PhotoPlan(limits: limits, variants: small)
-  }
+  /// Whether the variant is part of the first look.
+  var isSmall: Bool { longEdge ?? square ?? 0 <= Self.maxLookEdge }
 }

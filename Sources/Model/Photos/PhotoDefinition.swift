@@ -75,6 +75,8 @@ package struct PhotoPlan: Codable, Sendable, Hashable {
   package var limits: PhotoLimits
   /// The variants by role; empty: the photo is only decoded and described.
   package var variants: [Role: PhotoVariant]
+  /// Whether the run makes a first look, for which it writes only the small variants; nil: it writes all.
+  package var isLook: Bool?
 
   package init(limits: PhotoLimits, variants: [Role: PhotoVariant]) {
     self.limits = limits
@@ -82,5 +84,7 @@ package struct PhotoPlan: Codable, Sendable, Hashable {
   }
 
   /// The roles of the outputs, in a fixed order.
-  package var outputs: [Role] { variants.keys.sorted { $0.rawValue < $1.rawValue } }
+  package var outputs: [Role] {
+    variants.filter { isLook != true || $0.value.isSmall }.keys.sorted { $0.rawValue < $1.rawValue }
+  }
 }
