@@ -6,7 +6,7 @@ extension ClipReader {
   /// Before each still it goes on at the last frame at which decoding can begin.
   func look(for stills: [StillTap]) throws(RunFailure) {
     for still in stills.sorted(by: { $0.writer.plan.at < $1.writer.plan.at }) {
-      if frames > 0, let refresh = expected?.refresh(before: still.writer.plan.at) { try skip(to: refresh) }
+      if let refresh = expected?.refresh(before: still.writer.plan.at) { try skip(to: refresh) }
       while !still.isFinished, try advance() {}
     }
     try passRest()

@@ -150,7 +150,6 @@ final class FrameDecoder: FrameSource {
       defer { packet.unreference() }
       try packets(packet)
       guard packet.stream == video.stream, !openStart.isLeading(packet) else { continue }
-      if packet.isCorrupt { throw damaged("a packet is damaged") }
       try send()
       return
     }
@@ -162,6 +161,7 @@ final class FrameDecoder: FrameSource {
   }
 
   private func send() throws(RunFailure) {
+    if packet.isCorrupt { throw damaged("a packet is damaged") }
     lastSent = max(lastSent, packet.pts ?? packet.dts ?? lastSent)
     do {
       try decoder.send(packet)
