@@ -26,10 +26,14 @@ extension Store {
         outputs, of: work, recipe: recipe, job: job.publicID, verdict: verdict, seconds: seconds, self, session)
     }
     if let look = work.look { return try show(outputs, look, of: work, recipe: recipe, job: job.publicID, session) }
-    try setOffset(of: work, verdict, session)
     try publishFirst(
-      work, { try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session) },
-      session)
+      work,
+      {
+        let set = try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session)
+        // The post is locked after the blobs, which a first look has in common.
+        try setOffset(of: work, verdict, session)
+        return set
+      }, session)
   }
 
   /// Shows the first look of a post until its outputs are complete; does nothing if they are already.
