@@ -33,9 +33,8 @@ extension Forgetting {
 
   /// Deletes what is one row or a few, and the deletion itself: the user may come back as a new one.
   private static func forgetRest(of user: String, _ steps: [ForgettingStep], _ session: Session) throws {
-    for statement in [Self.statements["drop_share"], Self.statements["drop_limit"]] {
-      try session.execute(statement, .text("author:" + user))
-    }
+    for share in ["author:", "look:"] { try session.execute(Self.statements["drop_share"], .text(share + user)) }
+    try session.execute(Self.statements["drop_limit"], .text("author:" + user))
     let last =
       [Self.statements["blank_runs"]] + steps.flatMap(\.atEnd)
       + [Self.statements["note_forgotten"], Self.statements["drop_forgetting"]]
