@@ -82,7 +82,7 @@ struct MediaSubmissions: KitHolder {
   private func content(of subject: Subject, after wait: Wait, _ request: Request) async throws -> SubjectContent? {
     let (viewer, urls, clock) = (request.caller.viewer, access.mediaURLs(for: request), ContinuousClock())
     let end = clock.now + .seconds(wait.seconds)
-    func read() async throws -> SubjectContent? { try await database.run { try subject.content(viewer, urls, $0) } }
+    func read() async throws -> SubjectContent? { try await database.read { try subject.content(viewer, urls, $0) } }
     guard let first = try await read() else { return nil }
     if wait.goal.isReached(by: first) { return first }
     return try await waits.admit(request) {
