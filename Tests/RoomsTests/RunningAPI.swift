@@ -75,6 +75,8 @@ struct RunningAPI: Sendable {
     var fields = RecordFields()
     /// Kinds of collections beside those that are built in.
     var kinds: [CollectionDefinition] = []
+    /// Who sees the first look of a moment.
+    var look: LookAudience?
     /// Whether the posts of a marker are held.
     var holdsMarkers = false
     /// Kinds of collections beside the built-in ones.
@@ -106,6 +108,7 @@ struct RunningAPI: Sendable {
       for kind in setting.kinds { definitions.collections[kind.name] = kind }
       definitions.moment.limits.bytes = setting.clipBytes
       definitions.moment.window = setting.window
+      definitions.moment.look = setting.look
       if setting.holdsMarkers { definitions.clip.moderation = .hold }
       let clock = ContinuousClock().now
       let access = AccessControl(
