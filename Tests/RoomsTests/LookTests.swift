@@ -183,7 +183,7 @@ struct LookTests {
 
   // MARK: Changes
 
-  @Test("a look and its end change the version of the post and the time of its change, and its author receives one event of each")
+  @Test("a look and its end change the version of the post, and its author receives one event of each")
   func versions() async throws {
     try await Self.with(.author) { scene in
       let api = scene.api
@@ -241,7 +241,8 @@ struct LookTests {
 
   // MARK: Waiting
 
-  @Test("who waits for the look gets the post once it has one, with the preference that was applied", arguments: [true, false])
+  @Test(
+    "who waits for the look gets the post once it has one, and the preference was applied", arguments: [true, false])
   func waiting(listens: Bool) async throws {
     var setting = RunningAPI.Setting()
     setting.listens = listens
