@@ -1,5 +1,7 @@
+import BlobTesting
 import Crypto
 import FoundationEssentials
+import HTTPServer
 import HTTPTesting
 import Model
 import Platform
@@ -281,8 +283,8 @@ struct LookTests {
       if look == .author {
         try await Self.show(scene.api)
       } else {
-        let jobs = try await scene.api.pool.run { try $0.execute("SELECT FROM job WHERE kind = 'look'") }
-        #expect(jobs.isEmpty)
+        let hasNone = try await scene.api.pool.run { try $0.execute("SELECT FROM job WHERE kind = 'look'").isEmpty }
+        #expect(hasNone)
       }
       try await WaitingTests.end(scene.api)
       #expect(try await waiting.json["status"].text == "ready")
@@ -357,8 +359,10 @@ struct LookTests {
       }
       try await api.store.collecting.collectReleased(api.pool)
       #expect(try await api.storedCount() == 0)
-      let shares = try await api.pool.run { try $0.execute("SELECT FROM job_share WHERE name LIKE '%ada%'") }
-      #expect(shares.isEmpty)
+      let hasNoShare = try await api.pool.run { session in
+        try session.execute("SELECT FROM job_share WHERE name LIKE '%ada%'").isEmpty
+      }
+      #expect(hasNoShare)
     }
   }
 }
