@@ -24,6 +24,9 @@ BENCH_CROWD_PACKAGES := wrk
 BENCH_QUEUE_PACKAGES := ffmpeg python3-venv
 BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
                      asyncpg==0.32.0 'psycopg[binary,pool]==3.3.9' uvloop==0.23.0
+# What only 'make bench-service' needs: the services it measures against.
+BENCH_SERVICE_PACKAGES := ffmpeg python3-venv
+BENCH_SERVICE_PEERS := aiohttp==3.14.5 procrastinate==3.10.0 'psycopg[binary,pool]==3.3.9' uvloop==0.23.0
 # What only 'make bench-http' needs beside nginx: a program that sends requests, and openssl, which is measured against.
 BENCH_HTTP_PACKAGES := python3 wrk openssl curl
 
@@ -53,7 +56,7 @@ SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildc
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
 # What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
-programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue: export TAKE5_QUICK :=
+programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue bench-service: export TAKE5_QUICK :=
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath --scratch-path .build/programs
 PROGRAMS := .build/programs/release
 # Where 'make install' installs; DESTDIR is the folder of a package.
@@ -86,7 +89,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet bench-service lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -287,7 +290,7 @@ test-package: package ## install, upgrade and purge the package in a bare Debian
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet ## measure everything that is measured
+bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet bench-service ## measure everything that is measured
 
 bench-video: programs ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
@@ -324,6 +327,16 @@ bench-queue: programs ## measure the queue against pgqueuer, procrastinate and a
 bench-http: programs nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
 	@$(call install,$(BENCH_HTTP_PACKAGES))
 	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) --write docs/benchmarks/http.md
+
+# A run of other ROUNDS or MOMENTS is for trying out: it writes nothing.
+bench-service: programs ## measure the service against two of Python that call ffmpeg, half an hour; ROUNDS=1 MOMENTS=4 takes two minutes
+	@$(call install,$(BENCH_SERVICE_PACKAGES))
+	@mkdir -p .build/bench && [ -x .build/bench/service/bin/pip ] || python3 -m venv .build/bench/service
+	@.build/bench/service/bin/pip install --quiet $(BENCH_SERVICE_PEERS)
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --footage
+	.build/bench/service/bin/python Benchmarks/service/bench.py --take5 $(PROGRAMS)/take5 \
+	  $(if $(ROUNDS)$(MOMENTS),--rounds $(or $(ROUNDS),5) --moments $(or $(MOMENTS),24),--write docs/benchmarks/service.md)
 
 lint: ## check the sources against the formatter's rules and the list of traps, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

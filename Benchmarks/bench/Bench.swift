@@ -30,7 +30,11 @@ struct Bench {
           }
         case .fleet where !options.asksForHelp:
           try await report(options) { try await FleetBench(folder: options.folder).findings() }
-        case .composition, .photos, .reading, .queue, .crowd, .fleet: try await measure(options)
+        case .footage where !options.asksForHelp:
+          try Folder.make(options.folder)
+          _ = try await PhoneFootage(folder: options.folder, progress: Console.progress)
+          Console.progress("")
+        case .composition, .photos, .reading, .queue, .crowd, .fleet, .footage: try await measure(options)
         }
       }
     } catch let error as BenchError {

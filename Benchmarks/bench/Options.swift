@@ -18,6 +18,7 @@ struct Options {
     case queue = "--queue"
     case crowd = "--crowd"
     case fleet = "--fleet"
+    case footage = "--footage"
 
     /// The target of the Makefile that writes its figures into a document.
     var target: String {
@@ -28,6 +29,7 @@ struct Options {
       case .queue: "bench-queue"
       case .crowd: "bench-crowd"
       case .fleet: "bench-fleet"
+      case .footage: "bench-service"
       }
     }
   }
@@ -69,8 +71,8 @@ struct Options {
   /// - Parameter names: the figures that `--only` accepts.
   static func help(names: [String]) -> String {
     """
-    bench [--photos | --reading | --queue | --crowd | --fleet] [--pairs N] [--runs N] [--only NAME...] [--take5 PATH]
-          [--folder DIR] [--write FILE]
+    bench [--photos | --reading | --queue | --crowd | --fleet | --footage] [--pairs N] [--runs N] [--only NAME...]
+          [--take5 PATH] [--folder DIR] [--write FILE]
 
     Compares the composition with ffmpeg: CPU, memory, elapsed time, quality and size of the outputs.
 
@@ -79,6 +81,7 @@ struct Options {
       --queue         measures the job queue against others, which 'make bench-queue' installs
       --crowd         measures the latency of one client while another holds many connections, or occupies what it can
       --fleet         measures what many workers cost the database, which are simulated
+      --footage       measures nothing: renders the input clips, unless they exist
       --pairs N       the number of alternating runs of each comparison; default: 9
       --runs N        the number of runs of --queue; default: 5
       --only NAME...  measures only the figures with these names or prefixes; of --crowd the attacks that have them

@@ -41,11 +41,10 @@ class Figure:
 class Report:
     """The figures of one run of the benchmark."""
 
-    BEGIN = "<!-- written by 'make bench-http': begin -->"
-    END = "<!-- written by 'make bench-http': end -->"
-
-    def __init__(self, runs):
+    def __init__(self, runs, target="bench-http"):
+        """`target` is that of the Makefile, which the document names."""
         self.runs, self.figures = runs, []
+        self._begin, self._end = (f"<!-- written by 'make {target}': {mark} -->" for mark in ("begin", "end"))
 
     def add(self, figure):
         """Adds a figure, and prints it at once: a run takes minutes."""
@@ -69,10 +68,10 @@ class Report:
     def write(self, path):
         """Replaces the part of a document that this benchmark writes."""
         path = pathlib.Path(path)
-        head, begin, rest = path.read_text().partition(self.BEGIN)
-        _, end, tail = rest.partition(self.END)
+        head, begin, rest = path.read_text().partition(self._begin)
+        _, end, tail = rest.partition(self._end)
         if not end:
-            raise SystemExit(f"{path} does not contain the lines {self.BEGIN} and {self.END}")
+            raise SystemExit(f"{path} does not contain the lines {self._begin} and {self._end}")
         path.write_text(f"{head}{begin}\n\n{self.markdown()}\n\n{end}{tail}")
 
 
