@@ -18,7 +18,8 @@ HERE = pathlib.Path(__file__).parent
 sys.path.append(str(HERE.parent / "http"))
 
 import outputs  # noqa: E402
-from contestants import Failure, Form, Memory, Peer, Take5  # noqa: E402
+from client import Failure, Form, Memory  # noqa: E402
+from contestants import Peer, Take5  # noqa: E402
 from report import Figure, Report  # noqa: E402
 
 GOALS = {
@@ -31,14 +32,16 @@ class Turn:
     """What one contestant shows in one round."""
 
     def __init__(self, contestant, form, moments, alone, definition, folder):
-        contestant.start()
         try:
+            contestant.start()
             # A moment that does not count: programs and files are read from the disk once.
             contestant.follow(form, "first")
             singles = [contestant.follow(form, f"alone-{index}") for index in range(alone)]
             self.first = statistics.median(single[0] for single in singles)
             self.ready = statistics.median(single[1] for single in singles)
             self._rush(contestant, form, moments, definition, folder)
+        except (Failure, ValueError, OSError) as failure:
+            raise SystemExit(f"{contestant.log()[-4000:]}\nbench-service: {contestant.title}: {failure}") from failure
         finally:
             contestant.stop()
 
@@ -55,9 +58,9 @@ class Turn:
         self.first_in_rush = statistics.median(result[0] for result in results)
         for _, _, made in results:
             if made.keys() != definition["outputs"].keys():
-                raise Failure(f"{contestant.title} made {', '.join(made)}")
+                raise Failure(f"it made {', '.join(made)}")
         self.bytes = outputs.save(contestant, results[-1][2], folder / contestant.name, f"author-{moments - 1}")
-        outputs.check(contestant.title, folder / contestant.name, definition)
+        outputs.check(folder / contestant.name, definition)
 
 
 def figures(turns, titles):
@@ -93,7 +96,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="rounds, in each of which every service is measured")
     parser.add_argument("--moments", type=int, default=24, help="moments that are submitted at once")
     parser.add_argument("--alone", type=int, default=3, help="moments in each round that are submitted one by one")
-    parser.add_argument("--threads", type=int, help="threads of each decoder and encoder of ffmpeg; without it ffmpeg chooses")
     parser.add_argument("--write", metavar="FILE", help="replace the tables of this document")
     options = parser.parse_args()
     program, folder, clips = (pathlib.Path(path).resolve() for path in (options.take5, options.folder, options.clips))
@@ -106,7 +108,7 @@ def main():
     try:
         (root / "definition.json").write_text(json.dumps(definition))
         contestants = [Take5(program, root / "take5")] + [
-            Peer(name, title, root / name, root / "definition.json", options.threads)
+            Peer(name, title, root / name, root / "definition.json")
             for name, title in [("together", "one command"), ("separate", "a command an output")]]
         turns = {contestant.name: [] for contestant in contestants}
         for number in range(options.rounds):
@@ -119,8 +121,6 @@ def main():
                 os.sync()
         for figure in figures(turns, {contestant.name: contestant.title for contestant in contestants}):
             report.add(figure)
-    except (Failure, ValueError) as failure:
-        raise SystemExit(f"bench-service: {failure}") from None
     finally:
         shutil.rmtree(root)
     if options.write:

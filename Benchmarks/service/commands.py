@@ -6,6 +6,8 @@ NAMES = {
     "composed": "composed.mp4", "composed.small": "composed.small.mp4", "clip.front": "clip.front.mp4", "clip.back": "clip.back.mp4",
     "poster": "poster.jpg", "image": "image.jpg", "thumbnail.front": "thumbnail.front.jpg", "thumbnail.back": "thumbnail.back.jpg",
     "preview": "preview.webp"}
+# The sound of the foreground, which is the second input.
+SOUND = ["-map", "1:a:0?", "-c:a", "copy"]
 COPY = ["-c", "copy", "-map_metadata", "-1", "-movflags", "+faststart"]
 
 
@@ -44,10 +46,10 @@ class Commands:
         graph = self._composition(foreground, {name: [label[role] for role in roles] for name, roles in sources.items()})
         graph += [f"[{label[role]}]{self._filter(role)}[{label[role]}_out]" for role in stills]
         command = self._command(clips, foreground) + ["-filter_complex", ";".join(graph)]
-        command += ["-map", "[v]", "-map", "1:a:0?", *self._video("composed"), "-c:a", "copy", "-movflags", "+faststart", folder / NAMES["composed"]]
+        command += ["-map", "[v]", *SOUND, *self._video("composed"), folder / NAMES["composed"]]
         for role in stills:
-            command += ["-map", f"[{label[role]}_out]", *(["-map", "1:a:0?", "-c:a", "copy"] if "video" in self._outputs[role] else [])]
-            command += [*self._encoding(role), folder / NAMES[role]]
+            sound = SOUND if "video" in self._outputs[role] else []
+            command += ["-map", f"[{label[role]}_out]", *sound, *self._encoding(role), folder / NAMES[role]]
         for name in clips:
             index = 1 if name == foreground else 0
             command += ["-map", f"{index}:v:0", "-map", f"{index}:a:0?", *COPY, folder / NAMES[f"clip.{name}"]]
@@ -73,8 +75,8 @@ class Commands:
             steps.append((start + ["-i", path, "-map", "0:v:0", "-map", "0:a:0?", *COPY, folder / NAMES[f"clip.{name}"]], [f"clip.{name}"]))
         steps.append((
             self._command(clips, foreground) + [
-                "-filter_complex", ";".join(self._composition(foreground, {})), "-map", "[v]", "-map", "1:a:0?", *self._video("composed"),
-                "-c:a", "copy", "-movflags", "+faststart", sources["composed"]], ["composed"]))
+                "-filter_complex", ";".join(self._composition(foreground, {})), "-map", "[v]", *SOUND, *self._video("composed"),
+                sources["composed"]], ["composed"]))
         return steps + [(derived(role), [role]) for role in stills if self._outputs[role]["from"] == "composed"]
 
     def _command(self, clips, foreground):
@@ -83,8 +85,8 @@ class Commands:
         inputs = [argument for name in (background, foreground) for argument in [*self._threads, "-i", clips[name]]]
         width, height, radius = self._inset()
         # The corners, as a still that a filter draws once.
-        mask = (f"color=black:s={width}x{height},format=gray,geq=lum='255*clip({radius}.5-hypot("
-                f"max({radius}-X-0.5\\,max(X+0.5-(W-{radius})\\,0))\\,max({radius}-Y-0.5\\,max(Y+0.5-(H-{radius})\\,0)))\\,0\\,1)',trim=end_frame=1")
+        across, down = (f"max({radius}-{at}-0.5,max({at}+0.5-({size}-{radius}),0))" for at, size in [("X", "W"), ("Y", "H")])
+        mask = f"color=black:s={width}x{height},format=gray,geq=lum='255*clip({radius}.5-hypot({across},{down}),0,1)',trim=end_frame=1"
         return ["ffmpeg", "-y", "-nostdin", "-v", "error", *self._filter_threads, *inputs, "-f", "lavfi", "-i", mask]
 
     def _inset(self):
@@ -130,7 +132,7 @@ class Commands:
         if "from" not in output:
             return []
         if "video" in output:
-            return [*self._video(role), "-movflags", "+faststart"]
+            return self._video(role)
         if role == "preview":
             return ["-c:v", "libwebp_anim", "-quality", str(output["quality"]), "-compression_level", "2", "-loop", "0"]
         # About as many bytes as the quality 80 of libjpeg.
@@ -139,4 +141,6 @@ class Commands:
     def _video(self, role):
         video = self._outputs[role]["video"]
         parameters = ":".join(f"{name}={value}" for name, value in video["x264"].items())
-        return ["-c:v", "libx264", "-preset", video["preset"], "-crf", str(video["crf"]), "-x264-params", parameters, "-pix_fmt", "yuv420p", *self._threads]
+        return [
+            "-c:v", "libx264", "-preset", video["preset"], "-crf", str(video["crf"]), "-x264-params", parameters,
+            "-pix_fmt", "yuv420p", *self._threads, "-movflags", "+faststart"]

@@ -33,7 +33,7 @@ def animation(path):
     return size, frames, duration
 
 
-def check(title, folder, definition):
+def check(folder, definition):
     """Fails if an output of the definition is missing, or is not what it must be."""
     sizes = Commands(definition).size
     for role, output in definition["outputs"].items():
@@ -55,7 +55,7 @@ def check(title, folder, definition):
                 right = kinds == ["aac", "h264"] and abs(float(found["format"]["duration"]) - 5) < 0.1 and 148 <= frames <= 151
                 right = right and path.read_bytes().find(b"moov") < path.read_bytes().find(b"mdat")
         if size != expected or not right:
-            raise ValueError(f"{title}: {role} is {size} with {frames} frames, not {expected} as it must be")
+            raise ValueError(f"{role} is {size} with {frames} frames, not {expected} as it must be")
 
 
 def save(contestant, outputs, folder, author):
