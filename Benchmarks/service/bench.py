@@ -4,6 +4,7 @@ docs/benchmarks.md, "service", describes what is measured."""
 
 import argparse
 import concurrent.futures
+import copy
 import json
 import os
 import pathlib
@@ -63,6 +64,15 @@ class Turn:
         outputs.check(folder / contestant.name, definition)
 
 
+def for_peers(definition, preset):
+    """Returns the definition by which the peers work."""
+    definition = copy.deepcopy(definition)
+    for output in definition["outputs"].values() if preset else ():
+        if "video" in output:
+            output["video"] |= {"preset": preset, "x264": {}}
+    return definition
+
+
 def figures(turns, titles):
     """Yields the figures: ratios to each peer, round by round, and then what each contestant needs by itself."""
     ours = turns["take5"]
@@ -96,6 +106,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="rounds, in each of which every service is measured")
     parser.add_argument("--moments", type=int, default=24, help="moments that are submitted at once")
     parser.add_argument("--alone", type=int, default=3, help="moments in each round that are submitted one by one")
+    parser.add_argument("--preset", help="a preset of x264 without parameters, for the peers in place of the definition's settings")
     parser.add_argument("--write", metavar="FILE", help="replace the tables of this document")
     options = parser.parse_args()
     program, folder, clips = (pathlib.Path(path).resolve() for path in (options.take5, options.folder, options.clips))
@@ -106,7 +117,7 @@ def main():
     # PostgreSQL runs as another user, which must be able to enter the folder.
     root.chmod(0o755)
     try:
-        (root / "definition.json").write_text(json.dumps(definition))
+        (root / "definition.json").write_text(json.dumps(for_peers(definition, options.preset)))
         contestants = [Take5(program, root / "take5")] + [
             Peer(name, title, root / name, root / "definition.json")
             for name, title in [("together", "one command"), ("separate", "a command an output")]]

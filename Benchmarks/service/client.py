@@ -5,6 +5,7 @@ import http.client
 import itertools
 import json
 import pathlib
+import socket
 import threading
 import time
 
@@ -55,6 +56,17 @@ class Memory(threading.Thread):
 
 class Contestant:
     """A service with two slots, as its clients see it. Its data stay between two starts."""
+
+    def until(self, condition):
+        """Waits for a condition, while all processes run."""
+        while not condition():
+            self.check()
+            time.sleep(0.05)
+
+    def listens(self):
+        with contextlib.suppress(OSError), socket.create_connection(self.address):
+            return True
+        return False
 
     def processes(self):
         return [pid for root in self.roots() for pid in descendants(root)]

@@ -142,5 +142,5 @@ class Commands:
         video = self._outputs[role]["video"]
         parameters = ":".join(f"{name}={value}" for name, value in video["x264"].items())
         return [
-            "-c:v", "libx264", "-preset", video["preset"], "-crf", str(video["crf"]), "-x264-params", parameters,
+            "-c:v", "libx264", "-preset", video["preset"], "-crf", str(video["crf"]), *(["-x264-params", parameters] if parameters else []),
             "-pix_fmt", "yuv420p", *self._threads, "-movflags", "+faststart"]

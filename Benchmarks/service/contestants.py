@@ -1,14 +1,11 @@
 """The services that are measured, and how each is started."""
 
-import contextlib
 import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
 
 from client import Contestant, Failure
 from processes import Service, free_port
@@ -34,6 +31,7 @@ class Take5(Contestant):
     def start(self):
         self._service = Service(self._program, self._folder, slots=SLOTS)
         self.address = self._service.address
+        self.until(self.listens)
 
     def check(self):
         if self._service.process.poll() is not None:
@@ -93,7 +91,7 @@ class Peer(Contestant):
             POSTGRES / "postgres", "-D", self._database, "-p", str(self._port), "-c", "listen_addresses=127.0.0.1",
             "-c", "unix_socket_directories=", cwd="/", **self._user)
         ready = [POSTGRES / "pg_isready", "--quiet", "--host", "127.0.0.1", "--port", str(self._port)]
-        self._until(lambda: subprocess.run(ready).returncode == 0)
+        self.until(lambda: subprocess.run(ready).returncode == 0)
 
     def start(self):
         self._start_database()
@@ -101,18 +99,7 @@ class Peer(Contestant):
         self._run(*self._command("serve", "--port", str(self.address[1])))
         for _ in range(SLOTS):
             self._run(*self._command("work"))
-        self._until(self._listens)
-
-    def _listens(self):
-        with contextlib.suppress(OSError), socket.create_connection(self.address):
-            return True
-        return False
-
-    def _until(self, condition):
-        """Waits for a condition, while all processes run."""
-        while not condition():
-            self.check()
-            time.sleep(0.05)
+        self.until(self.listens)
 
     def check(self):
         for process in self._processes:
