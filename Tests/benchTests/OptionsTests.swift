@@ -26,6 +26,12 @@ struct OptionsTests {
     #expect(try Options(["--queue", "--runs", "2"]).runs == 2)
   }
 
+  @Test("the clips are made without a measurement for 'make bench-service'")
+  func footage() throws {
+    #expect(try Options(["--footage"]).subject == .footage)
+    #expect(Options.Subject.footage.target == "bench-service")
+  }
+
   @Test(
     "invalid arguments are errors",
     arguments: [["--pairs", "0"], ["--runs", "0"], ["--pairs"], ["--only"], ["--fast"], ["9"]])
