@@ -329,13 +329,14 @@ bench-http: programs nginx ## measure uploads against nginx and openssl, small r
 	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) --write docs/benchmarks/http.md
 
 # A run of other ROUNDS or MOMENTS is for trying out: it writes nothing.
-bench-service: programs ## measure the service against two of Python that call ffmpeg, half an hour; ROUNDS=1 MOMENTS=4 takes two minutes
+bench-service: programs ## measure the service against two of Python that call ffmpeg, half an hour; PRESET=veryfast adds them with this preset, ROUNDS=1 MOMENTS=4 takes two minutes
 	@$(call install,$(BENCH_SERVICE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/service/bin/pip ] || python3 -m venv .build/bench/service
 	@.build/bench/service/bin/pip install --quiet $(BENCH_SERVICE_PEERS)
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --footage
 	.build/bench/service/bin/python Benchmarks/service/bench.py --take5 $(PROGRAMS)/take5 \
+	  $(if $(PRESET),--preset $(PRESET)) \
 	  $(if $(ROUNDS)$(MOMENTS),--rounds $(or $(ROUNDS),5) --moments $(or $(MOMENTS),24),--write docs/benchmarks/service.md)
 
 lint: ## check the sources against the formatter's rules and the list of traps, and all texts against the glossary

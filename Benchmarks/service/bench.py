@@ -23,6 +23,7 @@ from client import Failure, Form, Memory  # noqa: E402
 from contestants import Peer, Take5  # noqa: E402
 from report import Figure, Report  # noqa: E402
 
+PEERS = {"together": "one command", "separate": "a command an output"}
 GOALS = {
     "together": {"rate": 1.5, "ready": 0.65, "first": 0.15},
     "separate": {"rate": 2.2, "ready": 0.65, "first": 0.15},
@@ -64,28 +65,35 @@ class Turn:
         outputs.check(folder / contestant.name, definition)
 
 
-def for_peers(definition, preset):
-    """Returns the definition by which the peers work."""
+def peers(definition, preset, root):
+    """Yields the peers with the settings of a definition, or with a plain preset of x264 in their place."""
+    suffix = f".{preset}" if preset else ""
     definition = copy.deepcopy(definition)
     for output in definition["outputs"].values() if preset else ():
         if "video" in output:
             output["video"] |= {"preset": preset, "x264": {}}
-    return definition
+    path = root / f"definition{suffix}.json"
+    path.write_text(json.dumps(definition))
+    for variant, title in PEERS.items():
+        name = variant + suffix
+        yield Peer(name, f"{title}, {preset}" if preset else title, root / name, path, variant)
 
 
 def figures(turns, titles):
     """Yields the figures: ratios to each peer, round by round, and then what each contestant needs by itself."""
     ours = turns["take5"]
-    for name, goal in GOALS.items():
-        theirs, title = turns[name], titles[name]
+    for name, title in titles.items():
+        if name == "take5":
+            continue
+        theirs, goal = turns[name], GOALS.get(name, {})
         pairs = list(zip(ours, theirs))
         yield Figure(
-            f"service.{name}.rate", f"moments a minute against {title}", [a.rate / b.rate for a, b in pairs], at_least=goal["rate"],
+            f"service.{name}.rate", f"moments a minute against {title}", [a.rate / b.rate for a, b in pairs], at_least=goal.get("rate"),
             details=[("take5, moments a minute", [a.rate for a in ours], 1), (f"{title}, moments a minute", [b.rate for b in theirs], 1)])
         for part, meaning in [("ready", "from the last byte to ready"), ("first", "from the last byte to the image at the client")]:
             mine, other = [getattr(a, part) for a in ours], [getattr(b, part) for b in theirs]
             yield Figure(
-                f"service.{name}.{part}", f"{meaning}, alone, against {title}", [a / b for a, b in zip(mine, other)], at_most=goal[part],
+                f"service.{name}.{part}", f"{meaning}, alone, against {title}", [a / b for a, b in zip(mine, other)], at_most=goal.get(part),
                 decimals=3, details=[("take5, s", mine, 2), (f"{title}, s", other, 2)])
     for name, title in titles.items():
         for part, meaning, decimals in [
@@ -106,7 +114,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="rounds, in each of which every service is measured")
     parser.add_argument("--moments", type=int, default=24, help="moments that are submitted at once")
     parser.add_argument("--alone", type=int, default=3, help="moments in each round that are submitted one by one")
-    parser.add_argument("--preset", help="a preset of x264 without parameters, for the peers in place of the definition's settings")
+    parser.add_argument("--preset", help="measures the peers also with a plain preset of x264, in place of the definition's settings")
     parser.add_argument("--write", metavar="FILE", help="replace the tables of this document")
     options = parser.parse_args()
     program, folder, clips = (pathlib.Path(path).resolve() for path in (options.take5, options.folder, options.clips))
@@ -117,10 +125,9 @@ def main():
     # PostgreSQL runs as another user, which must be able to enter the folder.
     root.chmod(0o755)
     try:
-        (root / "definition.json").write_text(json.dumps(for_peers(definition, options.preset)))
-        contestants = [Take5(program, root / "take5")] + [
-            Peer(name, title, root / name, root / "definition.json")
-            for name, title in [("together", "one command"), ("separate", "a command an output")]]
+        contestants = [Take5(program, root / "take5"), *peers(definition, None, root)]
+        if options.preset:
+            contestants += peers(definition, options.preset, root)
         turns = {contestant.name: [] for contestant in contestants}
         for number in range(options.rounds):
             # Who is first changes.

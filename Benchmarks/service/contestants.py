@@ -56,8 +56,8 @@ class Peer(Contestant):
     FIRST = [("?wait=50&for=output", {})]
     READY = [("?wait=50", {})]
 
-    def __init__(self, variant, title, folder, definition):
-        self.name, self.title, self._folder = variant, title, folder
+    def __init__(self, name, title, folder, definition, variant):
+        self.name, self.title, self._folder = name, title, folder
         self._processes, self._database = [], folder / "database"
         for path in (folder, self._database):
             path.mkdir(mode=0o755)
