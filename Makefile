@@ -56,7 +56,7 @@ SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildc
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
 # What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
-programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue bench-service: export TAKE5_QUICK :=
+programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue bench-service bench-town bench-rush: export TAKE5_QUICK :=
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath --scratch-path .build/programs
 PROGRAMS := .build/programs/release
 # Where 'make install' installs; DESTDIR is the folder of a package.
@@ -89,7 +89,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet bench-service lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -290,7 +290,7 @@ test-package: package ## install, upgrade and purge the package in a bare Debian
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet bench-service ## measure everything that is measured
+bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service ## measure everything that is measured
 
 bench-video: programs ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
@@ -317,6 +317,10 @@ bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the databas
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --fleet --write docs/scaling.md
 
+bench-town: programs ## measure how long a town waits that films in the same five minutes, with simulated machines, three minutes
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --town --write docs/scaling.md
+
 bench-queue: programs ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
@@ -338,6 +342,12 @@ bench-service: programs ## measure the service against two of Python that call f
 	.build/bench/service/bin/python Benchmarks/service/bench.py --take5 $(PROGRAMS)/take5 \
 	  $(if $(PRESET),--preset $(PRESET)) \
 	  $(if $(ROUNDS)$(MOMENTS),--rounds $(or $(ROUNDS),5) --moments $(or $(MOMENTS),24),--write docs/benchmarks/service.md)
+
+bench-rush: programs ## measure a rush of MOMENTS=300 in SECONDS=300 while the service is killed twice, a quarter of an hour
+	$(SWIFT) build $(SHIPPED) --product bench
+	$(PROGRAMS)/bench --footage > /dev/null
+	Benchmarks/http/rush.py --take5 $(PROGRAMS)/take5 --moments $(or $(MOMENTS),300) --seconds $(or $(SECONDS),300) \
+		$(if $(MOMENTS)$(SECONDS),,--write docs/benchmarks/rush.md)
 
 lint: ## check the sources against the formatter's rules and the list of traps, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

@@ -30,11 +30,13 @@ struct Bench {
           }
         case .fleet where !options.asksForHelp:
           try await report(options) { try await FleetBench(folder: options.folder).findings() }
+        case .town where !options.asksForHelp:
+          try await report(options) { try await TownBench(folder: options.folder).findings() }
         case .footage where !options.asksForHelp:
           try Folder.make(options.folder)
           _ = try await PhoneFootage(folder: options.folder, progress: Console.progress)
           Console.progress("")
-        case .composition, .photos, .reading, .queue, .crowd, .fleet, .footage: try await measure(options)
+        case .composition, .photos, .reading, .queue, .crowd, .fleet, .town, .footage: try await measure(options)
         }
       }
     } catch let error as BenchError {

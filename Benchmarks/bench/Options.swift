@@ -18,6 +18,7 @@ struct Options {
     case queue = "--queue"
     case crowd = "--crowd"
     case fleet = "--fleet"
+    case town = "--town"
     case footage = "--footage"
 
     /// The target of the Makefile that writes its figures into a document.
@@ -29,6 +30,7 @@ struct Options {
       case .queue: "bench-queue"
       case .crowd: "bench-crowd"
       case .fleet: "bench-fleet"
+      case .town: "bench-town"
       case .footage: "bench-service"
       }
     }
@@ -71,7 +73,7 @@ struct Options {
   /// - Parameter names: the figures that `--only` accepts.
   static func help(names: [String]) -> String {
     """
-    bench [--photos | --reading | --queue | --crowd | --fleet | --footage] [--pairs N] [--runs N] [--only NAME...]
+    bench [--photos | --reading | --queue | --crowd | --fleet | --town | --footage] [--pairs N] [--runs N] [--only NAME...]
           [--take5 PATH] [--folder DIR] [--write FILE]
 
     Compares the composition with ffmpeg: CPU, memory, elapsed time, quality and size of the outputs.
@@ -81,6 +83,7 @@ struct Options {
       --queue         measures the job queue against others, which 'make bench-queue' installs
       --crowd         measures the latency of one client while another holds many connections, or occupies what it can
       --fleet         measures what many workers cost the database, which are simulated
+      --town          measures how long a town waits that films in the same five minutes, with simulated machines
       --footage       measures nothing: renders the input clips, unless they exist
       --pairs N       the number of alternating runs of each comparison; default: 9
       --runs N        the number of runs of --queue; default: 5

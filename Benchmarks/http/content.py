@@ -41,12 +41,12 @@ class Clip:
 
 
 class Moment:
-    """The form of a moment: both samples and the fields, as curl sends them."""
+    """The form of a moment: both samples, or other clips, and the fields, as curl sends them."""
 
     BOUNDARY = "------------------------d74496d66958873e"
 
-    def __init__(self):
-        self._clips = {name: Clip(f"{name}.mp4") for name in ("front", "back")}
+    def __init__(self, paths=None):
+        self._clips = {name: Clip((paths or {}).get(name, f"{name}.mp4")) for name in ("front", "back")}
         self.headers = {"Content-Type": f"multipart/form-data; boundary={self.BOUNDARY}"}
 
     def new(self, author):

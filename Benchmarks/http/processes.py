@@ -47,8 +47,8 @@ def cpu(pids):
 class Service:
     """`take5 serve` without a worker, unless `slots` says otherwise. Its embedded PostgreSQL is counted separately."""
 
-    def __init__(self, program, folder, *options, slots=0):
-        self.program, self.data, self.port = program, folder / "data", free_port()
+    def __init__(self, program, folder, *options, slots=0, port=None):
+        self.program, self.data, self.port = program, folder / "data", port or free_port()
         self.log = (folder / "service.log").open("ab")
         # Rates are limited for each address, and the benchmark has one.
         limits = ["--key-requests", "10000000", "--author-submissions", "10000000"]

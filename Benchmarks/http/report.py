@@ -54,7 +54,7 @@ class Report:
         print(f"figure {figure.name} {figure.text(figure.value)}{spread}{verdict}; {figure.source}", flush=True)
 
     def markdown(self):
-        lines = [f"{machine()}; {self.runs} runs.", ""]
+        lines = [f"{machine()}; {self.runs} run{'' if self.runs == 1 else 's'}.", ""]
         lines += ["| figure | goal | median | min | max | met | from |", "|---|---|---|---|---|---|---|"]
         for figure in (figure for figure in self.figures if figure.goal):
             values = [figure.text(value) for value in (figure.value, min(figure.values), max(figure.values))]

@@ -17,16 +17,19 @@ package enum JobState: String, Codable, Sendable, CaseIterable {
 }
 
 /// The job of a post or an image, as the API reports it.
-package struct JobSummary: Codable, Sendable, Hashable {
+package struct JobSummary: Sendable, Hashable {
   package let id: PublicID
   package let state: JobState
   /// 0 to 1.
   package let progress: Double
+  /// Whether it waits, and goes ahead if a client waits for it.
+  package let mayGoAhead: Bool
 
-  package init(id: PublicID, state: JobState, progress: Double) {
+  package init(id: PublicID, state: JobState, progress: Double, mayGoAhead: Bool) {
     self.id = id
     self.state = state
     self.progress = progress
+    self.mayGoAhead = mayGoAhead
   }
 }
 

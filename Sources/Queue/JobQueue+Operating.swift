@@ -1,7 +1,7 @@
 package import Model
 package import Postgres
 
-/// Cancellation and retries of jobs, in the caller's transaction.
+/// Cancellation, retries and head starts of jobs, in the caller's transaction.
 extension JobQueue {
   /// Cancels a job; a job that executes is stopped by its worker.
   package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> CancelOutcome {
@@ -68,6 +68,12 @@ extension JobQueue {
     for row in rows { ids.append(try row.publicID("public_id").description) }
     guard !ids.isEmpty else { return [:] }
     return try queues(session.execute(statements["redrive"], .texts(ids), .bool(true)))
+  }
+
+  /// Lets waiting jobs that clients wait for go ahead of those that no client waits for, each once: by ten minutes, so that none starves.
+  /// All that are waited for go ahead by as much, so that fair shares hold among them.
+  package static func giveHeadStarts(to ids: [PublicID], _ session: Session) throws(PostgresError) {
+    try session.execute(statements["give_head_starts"], .texts(ids.map(\.description)))
   }
 
   private static func queues(_ rows: Rows) throws(PostgresError) -> [PublicID: String] {

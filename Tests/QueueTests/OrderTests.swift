@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Model
+import Platform
 import Postgres
 import PostgresTesting
 import Queue
@@ -45,6 +46,76 @@ struct OrderTests {
       urgent.priority = 0
       try JobQueue.enqueue(urgent, session)
       #expect(try claim(2, session).map(\.publicID) == [waiting.publicID, urgent.publicID])
+    }
+  }
+
+  private static func waiting(_ count: Int, of author: String? = nil, _ session: Session) throws -> [PublicID] {
+    try (0..<count).map { number in
+      var job = QueueDatabase.job()
+      job.author = author ?? "author \(number)"
+      job.share = job.author.map { JobShare(name: $0, seconds: 10) }
+      try JobQueue.enqueue(job, session)
+      return job.publicID
+    }
+  }
+
+  @Test("jobs that clients wait for go ahead in their order, once, of those of the last ten minutes")
+  func headStarts() async throws {
+    try await withSession { session in
+      let old = try Self.waiting(1, of: "ada", session)
+      try session.execute("UPDATE job SET rank = rank - 601000000")
+      let jobs = try Self.waiting(4, session)
+      for _ in 0..<3 { try JobQueue.giveHeadStarts(to: [jobs[3], jobs[1], .now()], session) }
+      #expect(try claim(5, session).map(\.publicID) == old + [jobs[1], jobs[3], jobs[0], jobs[2]])
+    }
+  }
+
+  @Test("an author whose jobs are all waited for has no more than a share among those that are waited for")
+  func sharesOfHeadStarts() async throws {
+    try await withSession { session in
+      let many = try Self.waiting(3, of: "ada", session)
+      let single = try Self.waiting(1, of: "grace", session)
+      let unwanted = try Self.waiting(1, of: "edsger", session)
+      try JobQueue.giveHeadStarts(to: many + single, session)
+      #expect(try claim(5, session).map(\.publicID) == [many[0], single[0], many[1], many[2], unwanted[0]])
+    }
+  }
+
+  @Test("a job that executes gets no head start, and one that waits keeps it through its attempts and its death")
+  func keptHeadStart() async throws {
+    try await withSession { session in
+      let jobs = try Self.waiting(2, session)
+      let first = try claim(1, session)[0]
+      try JobQueue.giveHeadStarts(to: jobs, session)
+      try JobQueue.release(first, session)
+      let second = try claim(1, session)[0]
+      #expect(second.publicID == jobs[1])
+      try bury(second, error: "broken", session)
+      let more = try Self.waiting(1, session)
+      #expect(try JobQueue.retryNow(jobs[1], session))
+      #expect(try claim(3, session).map(\.publicID) == [jobs[1], jobs[0]] + more)
+    }
+  }
+
+  @Test("a head start does not wait for a job that another transaction has locked")
+  func lockedHeadStart() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 2)
+      let jobs = try await pool.run { try Self.waiting(2, $0) }
+      try await pool.transaction { session in
+        try session.execute("SELECT FROM job WHERE public_id = '\(jobs[1])' FOR UPDATE")
+        let (isOver, order) = (Channel<[PublicID]>(capacity: 1), [jobs[0], jobs[1]])
+        Task {
+          try await pool.run { try JobQueue.giveHeadStarts(to: order, $0) }
+          _ = isOver.put(order)
+        }
+        #expect(isOver.take() == order)
+      }
+      let moved = try await pool.run { session in
+        try session.execute("SELECT public_id::text FROM job WHERE priority < 0").map { try $0.get(0, as: String.self) }
+      }
+      #expect(moved == ["\(jobs[0])"])
+      await pool.close()
     }
   }
 

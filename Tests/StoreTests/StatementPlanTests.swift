@@ -86,6 +86,7 @@ struct StatementPlanTests {
     [
       Probe(Store.statements["idempotent_response"], "'key', '7', 86400"),
       Probe(Usage.statements["usage_today"], "'user'"),
+      Probe(JobQueue.statements["give_head_starts"], "'{00000000-0000-0000-0000-000000000001}'"),
       Probe(Tokens.statements["user_token_of_user"], "'eve', '{operator}'"),
       Probe(Forgetting.statements["drop_responses_to_user"], #"'eve', '"author":"eve"', '"owner":"eve"', 1000"#),
       Probe(Forgetting.statements["blank_finished_jobs"], "'eve', 1000"),

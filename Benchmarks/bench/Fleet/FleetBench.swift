@@ -64,11 +64,11 @@ struct FleetBench: Sendable {
 }
 
 extension Session {
-  fileprivate func migrate() throws { try Migrator(.all).migrate(self) }
+  func migrate() throws { try Migrator(.all).migrate(self) }
 }
 
 /// The time that the processes of a PostgreSQL server have used.
-private struct ServerProcessors {
+struct ServerProcessors {
   private let postmaster: Int32
   private let before: Double
 

@@ -10,7 +10,7 @@ package struct JobRecord: Sendable, Hashable {
   package let queue: String
   package let kind: String
   package let state: JobState
-  /// 0 to 9; nil once the job has ended.
+  /// 0 to 9, and below 0 once the job has a head start; nil once the job has ended.
   package let priority: Int?
   package let attempt: Int
   package let maxAttempts: Int
@@ -79,7 +79,12 @@ package struct JobRecord: Sendable, Hashable {
   }
 
   /// The summary that is part of a post.
-  package var summary: JobSummary { JobSummary(id: publicID, state: state, progress: progress.fraction) }
+  package var summary: JobSummary {
+    JobSummary(id: publicID, state: state, progress: progress.fraction, mayGoAhead: mayGoAhead)
+  }
+
+  /// Whether the job waits without a head start.
+  package var mayGoAhead: Bool { (state == .available || state == .scheduled) && (priority ?? -1) >= 0 }
 }
 
 extension Date {

@@ -37,6 +37,10 @@ token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} A
 -- The order of claims: a time, and 30 seconds for each step of the priority.
 {microseconds} + {priority} * 30000000
 
+-- fragment: head_start
+-- The steps of the priority by which a job goes ahead that a client waits for: ten minutes, by which a fair share delays a job at most.
+20
+
 -- fragment: due_state(limit)
 -- The state of a job that may be claimed as far as its limit has room.
 CASE WHEN {limit} IS NULL THEN 'a' ELSE 'p' END::"char"

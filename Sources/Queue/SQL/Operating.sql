@@ -1,4 +1,4 @@
--- Cancellation and retries, by operators and by maintenance.
+-- Cancellation, retries and head starts, by operators, by maintenance and for clients that wait.
 
 -- name: lock_jobs
 -- Locks jobs until the transaction ends, in the order of their ids, so that two transactions cannot deadlock.
@@ -7,6 +7,14 @@ SELECT FROM job WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR UPDATE
 -- name: lock_free_jobs
 -- The same for a transaction that has locked what the jobs are for, which comes after them: what another one has locked is left out.
 SELECT public_id FROM job WHERE public_id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED
+
+-- name: give_head_starts
+-- Once for each job, which has a priority below zero from then on. A job that executes, or that another transaction has locked, is left
+-- as it is. The conditions are compared again with the row that is locked, and with the one that is written.
+UPDATE job SET priority = priority - {head_start}, rank = {rank(rank, -{head_start})}
+WHERE id IN (
+    SELECT id FROM job WHERE public_id = ANY ($1::uuid[]) AND state <> 'x' AND priority >= 0 FOR NO KEY UPDATE SKIP LOCKED)
+  AND state <> 'x' AND priority >= 0
 
 -- name: cancel_waiting
 WITH ended AS (

@@ -4,10 +4,11 @@ internal import Postgres
 internal import Queue
 internal import Telemetry
 
-/// Notifies waiting clients of changes of their jobs. One query reads all jobs that changed.
+/// Notifies waiting clients of changes of their jobs, which go ahead. One query reads all jobs that changed.
 final class JobChangeNotifier: Sendable {
   typealias Subscriber = @Sendable (JobRecord) -> Void
 
+  let headStarts: HeadStarts
   private let database: Pool
   private let log: Logger
   private let subscriptions = Subscriptions<PublicID, Subscriber>()
@@ -15,10 +16,15 @@ final class JobChangeNotifier: Sendable {
   init(database: Pool, log: Logger) {
     self.database = database
     self.log = log
+    headStarts = HeadStarts(database: database, log: log)
   }
 
   /// Notifies subscribers until the task is cancelled.
-  func run() async { await subscriptions.run(notify) }
+  func run() async {
+    async let ahead: Void = headStarts.run()
+    await subscriptions.run(notify)
+    await ahead
+  }
 
   /// Calls `subscriber` with each change of a job until the subscription is cancelled. `subscriber` must not block.
   func subscribe(to job: PublicID, _ subscriber: @escaping Subscriber) -> StreamSubscription {
@@ -33,6 +39,7 @@ final class JobChangeNotifier: Sendable {
     // The job is read after subscribing: an end in between may be reported twice, but is never missed.
     let current = try await database.run { try JobQueue.find(job, $0) }
     guard let current, !current.state.isFinal else { return current }
+    headStarts.ask(for: current.summary)
     let timer = Task {
       try? await Task.sleep(for: limit)
       end.fulfil(nil)

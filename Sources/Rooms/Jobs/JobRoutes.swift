@@ -60,7 +60,9 @@ struct JobRoutes: RouteRoom {
     do {
       events.attach(try changes.streams.add(events.stream, of: request))
       events.attach(changes.jobs.subscribe(to: id) { events.send($0) })
-      events.begin(with: try await job(id, for: request))
+      let job = try await job(id, for: request)
+      changes.jobs.headStarts.ask(for: job.summary)
+      events.begin(with: job)
     } catch {
       events.cancel()
       throw error

@@ -29,7 +29,10 @@ struct PostRoutes: RouteRoom {
       request, postJSON(for: request), reader, after: { try await submissions.wait(wait, for: .post(id), request) },
       else: Self.notFound(.post, id)
     ) {
-      try Posts.find(id, for: $0, $1)
+      let post = try Posts.find(id, for: $0, $1)
+      // Who opens a post waits for it.
+      if post?.status == .processing, wait.goal == .ready { submissions.changes.jobs.headStarts.ask(for: post?.job) }
+      return post
     }
   }
 

@@ -90,7 +90,9 @@ struct MediaSubmissions: KitHolder {
       while let now = content, !wait.goal.isReached(by: now), clock.now < end {
         let rest = clock.now.duration(to: end)
         if let job = now.job {
-          try await changes.jobs.wait(for: job, within: rest, toEnd: wait.goal == .ready) {
+          // A client that waits for the look alone has it before all compositions.
+          if wait.goal == .ready { changes.jobs.headStarts.ask(for: job) }
+          try await changes.jobs.wait(for: job.id, within: rest, toEnd: wait.goal == .ready) {
             content = try await read()
             return content.map(wait.goal.isReached) ?? true
           }

@@ -27,7 +27,7 @@ struct StoredSubmission: Sendable {
   init?(_ subject: Subject, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session) throws {
     guard let content = try subject.content(viewer, urls, session) else { return nil }
     self.subject = subject
-    job = content.job
+    job = content.job?.id
     status = content.isProcessing ? .accepted : .created
     location = subject.path
     body = content.body
@@ -77,7 +77,7 @@ struct StoredSubmission: Sendable {
 
 /// What a response says of a post or an image.
 struct SubjectContent: Sendable {
-  let job: PublicID?
+  let job: JobSummary?
   let isProcessing: Bool
   /// Whether there is something to see.
   let showsMedia: Bool
@@ -103,7 +103,7 @@ extension Subject {
     self = subject
   }
 
-  /// Reads the JSON of the post or the image, its version, and the id of its job; nil if the viewer sees no such subject.
+  /// Reads the JSON of the post or the image, its version, and its job; nil if the viewer sees no such subject.
   func content(
     _ viewer: Viewer, _ urls: MediaURLs, _ session: Session
   ) throws -> SubjectContent? {
@@ -111,7 +111,7 @@ extension Subject {
     case .post(let id):
       try Posts.find(id, for: viewer, session).map {
         SubjectContent(
-          job: $0.job?.id, isProcessing: $0.status == .processing,
+          job: $0.job, isProcessing: $0.status == .processing,
           showsMedia: !($0.assets.isEmpty && $0.photos.isEmpty),
           body: try JSON.encode(PostResponse($0, urls)),
           tag: try $0.entityTag().description)
@@ -119,7 +119,7 @@ extension Subject {
     case .image(let id):
       try Images.find(id, for: viewer, session).map {
         SubjectContent(
-          job: $0.job?.id, isProcessing: $0.status == .processing, showsMedia: !$0.assets.isEmpty,
+          job: $0.job, isProcessing: $0.status == .processing, showsMedia: !$0.assets.isEmpty,
           body: try JSON.encode(ImageResponse($0, urls)),
           tag: try $0.entityTag().description)
       }

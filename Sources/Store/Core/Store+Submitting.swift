@@ -91,7 +91,7 @@ extension Store {
       NewJob(
         publicID: job, queue: Job.queue, kind: Job.kind, maxAttempts: definition.attempts,
         deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes,
-        request: request, share: JobShare(name: name),
+        request: request, share: JobShare(name: name, seconds: Job.turn),
         limit: isLook ? nil : authorConcurrency.map { JobLimit(name: name, max: $0) },
         arguments: try JSON.encode(arguments)), session)
   }

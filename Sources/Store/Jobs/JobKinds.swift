@@ -33,8 +33,16 @@ package protocol MediaJob: JobKind {
   /// That of submissions or that of reprocessing.
   static var queue: String { get }
 
+  /// The distance in seconds between the ranks of two jobs of an author that are submitted at once: about the time that one takes where
+  /// all are busy.
+  static var turn: Double { get }
+
   /// Reads the work of a job; nil if nothing is to be done any more.
   func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work?
+}
+
+extension MediaJob {
+  package static var turn: Double { 1 }
 }
 
 /// A kind of job that needs no media process, and is one transaction, or several in a row.

@@ -8,6 +8,8 @@ package struct PostJob: MediaJob, Encodable {
   /// The queue of the jobs for submissions.
   package static let queue = "media"
 
+  package static let turn = 10.0
+
   let post: PublicID
 
   package func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work? {

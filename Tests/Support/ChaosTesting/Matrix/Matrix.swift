@@ -45,7 +45,8 @@ package enum Matrix {
 
   /// The failpoints that only the workers of the service pass; the service storm covers them.
   static let serviceFailpoints = [
-    "queue.postpone", "queue.revivable", "queue.notify_many", "queue.lock_free_jobs", "transaction.rollback",
+    "queue.postpone", "queue.revivable", "queue.notify_many", "queue.lock_free_jobs", "queue.give_head_starts",
+    "transaction.rollback",
     "transaction.savepoint", "transaction.rollback_to",
     "transaction.release",
     // Those of couriers: the storm of webhooks covers them, in Tests/push.
