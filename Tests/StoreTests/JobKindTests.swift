@@ -13,7 +13,7 @@ struct JobKindTests {
     let names = JobKinds.media.map { $0.kind } + JobKinds.tasks.map { $0.kind }
     #expect(Set(names).count == names.count)
     #expect(Set(names).isSuperset(of: ["post", "image", "reprocess", "forget"]))
-    #expect(Set(JobKinds.media.map { $0.queue }) == [PostJob.queue, ReprocessJob.queue])
+    #expect(Set(JobKinds.media.map { $0.queue }) == [LookJob.queue, PostJob.queue, ReprocessJob.queue])
   }
 
   @Test("a kind that this version does not know gives an error with its name, in each queue", arguments: [true, false])

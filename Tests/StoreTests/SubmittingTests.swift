@@ -97,7 +97,8 @@ struct SubmittingTests {
       }
       #expect(try await fixture.count("blob") == 2)
       #expect(try await fixture.count("post") == 12)
-      #expect(try await fixture.count("job") == 12)
+      // Of each the first look and the outputs.
+      #expect(try await fixture.count("job") == 24)
     }
   }
 

@@ -146,8 +146,8 @@ struct ConfigurationKeysTests {
     #expect(failures.allSatisfy { $0.status == .configuration && $0.remedy != nil })
     let places = failures.compactMap { $0.message?.prefix(4) }
     #expect(places == ["f:1:", "f:2:", "f:3:", "f:4:", "f:5:"], "\(failures)")
-    // A worker has no listening address, and one slot at least.
-    let other = self.file("listen = nowhere\nslots = 0")
+    // A worker has no listening address.
+    let other = self.file("listen = nowhere\nslots = -1")
     let ofWorker = try Arguments([], of: .worker, environment: [:], file: other)
     #expect(keys.failures(in: other, ofWorker, options: Subcommand.worker.options).count == 1)
   }

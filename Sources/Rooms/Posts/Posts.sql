@@ -69,6 +69,8 @@ SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NU
 UNION
 SELECT image.job FROM image JOIN post ON post.id = image.post_id
 WHERE post.public_id = $1::uuid AND image.job IS NOT NULL
+UNION
+SELECT job.public_id FROM job WHERE job.unique_key = {look_key($1::uuid)}
 ORDER BY 1
 
 -- name: drop_reactions
@@ -135,6 +137,8 @@ SELECT job FROM post WHERE public_id = ANY ($1::uuid[]) AND job IS NOT NULL
 UNION
 SELECT image.job FROM image JOIN post ON post.id = image.post_id
 WHERE post.public_id = ANY ($1::uuid[]) AND image.job IS NOT NULL
+UNION
+SELECT job.public_id FROM unnest($1::uuid[]) AS deleted (id) JOIN job ON job.unique_key = {look_key(deleted.id)}
 
 -- name: lock_posts
 SELECT id FROM post WHERE public_id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE

@@ -90,8 +90,8 @@ extension Store {
     try JobQueue.enqueue(
       NewJob(
         publicID: job, queue: Job.queue, kind: Job.kind, maxAttempts: definition.attempts,
-        deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes,
-        request: request, share: JobShare(name: name, seconds: Job.turn),
+        deadlineSeconds: definition.deadlineSeconds, uniqueKey: arguments.uniqueKey, author: author,
+        definition: definition.hash.bytes, request: request, share: JobShare(name: name, seconds: Job.turn),
         limit: isLook ? nil : authorConcurrency.map { JobLimit(name: name, max: $0) },
         arguments: try JSON.encode(arguments)), session)
   }

@@ -37,12 +37,16 @@ package protocol MediaJob: JobKind {
   /// all are busy.
   static var turn: Double { get }
 
+  /// At most one live job has it; nil: the job has none.
+  var uniqueKey: [UInt8]? { get }
+
   /// Reads the work of a job; nil if nothing is to be done any more.
   func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work?
 }
 
 extension MediaJob {
   package static var turn: Double { 1 }
+  package var uniqueKey: [UInt8]? { nil }
 }
 
 /// A kind of job that needs no media process, and is one transaction, or several in a row.

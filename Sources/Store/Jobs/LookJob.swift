@@ -10,6 +10,9 @@ package struct LookJob: MediaJob, Encodable {
 
   let post: PublicID
 
+  /// The fragment `look_key`: the deletion of the post finds the job by it.
+  package var uniqueKey: [UInt8]? { Array("look:\(post)".utf8) }
+
   package func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work? {
     try WorkReader.lookWork(on: post, by: job.definitionHash, job: job.publicID, session)
   }

@@ -20,6 +20,10 @@
 -- Whether a viewer who sees a post sees its current set: a first look may be for the author alone.
 ({post}.look IS DISTINCT FROM 'author' OR {viewer}::text IS NULL OR {post}.author = {viewer}::text)
 
+-- fragment: look_key(post)
+-- The unique key of the job that makes the first look of a post.
+convert_to('look:' || {post}, 'UTF8')
+
 -- fragment: is_old_enough(min_age, viewer)
 -- Whether a viewer may see a post from an age on, by the date of the database. A user whose birth date is unknown may, and a client without a
 -- credential may not: it could be anyone.
