@@ -6,9 +6,10 @@ typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
 enum {
   tile = 16,
-  // The columns of a strip become this many target rows, each with one cache line in use: 480 lines stay in a level 1
-  // cache of 32 KiB until the next tiles of the strip have filled them.
-  strip = 480,
+  // A cache line of the source, whose columns become as many target rows: four tiles fill a line of each before the next tiles follow.
+  strip = 64,
+  // How many rows before a tile its lines are asked for: a step of a whole row is more than processors foresee.
+  ahead = 32,
 };
 
 static inline bytes16 interleave_low(bytes16 a, bytes16 b) {
@@ -25,7 +26,10 @@ static inline void transpose_tile(const uint8_t *source, ptrdiff_t source_stride
                                   ptrdiff_t target_stride) {
   bytes16 rows[tile], turned[tile];
   for (int i = 0; i < tile; i++) memcpy(&rows[i], source + i * source_stride, tile);
+  // In a loop the rows would not stay in registers.
+#pragma unroll
   for (int round = 0; round < 4; round++) {
+#pragma unroll
     for (int i = 0; i < tile / 2; i++) {
       turned[2 * i] = interleave_low(rows[i], rows[i + tile / 2]);
       turned[2 * i + 1] = interleave_high(rows[i], rows[i + tile / 2]);
@@ -47,10 +51,13 @@ void ckernels_transpose(const uint8_t *source, ptrdiff_t source_stride, uint8_t 
   const size_t tiled_width = width / tile * tile, tiled_height = height / tile * tile;
   for (size_t left = 0; left < tiled_width; left += strip) {
     const size_t right = left + strip < tiled_width ? left + strip : tiled_width;
-    for (size_t y = 0; y < tiled_height; y += tile)
+    for (size_t y = 0; y < tiled_height; y += tile) {
+      for (size_t row = y + ahead; row < y + ahead + tile && row < height; row++)
+        __builtin_prefetch(source + (ptrdiff_t)row * source_stride + left);
       for (size_t x = left; x < right; x += tile)
         transpose_tile(source + (ptrdiff_t)y * source_stride + x, source_stride,
                        target + (ptrdiff_t)x * target_stride + y, target_stride);
+    }
   }
   transpose_rest(source, source_stride, target, target_stride, tiled_width, width, 0, height);
   transpose_rest(source, source_stride, target, target_stride, 0, tiled_width, tiled_height, height);
