@@ -81,9 +81,11 @@ package struct MutablePlane {
   }
 
   /// Copies a plane of twice the width and height; each byte is the rounded mean of four.
-  package func copy(halving source: Plane) {
+  ///
+  /// - Parameter portable: whether to use no instructions that only some processors have. The result is the same.
+  package func copy(halving source: Plane, portable: Bool = false) {
     precondition(source.width == width * 2 && source.height == height * 2, "the source is not twice as large")
-    ckernels_halve(bytes(source.base), source.stride, bytes(base), stride, width, height)
+    ckernels_halve(bytes(source.base), source.stride, bytes(base), stride, width, height, portable ? 1 : 0)
   }
 
   /// Copies a plane that is `side` times as wide and high; each byte is the rounded mean of a square.

@@ -72,7 +72,7 @@ extension Kernel {
 
   private static let reductions: [Kernel] =
     [1, 2, 3, 8, 11].map(mean) + [
-      onPlanes("halve", scale: 2) { ckernels_halve($0.base, $0.stride, $1.base, $1.stride, $1.width, $1.height) },
+      halve(portable: 0), halve(portable: 1),
       twoThirds(portable: 0), twoThirds(portable: 1),
     ]
 
@@ -113,6 +113,12 @@ extension Kernel {
       let status = ckernels_mean(
         source.base, source.stride, target.base, target.stride, target.width, target.height, side)
       precondition(status == 0)
+    }
+  }
+
+  private static func halve(portable: Int32) -> Kernel {
+    onPlanes("halve\(variant(portable))", scale: 2) {
+      ckernels_halve($0.base, $0.stride, $1.base, $1.stride, $1.width, $1.height, portable)
     }
   }
 

@@ -5,12 +5,14 @@ import Testing
 struct HalvingTests {
   @Test(
     "each byte is the rounded mean of four, in vectors and in the remainder",
-    arguments: [(1, 1), (7, 3), (8, 2), (21, 5), (64, 9)])
+    arguments: [(1, 1), (7, 3), (16, 2), (37, 5), (64, 9)])
   func means(width: Int, height: Int) {
     let source = Pixels.noise(width: width * 2, height: height * 2, seed: 7)
-    var target = Pixels(width: width, height: height) { _, _ in 0 }
-    source.read { source in target.write { $0.copy(halving: source) } }
-    #expect(target == means(of: source))
+    for portable in [false, true] {
+      var target = Pixels(width: width, height: height) { _, _ in 0 }
+      source.read { source in target.write { $0.copy(halving: source, portable: portable) } }
+      #expect(target == means(of: source), "portable: \(portable)")
+    }
   }
 
   @Test("the maximum is preserved")

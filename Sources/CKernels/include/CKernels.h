@@ -34,7 +34,7 @@ void ckernels_draw_rounded(const uint8_t *source, ptrdiff_t source_stride, uint8
 /// Halves a plane in both directions. Each byte is the rounded mean of four. The target has `width` columns and
 /// `height` rows, the source twice as many.
 void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
-                    size_t width, size_t height);
+                    size_t width, size_t height, int portable);
 
 /// Reduces a plane by the factor `side`, at most 256. Each byte is the rounded mean of `side` x `side` bytes.
 ///
