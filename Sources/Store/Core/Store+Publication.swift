@@ -42,15 +42,20 @@ extension Store {
     guard !files.isEmpty else { return }
     let states = try await pool.run(timeout: timeout, checkout: checkout) { try Self.publicationStates(of: files, $0) }
     guard !states.values.contains(where: \.isRemoved) else { throw Self.removed }
-    let publish = { @Sendable [blobs] () throws(BlobError) in
-      for file in files {
-        guard let state = states[file.hash] else { continue }
-        // What fails may have been done.
-        file.publication = SealedBlob.Publication(removals: state.removals, isReplacement: state.isDamaged)
-        try blobs.publish(file, replacing: state.isDamaged)
+    let publish = { @Sendable [blobs] (file: SealedBlob) throws(BlobError) in
+      guard let state = states[file.hash] else { return }
+      // What fails may have been done.
+      file.publication = SealedBlob.Publication(removals: state.removals, isReplacement: state.isDamaged)
+      try blobs.publish(file, replacing: state.isDamaged)
+    }
+    guard let write else {
+      // Each waits for the disk or for another machine.
+      return try await files.forEach(concurrently: files.count) { file in
+        try await onThread("blobs") { try publish(file) }
+      } receive: { _, _ in
       }
     }
-    if let write { try await write(publish) } else { try await onThread("blobs", publish) }
+    try await write { () throws(BlobError) in for file in files { try publish(file) } }
   }
 
   /// Requires that the content of assets, whose rows the transaction has locked, is published: that no removal came after it, and that it

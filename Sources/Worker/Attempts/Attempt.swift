@@ -79,7 +79,12 @@ struct Attempt: Sendable {
     let clock = ContinuousClock()
     let end = clock.now + work.deadline(definition.deadlineSeconds)
     control.begin(.fetch)
-    let files = try sources.mapValues { try open($0, of: work) }
+    var files: [InputName: OpenFile] = [:]
+    try await sources.forEach(concurrently: sources.count) { source in
+      try await onThread("source") { try open(source.value, of: work) }
+    } receive: { source, file in
+      files[source.key] = file
+    }
     control.advance(.probe, 0.01)
     let libraries = try await media.libraryVersions()
     let planned = Locked<(recipe: SHA256Digest, outputs: Outputs?)?>(nil)
@@ -104,7 +109,7 @@ struct Attempt: Sendable {
     guard let outputs = planned.outputs else { return .unchanged(work) }
 
     control.advance(.publish, 0.96)
-    let assets = try outputs.seal(report.outputs)
+    let assets = try await outputs.seal(report.outputs)
     if let stop = control.stopReason { return .stopped(stop) }
     return .accepted(work, report.verdict, outputs: assets, recipe: planned.recipe)
   }
@@ -142,7 +147,7 @@ struct Attempt: Sendable {
         verdict.reasons.append(reason)
       }
       guard verdict.reasons.isEmpty else { continue }
-      assets += try outputs.seal(report.outputs) { facts, content in
+      assets += try await outputs.seal(report.outputs) { facts, content in
         NewAsset(facts, of: report, place: index, content: content)
       }
     }

@@ -25,19 +25,25 @@ struct Outputs: Sendable {
   /// The files for writing, by role.
   var files: [Role: OpenFile] { staged.mapValues(\.file) }
 
-  /// Hashes the written files and prepares their publication, before any transaction is open.
+  /// Hashes the written files and prepares their publication, before any transaction is open: all at the same time, as each waits for the
+  /// disk or for another machine.
   func seal(
-    _ facts: [OutputFacts], _ asset: (OutputFacts, SealedBlob) -> NewAsset = { NewAsset($0, content: $1) }
-  ) throws(BlobError) -> [NewAsset] {
-    var assets: [NewAsset] = []
-    for facts in facts {
-      guard let blob = staged[facts.role]?.blob.take() else { continue }
-      let content = try blob.seal(writtenElsewhere: true)
-      let made = asset(facts, content)
-      if made.isInline { try content.load() } else { try blobs.prepare(content) }
-      assets.append(made)
+    _ facts: [OutputFacts],
+    _ asset: @escaping @Sendable (OutputFacts, SealedBlob) -> NewAsset = { NewAsset($0, content: $1) }
+  ) async throws -> [NewAsset] {
+    var assets: [Int: NewAsset] = [:]
+    try await facts.indices.forEach(concurrently: facts.count) { [staged, blobs] index in
+      try await onThread("seal") { () throws -> NewAsset? in
+        guard let blob = staged[facts[index].role]?.blob.take() else { return nil }
+        let content = try blob.seal(writtenElsewhere: true)
+        let made = asset(facts[index], content)
+        if made.isInline { try content.load() } else { try blobs.prepare(content) }
+        return made
+      }
+    } receive: { index, made in
+      assets[index] = made
     }
-    return assets
+    return facts.indices.compactMap { assets[$0] }
   }
 }
 

@@ -20,6 +20,10 @@ package struct ObservedBlobStore: InspectableBlobStore {
 
   /// Called before a blob is prepared.
   package var onPrepare: @Sendable (SealedBlob) -> Void = { _ in }
+  /// Called before a blob is published.
+  package var onPublish: @Sendable (SealedBlob) -> Void = { _ in }
+  /// Called before a blob is opened.
+  package var onOpen: @Sendable (SHA256Digest) -> Void = { _ in }
   /// Called after a blob was read, before its reader receives the result.
   package var onRead: @Sendable (SHA256Digest) -> Void = { _ in }
   /// Called before a blob is removed.
@@ -38,10 +42,14 @@ package struct ObservedBlobStore: InspectableBlobStore {
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    onPublish(blob)
     try base.publish(blob, replacing: replacing)
   }
 
-  package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
+  package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
+    onOpen(hash)
+    return try base.open(hash)
+  }
 
   package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
     defer { onRead(hash) }
