@@ -28,7 +28,7 @@ final class MediaServer {
       isConfined: configuration.sandbox != .off, user: unusedUser())
     do {
       let pair = try MessageSocket.pair()
-      let process = try spawn(configuration, libraries: libraries, socket: pair.far.number)
+      let process = try spawn(configuration, socket: pair.far.number)
       let socket = pair.keepNear()
       try socket.send(Envelope<ServerRequest>.encode(.start(settings)))
       guard case .ready(var walls, let program) = try receive(from: socket, within: timeout)?.reply else {
@@ -70,15 +70,17 @@ final class MediaServer {
   }
 
   private static func spawn(
-    _ configuration: MediaProcess.Configuration, libraries: LibraryGroup, socket: Int32
+    _ configuration: MediaProcess.Configuration, socket: Int32
   ) throws(SystemError) -> ChildProcess {
     let path = if let path = configuration.executable { path } else { try MediaProgram.path() }
     var child = ChildProcess.Configuration(path: path, arguments: [])
     child.name = MediaProgram.name
     child.descriptors = [nil, nil, 2, socket]
     child.directory = "/"
+    // Frames are allocated and freed by the megabyte: freed memory is kept in the process, as the kernel would clear it
+    // for every new frame (glibc manual, "Memory Allocation Tunables"). The process is short-lived.
     child.environment = [
-      "GLIBC_TUNABLES": memoryTunables(for: libraries),
+      "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=\(1 << 30):glibc.malloc.trim_threshold=\(1 << 30)",
       // A library that asks for the time reads no file of time zones.
       "TZ": "UTC",
       // A crash ends the process at once by its signal, without a backtrace.
@@ -89,17 +91,6 @@ final class MediaServer {
     child.newSession = true
     child.priority = configuration.priority
     return try Failpoint.spawn.around { () throws(SystemError) in try ChildProcess(child) }
-  }
-
-  /// How the C library keeps memory (glibc manual, "Memory Allocation Tunables").
-  ///
-  /// Frames are allocated and freed by the megabyte: freed memory is kept in the process, as the kernel would clear it for every new frame. The
-  /// process is short-lived. All threads of a job share one heap, so that a frame which one of them frees is the memory of the next, and its
-  /// pages have 2 MB where the kernel allows it, which is a fault instead of five hundred; a photo alone needs less than that saves.
-  private static func memoryTunables(for libraries: LibraryGroup) -> String {
-    let kept = ["mmap_threshold=\(1 << 30)", "trim_threshold=\(1 << 30)"]
-    let huge = libraries == .clips ? ["arena_max=1", "hugetlb=1"] : []
-    return (kept + huge).map { "glibc.malloc.\($0)" }.joined(separator: ":")
   }
 
   // An id of the range that systemd's table of user ids leaves unused ("Users, Groups, UIDs and GIDs on systemd

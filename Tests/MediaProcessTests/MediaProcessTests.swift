@@ -80,27 +80,6 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("the C library knows every setting of its memory, and only clips have one heap of large pages")
-  func heap() async throws {
-    func isKnown(_ name: some StringProtocol) throws -> Bool {
-      let list = "$(ls /lib*/ld-linux-*.so.*) --list-tunables | grep -qF '\(name):'"
-      return try ChildProcess(.init(path: "/bin/sh", arguments: ["-c", list])).wait() == .exited(0)
-    }
-    for (libraries, isLarge) in [(LibraryGroup.clips, true), (.linked, false)] {
-      let slot = try Self.slot()
-      _ = try await slot.walls(loading: libraries)
-      let server = try #require(await slot.processID)
-      let environment = try Descriptor(reading: "/proc/\(server)/environ").bytes(count: 1 << 16, at: 0)
-      let variable = environment.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-        .first { $0.hasPrefix("GLIBC_TUNABLES=") }
-      let names = try #require(variable).dropFirst("GLIBC_TUNABLES=".count).split(separator: ":")
-        .map { $0.prefix { $0 != "=" } }
-      for name in names { #expect(try isKnown(name), "\(name)") }
-      #expect(["arena_max", "hugetlb"].allSatisfy { names.contains("glibc.malloc.\($0)") == isLarge })
-      await slot.stop()
-    }
-  }
-
   @Test("a request that cannot be sent is not laid to the media")
   func unsendable() async throws {
     let slot = try Self.slot()
