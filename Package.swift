@@ -44,6 +44,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [S
       // GNU ld resolves such a function to 0 for some calls; lld binds each by the dynamic linker.
       .unsafeFlags([
         "-use-ld=lld", "-Xlinker", "--unresolved-symbols=ignore-all", "-Xlinker", "-z", "-Xlinker", "lazy",
+        // A list of addresses that each process reads at its start has a hundredth of the length.
+        "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
       ])
     ])
 }
