@@ -34,6 +34,8 @@ package final class Pool: Sendable {
     var usedBy: [PoolClient: Int] = [:]
     /// In the order of their turns.
     var waiters: [Waiter] = []
+    /// When a task looks next for waits that last too long; nil: none does.
+    var nextLook: ContinuousClock.Instant?
     /// The round of the last turn: in each, every client that waits has one.
     var round = 0
     var nextWaiter = 0
@@ -45,8 +47,9 @@ package final class Pool: Sendable {
     let claim: Claim
     var round = 0
     let continuation: CheckedContinuation<Connection, any Error>
-    /// Ends the wait.
-    var timer: Task<Void, Never>?
+    /// The longest time that it waits, and the end of that.
+    let timeout: Duration
+    let deadline: ContinuousClock.Instant
   }
 
   /// Creates a pool; the first use of a connection connects.
@@ -171,7 +174,8 @@ package final class Pool: Sendable {
     }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let waiter = Waiter(id: id, claim: claim, continuation: continuation)
+        let waiter = Waiter(
+          id: id, claim: claim, continuation: continuation, timeout: timeout, deadline: .now + timeout)
         let outcome = Result {
           try shared.withLock { state -> Connection? in
             // One may have been released since.
@@ -182,7 +186,7 @@ package final class Pool: Sendable {
         }
         switch outcome {
         case .success(nil):
-          if Task.isCancelled { fail(id) { _ in CancellationError() } } else { limit(id, to: timeout) }
+          if Task.isCancelled { fail(id) { _ in CancellationError() } } else { limitWaits(at: waiter.deadline) }
         case .success(let connection?): Self.finish(waiter, with: .success(connection))
         case .failure(let error): Self.finish(waiter, with: .failure(error))
         }
@@ -192,24 +196,44 @@ package final class Pool: Sendable {
     }
   }
 
-  /// Ends the wait of a caller after a time; what waits no more has no timer.
-  private func limit(_ id: Int, to timeout: Duration) {
-    let timer = Task {
-      try? await Task.sleep(for: timeout)
-      fail(id) { hasShare in
+  /// Ends waits that last too long at a time, unless a task does before it. One task is for all of them: nearly all end before, and a timer
+  /// for each would cost more than the wait.
+  private func limitWaits(at deadline: ContinuousClock.Instant) {
+    let isNext = shared.withLock { state in
+      if let next = state.nextLook, next <= deadline { return false }
+      state.nextLook = deadline
+      return true
+    }
+    guard isNext else { return }
+    Task { [weak self] in
+      var next: ContinuousClock.Instant? = deadline
+      while let time = next {
+        try? await Task.sleep(until: time, clock: .continuous)
+        next = self?.endLongWaits(at: time)
+      }
+    }
+  }
+
+  /// Ends the waits whose deadlines have passed.
+  ///
+  /// - Returns: the time of the next look; nil if none is needed, or another task looks.
+  private func endLongWaits(at time: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    let now = ContinuousClock.now
+    for waiter in shared.withLock({ $0.waiters }) where waiter.deadline <= now {
+      fail(waiter.id) { hasShare in
         hasShare
-          ? PostgresError(.shareUsed, "the client used its share of the connections for \(timeout)")
+          ? PostgresError(.shareUsed, "the client used its share of the connections for \(waiter.timeout)")
           : PostgresError(
-            .exhausted, "all \(size) connections were busy for \(timeout)",
+            .exhausted, "all \(size) connections were busy for \(waiter.timeout)",
             remedy: "Raise the pool's size or lower the load")
       }
     }
-    let waits = shared.withLock { state in
-      guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return false }
-      state.waiters[index].timer = timer
-      return true
+    return shared.withLock { state in
+      // An earlier wait has brought a task of its own.
+      guard state.nextLook == time else { return nil }
+      state.nextLook = state.waiters.map(\.deadline).min()
+      return state.nextLook
     }
-    if !waits { timer.cancel() }
   }
 
   /// Takes an idle or a new connection; nil if the caller must wait.
@@ -295,7 +319,6 @@ package final class Pool: Sendable {
   }
 
   private static func finish(_ waiter: Waiter, with result: Result<Connection, any Error>) {
-    waiter.timer?.cancel()
     waiter.continuation.resume(with: result)
   }
 }

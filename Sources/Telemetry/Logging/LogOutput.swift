@@ -13,11 +13,16 @@ package final class LogOutput: Sendable {
     var bytes = 0
     /// The lines that were dropped since those of the queue.
     var dropped = 0
+    /// Whether the thread waits for a line.
     var isIdle = true
+    /// Whether a caller waits until all lines are written.
+    var isFlushed = false
   }
 
   /// The lines of a thousand requests and more.
   package static let maxBytes = 1 << 20
+  /// The time in which further lines wait for those before: they wake the thread once, and not each of them.
+  private static let pause = Duration.milliseconds(5)
 
   private let descriptor: Int32
   private let format: LogFormat
@@ -39,59 +44,76 @@ package final class LogOutput: Sendable {
     self.onDrop = onDrop
     filled = try Event()
     written = try Event()
-    written.signal()
     try NamedThread(name: "log") { self.run() }.detach()
   }
 
   /// Appends a line to the queue, or drops it; never waits for the reader.
   package func add(_ line: String) {
-    let isAdded = state.withLock { state -> Bool in
-      if state.isIdle {
-        state.isIdle = false
-        written.clear()
-        filled.signal()
-      }
+    let (isAdded, wakes) = state.withLock { state -> (Bool, Bool) in
+      let wakes = state.isIdle
+      state.isIdle = false
       // A line behind dropped ones waits for the line with their number.
       guard state.dropped == 0, state.bytes + line.utf8.count <= Self.maxBytes else {
         state.dropped += 1
-        return false
+        return (false, wakes)
       }
       state.lines.append(line)
       state.bytes += line.utf8.count
-      return true
+      return (true, wakes)
     }
+    if wakes { filled.signal() }
     if !isAdded { onDrop() }
   }
 
   /// Waits until all lines are written, or until `limit` passes.
-  package func flush(within limit: Duration) { written.wait(for: limit) }
+  package func flush(within limit: Duration) {
+    let waits = state.withLock { state in
+      if state.isIdle { return false }
+      state.isFlushed = true
+      written.clear()
+      return true
+    }
+    guard waits else { return }
+    filled.signal()
+    written.wait(for: limit)
+  }
 
   private func run() {
     var lost = 0
     while true {
       filled.wait()
       filled.clear()
-      while let (lines, dropped) = next() {
-        for line in lines {
-          write(line, lost: &lost)
-          state.withLock { $0.bytes -= line.utf8.count }
+      repeat {
+        while let (lines, dropped) = next() {
+          for line in lines {
+            write(line, lost: &lost)
+            state.withLock { $0.bytes -= line.utf8.count }
+          }
+          lost += dropped
+          writeNotice(lost: &lost)
         }
-        lost += dropped
-        writeNotice(lost: &lost)
-      }
+        if filled.wait(for: Self.pause) { filled.clear() }
+      } while !rest()
     }
   }
 
   /// Takes what waits; nil if that is nothing.
   private func next() -> (lines: [String], dropped: Int)? {
     state.withLock { state -> (lines: [String], dropped: Int)? in
-      guard !state.lines.isEmpty || state.dropped > 0 else {
-        state.isIdle = true
-        written.signal()
-        return nil
-      }
+      guard !state.lines.isEmpty || state.dropped > 0 else { return nil }
       defer { (state.lines, state.dropped) = ([], 0) }
       return (state.lines, state.dropped)
+    }
+  }
+
+  /// Lets the next line wake the thread; false if one waits.
+  private func rest() -> Bool {
+    state.withLock { state in
+      guard state.lines.isEmpty, state.dropped == 0 else { return false }
+      state.isIdle = true
+      if state.isFlushed { written.signal() }
+      state.isFlushed = false
+      return true
     }
   }
 
