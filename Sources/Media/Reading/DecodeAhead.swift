@@ -25,8 +25,8 @@ final class DecodeAhead: FrameSource {
     case ended(misplaced: Int)
   }
 
-  // Frames and packets: an interleaved file has one or two audio packets for each frame.
-  private static let itemsAhead = 16
+  // Frames and packets: an interleaved file has one or two audio packets for each frame. Each frame has megabytes, which the kernel clears.
+  private static let itemsAhead = 8
 
   /// Starts the thread.
   ///
