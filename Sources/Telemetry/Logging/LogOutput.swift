@@ -22,7 +22,7 @@ package final class LogOutput: Sendable {
   /// The lines of a thousand requests and more.
   package static let maxBytes = 1 << 20
   /// The time in which further lines wait for those before: they wake the thread once, and not each of them.
-  private static let pause = Duration.milliseconds(5)
+  private static let pauseMicroseconds: UInt32 = 5_000
 
   private let descriptor: Int32
   private let format: LogFormat
@@ -73,9 +73,7 @@ package final class LogOutput: Sendable {
       written.clear()
       return true
     }
-    guard waits else { return }
-    filled.signal()
-    written.wait(for: limit)
+    if waits { written.wait(for: limit) }
   }
 
   private func run() {
@@ -92,7 +90,7 @@ package final class LogOutput: Sendable {
           lost += dropped
           writeNotice(lost: &lost)
         }
-        if filled.wait(for: Self.pause) { filled.clear() }
+        usleep(Self.pauseMicroseconds)
       } while !rest()
     }
   }
