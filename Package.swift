@@ -374,7 +374,7 @@ let package = Package(
       [
         "AV", "BoxTesting", "Definitions", "HTTPServer", "HTTPTesting", "Media", "MediaFixtures", "Model", "Platform",
         "Stills",
-      ], resources: [.embedInCode("Checkers/page.html")]),
+      ], resources: [.embedInCode("Checkers/page.html"), .embedInCode("Checkers/slow.html")]),
     tests(
       "EndToEndTests",
       [

@@ -83,6 +83,13 @@ package struct MutableImagePlanes {
     v.copy(halving: source.v)
   }
 
+  /// Copies an image of twice the width and height whose colour samples lie on the left of two, as in video, and stay there.
+  package func copy(halvingVideo source: ImagePlanes) {
+    y.copy(halving: source.y)
+    u.copy(halving: source.u, keepsLeft: true)
+    v.copy(halving: source.v, keepsLeft: true)
+  }
+
   /// Copies an image that is `side` times as wide and high; each pixel is the mean of a square.
   package func copy(meansOf source: ImagePlanes, side: Int) {
     y.copy(meansOf: source.y, side: side)

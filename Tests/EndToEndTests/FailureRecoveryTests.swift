@@ -123,7 +123,7 @@ struct FailureRecoveryTests {
   private func expectCompletedOnce(_ id: PublicID, _ service: Service) async throws {
     let post = try await service.post(id)
     #expect(post.status == .ready)
-    #expect(post.assets.count == 8)
+    #expect(post.assets.count == 9)
     #expect(post.job?.state == .completed)
     #expect(try await service.count("SELECT count(*) FROM asset_set") == 2)
     #expect(try await service.count("SELECT count(*) FROM job_done") == 1)

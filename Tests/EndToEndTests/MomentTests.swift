@@ -28,7 +28,7 @@ struct MomentTests {
     #expect(post.author == "me")
     #expect(
       Set(post.assets.keys) == [
-        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
+        .composed, .composedSmall, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
       ])
 
     let (inside, outside): (MarkColor, MarkColor) = foreground == .front ? (.red, .blue) : (.blue, .red)

@@ -1,3 +1,4 @@
+import Definitions
 import FoundationEssentials
 import Glibc
 import HTTPTesting
@@ -56,7 +57,7 @@ struct ReprocessCommandTests {
   /// The built-in definition of moments, with smaller posters.
   private func changed(in folder: String) throws -> String {
     let text = try Document("jobs/take5-post.json").text
-      .replacing("\"version\": 2", with: "\"version\": 3").replacing("\"long_edge\": 1280", with: "\"long_edge\": 640")
+      .replacing("\"version\": 3", with: "\"version\": 4").replacing("\"long_edge\": 1280", with: "\"long_edge\": 640")
     let path = "\(folder)/changed.json"
     try Descriptor(writing: path, replacing: true).write(Array(text.utf8))
     return path
@@ -67,7 +68,7 @@ struct ReprocessCommandTests {
     let (service, moment, photo) = try await service()
     let access = ["--data", service.data, "--json"]
     let before = try await [files(of: moment.description, service), files(of: photo, service)]
-    #expect(before[0].count == 8 && before[1].count >= 2)
+    #expect(before[0].count == 9 && before[1].count >= 2)
     #expect(Set(before[0].values.map { $0[1] }).count == 1, "all assets of a set have one recipe")
 
     let skipped = try json(try await Take5Command.run(["reprocess"] + access))
@@ -169,8 +170,8 @@ struct ReprocessCommandTests {
     let plan = try json(
       try await Take5Command.run(["reprocess", "--definition", definition, "--dry-run"] + access))
     #expect(plan["items"]?.number == 1)
-    #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 2")
-    #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 3")
+    #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 3")
+    #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 4")
     guard case .number(let hours)? = plan["hours"] else {
       Issue.record("the plan has no hours")
       return
@@ -189,12 +190,40 @@ struct ReprocessCommandTests {
     #expect(again["items"]?["skipped"]?.number == 1)
     let none = try json(
       try await Take5Command.run(
-        ["reprocess", "--made-by", "take5-post", "--version-below", "3", "--dry-run"] + access))
+        ["reprocess", "--made-by", "take5-post", "--version-below", "4", "--dry-run"] + access))
     #expect(none["items"]?.number == 0)
 
     #expect(try await Take5Command.run(["gc", "--grace", "0"] + access).status == 0)
     #expect(try await service.api().get(try #require(old?["url"]?.text)).status == 404)
     #expect(try await Take5Command.run(["verify", "--deep"] + access).status == 0)
+    try await service.stop()
+  }
+
+  @Test(
+    "a moment of a definition without the small rendition gets it when it is processed again, and keeps its other media"
+  )
+  func smallRendition() async throws {
+    var earlier = try Definitions.take5Post()
+    earlier.version = 2
+    earlier.outputs[.composedSmall] = nil
+    let folder = try TemporaryFolder()
+    try Descriptor(writing: "\(folder.path)/take5-post.json", replacing: true).write(JSON.encode(earlier))
+    let (service, moment, _) = try await service(["--definitions", folder.path])
+    let access = ["--data", service.data, "--json"]
+    let before = try await files(of: moment.description, service)
+    #expect(before.count == 8 && before["composed.small"] == nil)
+
+    let run = try await Take5Command.run(
+      ["reprocess", moment.description, "--definition", "\(Document.root)/jobs/take5-post.json"] + access)
+    #expect(run.status == 0, "\(run.errors)")
+    let after = try await files(of: moment.description, service)
+    #expect(after.count == 9 && after["composed.small"] != nil)
+    // The same bytes, by another recipe.
+    for (role, file) in before { #expect(after[role]?[0] == file[0] && after[role]?[1] != file[1], "\(role)") }
+    let small = try await service.api().get("/v1/posts/\(moment)")["assets"]?["composed.small"]
+    #expect(small?["width"]?.number == 540 && small?["height"]?.number == 960 && small?["type"]?.text == "video/mp4")
+    let verified = try await Take5Command.run(["verify", "--deep"] + access)
+    #expect(verified.status == 0, "\(verified.output)")
     try await service.stop()
   }
 
@@ -224,7 +253,7 @@ struct ReprocessCommandTests {
     let access = ["--data", service.data, "--json"]
     // The clips last five seconds.
     let text = try Document("jobs/take5-post.json").text
-      .replacing("\"version\": 2", with: "\"version\": 3").replacing(
+      .replacing("\"version\": 3", with: "\"version\": 4").replacing(
         "\"seconds\": [4.5, 5.5]", with: "\"seconds\": [5.3, 5.5]")
     let strict = "\(service.folder.path)/strict.json"
     try Descriptor(writing: strict, replacing: true).write(Array(text.utf8))

@@ -16,6 +16,7 @@ struct MomentRun {
     var definition = try Definitions.take5Post()
     definition.canvas.width = width
     definition.canvas.height = height
+    definition.outputs[.composedSmall]?.rendition?.longEdge = height / 2
     return definition
   }
 

@@ -61,7 +61,7 @@ struct RateTests {
     }
   }
 
-  private static func encode(
+  static func encode(
     _ video: Definition.VideoEncoding, size: Size, frames: Int, draw: (borrowing Frame, Int) -> Void
   ) throws -> OpenFile {
     let file = try TemporaryFile.make()

@@ -15,6 +15,8 @@ struct DefinitionTests {
         "b-adapt": 0, "bframes": 1, "mbtree": 1, "rc-lookahead": 10, "scenecut": 0, "vbv-bufsize": 25_000,
         "vbv-maxrate": 20_000,
       ])
+    let small = try #require(definition.outputs[.composedSmall]?.rendition)
+    #expect(small.from == .composed && small.longEdge == 960 && small.video.x264["vbv-maxrate"] == 1200)
     #expect(definition.outputs[.clipFront]?.clip?.mode == .remuxOrEncode)
     #expect(try JSON.decode(Definition.self, from: JSON.encode(definition)) == definition)
   }
@@ -24,7 +26,7 @@ struct DefinitionTests {
     let definition = try Definitions.take5Post()
     #expect(
       definition.outputs.roles == [
-        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
+        .composed, .composedSmall, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
       ])
     #expect(definition.madeRoles == definition.outputs.roles)
     #expect(definition.outputs[.composedSwapped] == nil)
@@ -37,6 +39,11 @@ struct DefinitionTests {
       (#""poster": 5"#, "outputs.poster: "),
       (#""preview": {"from": "back", "at": 0, "quality": 1}"#, "outputs.preview.seconds is missing"),
       (#""composed": {"from": "back", "at": 0, "long_edge": 9, "quality": 1}"#, "outputs.composed.layout is missing"),
+      (
+        #""composed.small": {"from": "back", "long_edge": 9}"#,
+        "outputs.composed.small.from: 'back' is not one of composed"
+      ),
+      (#""composed.small": {"from": "composed", "long_edge": 9}"#, "outputs.composed.small.video is missing"),
       (#""clip.back": {"mode": "copy"}"#, "outputs.clip.back.mode: 'copy' is not one of remux-or-encode"),
       (
         #""thumbnail.front": {"from": "front", "at": 0, "quality": 1, "long_edge": "9"}"#,
@@ -82,6 +89,7 @@ struct DefinitionTests {
       ("\"margin\":36", "\"margin\":9223372036854775807", "outputs.composed.inset.margin"),
       ("\"seconds\":2", "\"seconds\":1e300", "outputs.preview.seconds"),
       ("\"long_edge\":720", "\"long_edge\":-9223372036854775808", "outputs.image.long_edge"),
+      ("\"long_edge\":960", "\"long_edge\":0", "outputs.composed.small.long_edge"),
       ("\"quality\":75", "\"quality\":0", "outputs.thumbnail.back.quality"),
       ("\"seconds\":[4.5,5.5]", "\"seconds\":[4.5,1e300]", "limits.seconds"),
       ("\"attempts\":5", "\"attempts\":0", "attempts"),
@@ -142,6 +150,7 @@ struct DefinitionTests {
       "canvas.fit: 'nonsense' is not one of crop, fit",
       "outputs.composed.layout: 'nonsense' is not one of inset, side-by-side, stacked",
       "outputs.composed.audio: 'nonsense' is not one of foreground",
+      "outputs.composed.small.from: 'nonsense' is not one of composed",
       "outputs.composed.video.codec: 'nonsense' is not one of h264",
       "outputs.clip.front.mode: 'nonsense' is not one of remux-or-encode",
       "outputs.image.from: 'nonsense' is not one of front, back, composed, clip",

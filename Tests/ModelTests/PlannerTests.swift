@@ -31,7 +31,7 @@ struct PlannerTests {
     #expect(composition.audio == AudioPlan(input: .front, mode: .copy))
     #expect(
       Set(plan.outputs) == [
-        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
+        .composed, .composedSmall, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
       ])
     #expect(plan.stills.first { $0.role == .image }?.input == .back)
     #expect(plan.stills.first { $0.role == .image }?.size == Size(width: 406, height: 720))
@@ -45,6 +45,28 @@ struct PlannerTests {
     #expect(composition.background == .front)
     #expect(composition.audio?.input == .back)
     #expect(plan.stills.first { $0.role == .image }?.input == .back)
+  }
+
+  @Test(
+    "the small rendition fits its edge in even sides, shows a planned composition, and is in no plan of a definition without it"
+  )
+  func rendition() throws {
+    var definition = try Definitions.take5Post()
+    func plan(_ roles: Set<Role>? = nil) -> Plan {
+      Planner(definition).plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: roles)
+    }
+    #expect(plan().rendition?.size == Size(width: 540, height: 960))
+    #expect(plan().rendition?.video == definition.outputs[.composedSmall]?.rendition?.video)
+    #expect(plan([.composedSmall]).outputs == [.composed, .composedSmall])
+    #expect(plan([.composed]).rendition == nil)
+    definition.outputs[.composedSmall]?.rendition?.longEdge = 482
+    #expect(plan().rendition?.size == Size(width: 272, height: 482))
+    definition.outputs[.composedSmall]?.rendition?.longEdge = 4000
+    #expect(plan().rendition?.size == definition.canvas.size)
+    let recipe = try JSON.text(plan([.composed]))
+    definition.outputs[.composedSmall] = nil
+    #expect(plan().rendition == nil && plan().outputs.first == .composed)
+    #expect(try JSON.text(plan([.composed])) == recipe && !recipe.contains("rendition"))
   }
 
   @Test("a single clip has no outputs of a moment")

@@ -7,8 +7,9 @@ struct RoleTests {
   func outputs() {
     #expect(
       Role.outputs.map(\.fileName) == [
-        "composed.mp4", "composed.swapped.mp4", "clip.mp4", "clip.front.mp4", "clip.back.mp4", "poster.jpg",
-        "image.jpg", "thumbnail.jpg", "thumbnail.front.jpg", "thumbnail.back.jpg", "preview.webp",
+        "composed.mp4", "composed.swapped.mp4", "composed.small.mp4", "clip.mp4", "clip.front.mp4",
+        "clip.back.mp4", "poster.jpg", "image.jpg", "thumbnail.jpg", "thumbnail.front.jpg", "thumbnail.back.jpg",
+        "preview.webp",
       ])
   }
 

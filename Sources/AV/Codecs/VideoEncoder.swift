@@ -49,6 +49,9 @@ package struct VideoEncoder: ~Copyable {
   }
 }
 
+/// An encoder has one owner and may move to another thread.
+extension VideoEncoder: @unchecked Sendable {}
+
 /// The settings of a video encoder.
 package struct VideoEncoderSettings: Hashable, Sendable {
   /// FFmpeg's name of the encoder.

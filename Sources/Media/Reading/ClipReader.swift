@@ -22,7 +22,7 @@ final class ClipReader {
   /// The number of frames that were shown, including the current one.
   private(set) var frames = 0
 
-  private let mode: ExecutionMode
+  let mode: ExecutionMode
   let expected: PacketScan?
   private var frameSource: any FrameSource
   private var following: Frame

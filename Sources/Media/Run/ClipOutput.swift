@@ -42,7 +42,7 @@ final class ClipOutput {
       if let audioPlan = plan.audio {
         try AudioTracks.track(
           audioPlan.mode, of: reader, from: reader.lead(in: 0..<(encoding?.ticks ?? 0), of: grid), until: seconds,
-          container: container)
+          containers: [container])
       } else { nil }
     if let audio { reader.packetTaps.append(audio) }
     try container.start()

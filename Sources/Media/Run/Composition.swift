@@ -2,7 +2,7 @@ import AV
 import Model
 import Platform
 
-/// Writes one composed video, and the stills and the preview that are taken from it.
+/// Writes one composed video, and the rendition, the stills and the preview that are taken from it.
 final class Composition {
   /// The number of frames of the composed video.
   let ticks: Int
@@ -15,6 +15,7 @@ final class Composition {
   private let container: ContainerWriter
   private let video: VideoTrack
   private let audio: (any AudioTrack)?
+  private let rendition: RenditionWriter?
   private let stills: [StillWriter]
   private let preview: PreviewWriter?
 
@@ -22,11 +23,11 @@ final class Composition {
   ///   - span: what both inputs show.
   ///   - grid: of all outputs.
   ///   - audioReader: the input whose audio the composed video has.
-  ///   - stills, preview: the outputs that are taken from composed frames.
+  ///   - rendition, stills, preview: the outputs that are taken from composed frames.
   ///   - files: an empty file for each of the outputs.
   init(
     _ plan: CompositionPlan, span: CommonSpan, grid: TimeGrid, clips: [InputName: OpenClip], audioReader: ClipReader?,
-    stills: [StillPlan], preview: PreviewPlan?, files: [Role: OpenFile]
+    rendition: RenditionPlan?, stills: [StillPlan], preview: PreviewPlan?, files: [Role: OpenFile]
   ) throws(RunFailure) {
     let layout = FrameLayout(upright: plan.canvas.size)
     self.stills = try stills.map { (plan) throws(RunFailure) in
@@ -50,19 +51,25 @@ final class Composition {
         return reader.lead(in: shift..<shift + ticks, of: grid)
       }.reduce(0, +) / Double(max(1, readers.count))
     container = try ContainerWriter(plan.role, file: try files.file(for: plan.role))
+    rendition = try rendition.map { (rendition) throws(RunFailure) in
+      try RenditionWriter(
+        rendition, of: plan.canvas.size, grid: grid, file: try files.file(for: rendition.role),
+        mode: clips.values.contains { $0.reader.mode == .latency } ? .latency : .throughput)
+    }
+    let containers = [container] + [self.rendition?.container].compactMap(\.self)
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, container: container)
     audio =
       if let mode = plan.audio?.mode, let audioReader {
         try AudioTracks.track(
           mode, of: audioReader, from: grid.seconds(shifts[audioReader.source.name] ?? 0) + lead,
-          until: grid.seconds(ticks), container: container)
+          until: grid.seconds(ticks), containers: containers)
       } else { nil }
     // A reader prepares its frames in one form only: another composition of the same frames converts its own.
     for (input, preparation) in compositor.preparations where readers[input]?.preparation == nil {
       readers[input]?.preparation = preparation
     }
     if let audio { audioReader?.packetTaps.append(audio) }
-    try container.start()
+    for container in containers { try container.start() }
   }
 
   /// The decisions that need more than the plan.
@@ -77,6 +84,11 @@ final class Composition {
       + compositor.summaries.map { input, summary in
         Decision(.scaling, input: input, choice: summary, reason: "it fills its rectangle in \(plan.role.rawValue)")
       }
+      + [rendition].compactMap(\.self).map { rendition in
+        Decision(
+          .scaling, choice: rendition.summary,
+          reason: "\(rendition.plan.role.rawValue) shows the frames of \(plan.role.rawValue)")
+      }
   }
 
   /// Composes and encodes the frame of a tick.
@@ -84,6 +96,7 @@ final class Composition {
     try compositor.compose(readers) { (frame) throws(RunFailure) in
       for still in stills where self.tick(of: still.plan.at) == tick { try still.write(frame) }
       if let preview, let time = preview.nextTime, self.tick(of: time) == tick { try preview.write(frame) }
+      try rendition?.write(frame)
       try video.encode(frame)
     }
   }
@@ -93,7 +106,9 @@ final class Composition {
     try video.finish()
     try audio?.finish()
     let facts = try container.finish(size: plan.canvas.size, seconds: grid.seconds(ticks))
-    var all = [facts] + stills.compactMap(\.facts)
+    var all = [facts]
+    if let rendition { all.append(try rendition.finish(seconds: grid.seconds(ticks))) }
+    all += stills.compactMap(\.facts)
     if let preview { all.append(try preview.finish()) }
     return all
   }

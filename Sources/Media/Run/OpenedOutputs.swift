@@ -26,13 +26,13 @@ struct OpenedOutputs {
       if let reason = rule.commonSpanReason(seconds: span.seconds, shortest: shortest) {
         throw report.rejection([reason])
       }
-      // Stills and preview of a composed video are taken from the first composition.
+      // Rendition, stills and preview of a composed video are taken from the first composition.
       let isFirst = compositions.isEmpty
       let opened = try report.step { () throws(RunFailure) in
         try Composition(
           composition, span: span, grid: clips.scanned.grid, clips: shown,
           audioReader: try composition.audio.map { (audio) throws(RunFailure) in try clips.clip(audio.input).reader },
-          stills: isFirst ? plan.stills.filter { $0.input == nil } : [],
+          rendition: isFirst ? plan.rendition : nil, stills: isFirst ? plan.stills.filter { $0.input == nil } : [],
           preview: isFirst && plan.preview?.input == nil ? plan.preview : nil, files: files)
       }
       report.decisions += opened.decisions

@@ -9,19 +9,20 @@ protocol AudioTrack: PacketTap {
 
 /// Makes the audio stream of an output by its plan.
 enum AudioTracks {
-  /// Adds a stream to a container that is not started yet.
+  /// Adds a stream to each of the containers, which are not started yet.
   ///
   /// - Parameters:
   ///   - start: the time of the input at which the output starts, in seconds.
   ///   - seconds: the duration of the output; nil: up to the end of the audio.
   static func track(
     _ mode: AudioPlan.Mode, of reader: ClipReader, from start: Double = 0, until seconds: Double?,
-    container: ContainerWriter
+    containers: [ContainerWriter]
   ) throws(RunFailure) -> (any AudioTrack)? {
     guard let facts = reader.plan.facts.audio else { return nil }
     return switch mode {
-    case .copy: try CopiedAudio(of: reader, stream: facts.stream, from: start, until: seconds, container: container)
-    case .encode: try EncodedAudio(of: reader, stream: facts.stream, from: start, until: seconds, container: container)
+    case .copy: try CopiedAudio(of: reader, stream: facts.stream, from: start, until: seconds, containers: containers)
+    case .encode:
+      try EncodedAudio(of: reader, stream: facts.stream, from: start, until: seconds, containers: containers)
     }
   }
 }
@@ -31,9 +32,8 @@ enum AudioTracks {
 /// An AAC packet decodes correctly only after the previous ones: packets that the first audible one needs are copied
 /// with timestamps below zero, which the edit list hides, so that audio and video stay in sync to the sample.
 final class CopiedAudio: AudioTrack {
-  private let container: ContainerWriter
   private let source: Int
-  private let stream: Int
+  private let stream: SharedStream
   private let timeBase: Rational
   /// The start of the output, and its end relative to the start, in ticks of the audio stream.
   private let origin: Int64
@@ -43,15 +43,14 @@ final class CopiedAudio: AudioTrack {
   private var lastDuration: Int64 = 1
 
   init(
-    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, container: ContainerWriter
+    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, containers: [ContainerWriter]
   ) throws(RunFailure) {
     self.source = source
-    self.container = container
     let timeBase = reader.demuxer.streams[source].timeBase
     self.timeBase = timeBase
     origin = timeBase.rescale(reader.origin, from: reader.timeBase) + Self.ticks(start, timeBase)
     end = seconds.map { Self.ticks($0, timeBase) }
-    do { stream = try container.muxer.addStream(copying: source, of: reader.demuxer) } catch { throw RunFailure(error) }
+    stream = try containers.addStream(copying: source, of: reader.demuxer)
     packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
   }
 
@@ -71,7 +70,7 @@ final class CopiedAudio: AudioTrack {
     // The last packet is shown up to the end of the picture: players that go by the longest track would show no frame after it.
     if let end { self.packet.duration = min(self.packet.duration, end - start) }
     self.packet.setTime(start)
-    try container.write(self.packet, to: stream, timeBase: timeBase)
+    try stream.write(self.packet, timeBase: timeBase)
   }
 
   func finish() throws(RunFailure) {}

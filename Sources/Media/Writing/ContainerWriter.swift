@@ -54,15 +54,22 @@ final class VideoTrack {
 
   /// Adds a stream to a container that is not started yet.
   init(_ video: Definition.VideoEncoding, size: Size, grid: TimeGrid, container: ContainerWriter) throws(RunFailure) {
+    self.container = container
+    encoder = try Self.encoder(video, size: size, grid: grid)
+    packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
+    do { stream = try container.muxer.addStream(of: encoder) } catch { throw RunFailure(error) }
+  }
+
+  /// Opens the encoder of a stream with one frame for each tick of the grid.
+  static func encoder(
+    _ video: Definition.VideoEncoding, size: Size, grid: TimeGrid
+  ) throws(RunFailure) -> VideoEncoder {
     let settings = VideoEncoderSettings(
-      encoder: Self.encoderName,
+      encoder: encoderName,
       options: ["preset": video.preset, "crf": "\(video.crf)", "x264-params": video.x264Parameters],
       profile: "high", width: size.width, height: size.height,
       timeBase: grid.timeBase, frameRate: Rational(Int32(grid.rate), 1))
-    self.container = container
-    encoder = try RunFailure.wrap { () throws(AVError) in try VideoEncoder(settings) }
-    packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
-    do { stream = try container.muxer.addStream(of: encoder) } catch { throw RunFailure(error) }
+    return try RunFailure.wrap { () throws(AVError) in try VideoEncoder(settings) }
   }
 
   /// Encodes the next frame; the frame's memory can be reused afterwards.

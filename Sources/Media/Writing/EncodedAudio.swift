@@ -7,13 +7,12 @@ final class EncodedAudio: AudioTrack {
   private static let channels = 2
   private static let bitRate = 128_000
 
-  private let container: ContainerWriter
   private let source: Int
   /// The time base of the source's packets.
   private let timeBase: Rational
   /// The start of the output, in samples of the output.
   private let origin: Int64
-  private let stream: Int
+  private let stream: SharedStream
   private let decoder: Decoder
   private let encoder: AudioEncoder
   private let decoded: Frame
@@ -29,10 +28,9 @@ final class EncodedAudio: AudioTrack {
   private let end: Int64?
 
   init(
-    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, container: ContainerWriter
+    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, containers: [ContainerWriter]
   ) throws(RunFailure) {
     self.source = source
-    self.container = container
     end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
     do {
       decoder = try Decoder(
@@ -54,7 +52,7 @@ final class EncodedAudio: AudioTrack {
     }
     decoded = try RunFailure.wrap { () throws(AVError) in try Frame() }
     packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
-    do { stream = try container.muxer.addStream(of: encoder) } catch { throw RunFailure(error) }
+    stream = try containers.addStream(of: encoder)
   }
 
   func take(_ packet: borrowing Packet) throws(RunFailure) {
@@ -193,7 +191,7 @@ final class EncodedAudio: AudioTrack {
   }
 
   private func writePackets() throws(RunFailure) {
-    while try receive() == .output { try container.write(packet, to: stream, timeBase: encoder.timeBase) }
+    while try receive() == .output { try stream.write(packet, timeBase: encoder.timeBase) }
   }
 
   private func receive() throws(RunFailure) -> Received {

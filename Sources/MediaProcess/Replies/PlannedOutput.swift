@@ -96,6 +96,11 @@ extension Plan {
       output.seconds = plan.seconds.shortest...plan.seconds.longest
       return output
     }
+    let rendition = rendition.map { plan in
+      var output = PlannedOutput(plan.role, type: "video/mp4", size: plan.size)
+      output.seconds = composed.first?.seconds
+      return output
+    }
     let clips = clips.map { plan in
       var output = PlannedOutput(plan.role, type: "video/mp4", size: plan.size)
       output.seconds = limits.seconds.map { $0.shortest...$0.longest }
@@ -119,7 +124,7 @@ extension Plan {
       output.seconds = frame...frame * Double(max(1, plan.frames))
       return output
     }
-    return composed + clips + stills + [preview].compactMap(\.self)
+    return composed + [rendition].compactMap(\.self) + clips + stills + [preview].compactMap(\.self)
   }
 }
 

@@ -2,6 +2,7 @@ extension Definition {
   /// The settings of one output. Its case corresponds to the kind of its role.
   package enum Output: Encodable, Sendable, Hashable {
     case composed(Composed)
+    case rendition(Rendition)
     case clip(Clip)
     case still(Still)
     case preview(Preview)
@@ -9,6 +10,7 @@ extension Definition {
     package func encode(to encoder: any Encoder) throws {
       switch self {
       case .composed(let settings): try settings.encode(to: encoder)
+      case .rendition(let settings): try settings.encode(to: encoder)
       case .clip(let settings): try settings.encode(to: encoder)
       case .still(let settings): try settings.encode(to: encoder)
       case .preview(let settings): try settings.encode(to: encoder)
@@ -44,6 +46,7 @@ extension Definition {
         settings[role] =
           switch role.kind {
           case .composed: try container.decodeIfPresent(Composed.self, forKey: key).map(Output.composed)
+          case .rendition: try container.decodeIfPresent(Rendition.self, forKey: key).map(Output.rendition)
           case .clip: try container.decodeIfPresent(Clip.self, forKey: key).map(Output.clip)
           case .still: try container.decodeIfPresent(Still.self, forKey: key).map(Output.still)
           case .preview: try container.decodeIfPresent(Preview.self, forKey: key).map(Output.preview)
@@ -76,6 +79,7 @@ extension Definition.Outputs {
       switch role.kind {
       case .composed: composes
       case .clip(let input): inputs.contains(input)
+      case .rendition: hasComposition
       case .still, .preview: self[role]?.source?.input.map(inputs.contains) ?? hasComposition
       case .source, .variant: false
       }
@@ -88,6 +92,11 @@ extension Definition.Output {
   package var composed: Definition.Composed? {
     get { if case .composed(let settings) = self { settings } else { nil } }
     set { if let newValue { self = .composed(newValue) } }
+  }
+
+  package var rendition: Definition.Rendition? {
+    get { if case .rendition(let settings) = self { settings } else { nil } }
+    set { if let newValue { self = .rendition(newValue) } }
   }
 
   package var clip: Definition.Clip? {
@@ -105,6 +114,6 @@ extension Definition.Output {
     set { if let newValue { self = .preview(newValue) } }
   }
 
-  /// The video that a still or a preview is taken from.
-  var source: Definition.Still.Source? { still?.from ?? preview?.from }
+  /// The video that a rendition, a still or a preview is taken from.
+  var source: Definition.Still.Source? { still?.from ?? preview?.from ?? (rendition == nil ? nil : .composed) }
 }

@@ -25,6 +25,7 @@ extension Definition.Output {
       try NumberRange.length.check(output.inset.margin, "\(name).inset.margin")
       try NumberRange.length.check(output.inset.radius, "\(name).inset.radius")
       try NumberRange.length.check(output.inset.border?.width, "\(name).inset.border.width")
+    case .rendition(let output): try NumberRange.edge.check(output.longEdge, "\(name).long_edge")
     case .clip(let output):
       try NumberRange.edge.check(output.longEdge, "\(name).long_edge")
       try NumberRange.rate.check(output.framesPerSecond, "\(name).frames_per_second")

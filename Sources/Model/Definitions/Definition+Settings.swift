@@ -1,4 +1,17 @@
 extension Definition {
+  /// A smaller version of a video, made from the same frames and with the same sound.
+  package struct Rendition: Codable, Sendable, Hashable {
+    /// The video that it shows.
+    package enum Source: String, NamedCases, Sendable {
+      case composed
+    }
+
+    package var from: Source
+    /// The longer edge in pixels; a video is never enlarged.
+    package var longEdge: Int
+    package var video: VideoEncoding
+  }
+
   /// A playable clip of one camera.
   package struct Clip: Codable, Sendable, Hashable {
     /// The way the clip is made.

@@ -33,6 +33,20 @@ package struct CompositionPlan: Codable, Sendable, Hashable {
   package var inset: Rectangle? { tiles.first { $0.input == foreground }?.rectangle }
 }
 
+/// The work on a smaller version of the composed video, which has its duration and sound.
+package struct RenditionPlan: Codable, Sendable, Hashable {
+  package var role: Role
+  /// The size, even and at most that of the canvas.
+  package var size: Size
+  package var video: Definition.VideoEncoding
+
+  package init(role: Role, size: Size, video: Definition.VideoEncoding) {
+    self.role = role
+    self.size = size
+    self.video = video
+  }
+}
+
 /// The position of one input's frames on a canvas.
 package struct Tile: Codable, Sendable, Hashable {
   package var input: InputName

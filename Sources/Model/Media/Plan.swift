@@ -10,8 +10,9 @@ package struct Plan: Codable, Sendable, Hashable {
   package var inputs: [InputName: InputPlan]
   /// The checks that two clips belong to one moment; nil for one clip.
   package var moment: Definition.Moment?
-  /// The composed videos, at most two. Stills and the preview are taken from the first.
+  /// The composed videos, at most two. The rendition, stills and the preview are taken from the first.
   package var compositions: [CompositionPlan]
+  package var rendition: RenditionPlan?
   package var clips: [ClipPlan]
   package var stills: [StillPlan]
   package var preview: PreviewPlan?
@@ -22,8 +23,8 @@ package struct Plan: Codable, Sendable, Hashable {
 
   package init(
     definition: String, version: Int, limits: Limits, inputs: [InputName: InputPlan],
-    moment: Definition.Moment? = nil, compositions: [CompositionPlan] = [], clips: [ClipPlan] = [],
-    stills: [StillPlan] = [], preview: PreviewPlan? = nil, decisions: [Decision]
+    moment: Definition.Moment? = nil, compositions: [CompositionPlan] = [], rendition: RenditionPlan? = nil,
+    clips: [ClipPlan] = [], stills: [StillPlan] = [], preview: PreviewPlan? = nil, decisions: [Decision]
   ) {
     self.definition = definition
     self.version = version
@@ -31,6 +32,7 @@ package struct Plan: Codable, Sendable, Hashable {
     self.inputs = inputs
     self.moment = moment
     self.compositions = compositions
+    self.rendition = rendition
     self.clips = clips
     self.stills = stills
     self.preview = preview
@@ -39,7 +41,8 @@ package struct Plan: Codable, Sendable, Hashable {
 
   /// The roles of the outputs, in a fixed order.
   package var outputs: [Role] {
-    compositions.map(\.role) + clips.map(\.role) + stills.map(\.role) + (preview.map { [$0.role] } ?? [])
+    compositions.map(\.role) + (rendition.map { [$0.role] } ?? []) + clips.map(\.role) + stills.map(\.role)
+      + (preview.map { [$0.role] } ?? [])
   }
 
   /// The first composed video.

@@ -30,6 +30,7 @@ package struct Planner: Sendable {
     }
 
     var compositions: [CompositionPlan] = []
+    var rendition: RenditionPlan?
     var clips: [ClipPlan] = []
     var stills: [StillPlan] = []
     var preview: PreviewPlan?
@@ -39,6 +40,7 @@ package struct Planner: Sendable {
         guard let foreground else { continue }
         let camera = isSwapped ? foreground.other : foreground
         compositions.append(composition(output, role: role, facts, camera, &decisions))
+      case (.rendition(let output), _): rendition = self.rendition(output, role: role)
       case (.clip(let output), .clip(let input)):
         guard let facts = facts[input] else { continue }
         clips.append(clip(output, role: role, input: input, facts: facts, &decisions))
@@ -55,8 +57,7 @@ package struct Planner: Sendable {
         uniqueKeysWithValues: facts.map { ($0.key, InputPlan(facts: $0.value, readsAudio: withAudio.contains($0.key))) }
       ),
       moment: foreground == nil ? nil : definition.moment ?? Definition.Moment(), compositions: compositions,
-      clips: clips, stills: stills,
-      preview: preview, decisions: decisions)
+      rendition: rendition, clips: clips, stills: stills, preview: preview, decisions: decisions)
   }
 
   /// The plan for a still from a single clip of any duration.
@@ -149,6 +150,10 @@ package struct Planner: Sendable {
       role: role, canvas: canvas, background: background, foreground: top, tiles: tiles, video: output.video,
       audio: audio,
       seconds: output.seconds)
+  }
+
+  private func rendition(_ output: Definition.Rendition, role: Role) -> RenditionPlan {
+    RenditionPlan(role: role, size: definition.canvas.size.fitted(longEdge: output.longEdge), video: output.video)
   }
 
   private static func lack(of foreground: ClipFacts?) -> String {

@@ -11,6 +11,8 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   case composed
   /// The composed video with foreground and background exchanged.
   case composedSwapped = "composed.swapped"
+  /// The composed video in a smaller size, for slow networks.
+  case composedSmall = "composed.small"
   case poster
   /// The first frame of the back clip, for pins of a map and cells of a calendar.
   case image
@@ -34,6 +36,8 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
     case source(InputName)
     /// A composed video; `swapped` exchanges foreground and background.
     case composed(swapped: Bool)
+    /// A smaller version of the video that the definition names; a plan has at most one.
+    case rendition
     /// The playable version of an input.
     case clip(InputName)
     /// One frame of the video that the definition names.
@@ -53,6 +57,7 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
     case .sourcePhoto: .source(.photo)
     case .composed: .composed(swapped: false)
     case .composedSwapped: .composed(swapped: true)
+    case .composedSmall: .rendition
     case .clip: .clip(.clip)
     case .clipFront: .clip(.front)
     case .clipBack: .clip(.back)
@@ -64,7 +69,7 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
 
   /// The roles that a definition for clips may have, in the order of outputs everywhere: the kinds in the order of a
   /// plan, and the roles of a kind in the order of their declaration.
-  package static let outputs: [Role] = (0..<4).flatMap { place in allCases.filter { $0.kind.placeInPlan == place } }
+  package static let outputs: [Role] = (0..<5).flatMap { place in allCases.filter { $0.kind.placeInPlan == place } }
 
   /// Whether it is a source. Sources hold metadata about place and device: they are never served to apps.
   package var isSource: Bool { if case .source = kind { true } else { false } }
@@ -84,16 +89,17 @@ extension Role.Kind {
   fileprivate var placeInPlan: Int? {
     switch self {
     case .composed: 0
-    case .clip: 1
-    case .still: 2
-    case .preview: 3
+    case .rendition: 1
+    case .clip: 2
+    case .still: 3
+    case .preview: 4
     case .source, .variant: nil
     }
   }
 
   fileprivate var fileExtension: String {
     switch self {
-    case .composed, .clip, .source(.front), .source(.back), .source(.clip): "mp4"
+    case .composed, .rendition, .clip, .source(.front), .source(.back), .source(.clip): "mp4"
     case .still, .variant, .source(.photo): "jpg"
     case .preview: "webp"
     }

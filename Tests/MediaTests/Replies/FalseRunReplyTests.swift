@@ -38,6 +38,8 @@ struct FalseRunReplyTests {
     Lie("outputs.composed.bytes") { report, _ in report[.composed]?.bytes = -1 },
     Lie("outputs.composed.bytes") { report, _ in report[.composed]?.bytes = .max },
     Lie("outputs.composed.size") { report, _ in report[.composed]?.width += 2 },
+    Lie("outputs.composed.small.size") { report, _ in report[.composedSmall]?.height *= 2 },
+    Lie("outputs.composed.small.duration") { report, _ in report[.composedSmall]?.duration = 4.7 },
     Lie("outputs.preview.size") { report, _ in report[.preview]?.height = 0 },
     Lie("outputs.poster.size") { report, _ in report[.poster]?.height = .max },
     Lie("outputs.composed.duration") { report, _ in report[.composed]?.duration = nil },
@@ -77,6 +79,9 @@ struct FalseRunReplyTests {
     },
     Lie("outputs.composed.size") { report, files in
       report.write(files[.clipBack, default: []], to: .composed, &files)
+    },
+    Lie("outputs.composed.small.size") { report, files in
+      report.write(files[.composed, default: []], to: .composedSmall, &files)
     },
     Lie("outputs.clip.back.size") { report, files in
       report.write(files[.composed, default: []], to: .clipBack, &files)

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import HTTPServer
 import HTTPTesting
 import Platform
@@ -44,8 +43,7 @@ private struct PlayedFile: Decodable, Sendable {
 private final class BrowserSession: Sendable {
   private let outputs: [Output]
   private let received = Locked<[Int: PlayedFile]>([:])
-  /// The process id of the browser while it runs.
-  private let browser = Locked<Int32?>(nil)
+  private let browser = Browser()
 
   init(_ outputs: [Output]) { self.outputs = outputs }
 
@@ -71,7 +69,7 @@ private final class BrowserSession: Sendable {
           return Response(.noContent)
         },
         Route("POST", "/end", admission: Route.open) { _ in
-          self.browser.withLock { if let id = $0 { kill(id, SIGTERM) } }
+          self.browser.end()
           return Response(.noContent)
         },
       ])
@@ -89,14 +87,6 @@ private final class BrowserSession: Sendable {
 
   /// Opens the page and waits until it has played all files; returns the browser's last lines on standard error.
   func run(port: UInt16) async throws -> [String] {
-    let options = [
-      "--headless", "--disable-gpu", "--disable-audio-output", "--autoplay-policy=no-user-gesture-required",
-      "--user-data-dir=\(OutputFolder.path)/profile",
-    ]
-    let run = try await Program.run(
-      "chromium", options + (geteuid() == 0 ? ["--no-sandbox"] : []) + ["http://127.0.0.1:\(port)/page"], seconds: 600
-    ) { id in self.browser.withLock { $0 = id } }
-    browser.withLock { $0 = nil }
-    return run.errors.suffix(3)
+    try await browser.open("http://127.0.0.1:\(port)/page")
   }
 }

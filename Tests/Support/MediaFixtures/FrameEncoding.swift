@@ -89,6 +89,7 @@ final class FrameEncoding {
   private func draw(number: Int) {
     if let stripes = clip.stripes { return draw(stripes) }
     if clip.isInterlaced { return drawFields(number) }
+    if clip.isNoise { return drawNoise(number) }
     let color = clip.isFullRange ? clip.color.fullRangeComponents : clip.color.components
     fill((0, 0, clip.width, clip.height), (color.y, color.u, color.v))
     for block in CounterBlocks.rectangles(of: number, width: clip.width, height: clip.height) {
@@ -105,6 +106,18 @@ final class FrameEncoding {
       let x = (2 * number + (row + 1) % 2) * Self.fieldStep % (frame.width - Self.barWidth)
       (plane.base + row * plane.stride + x).assumingMemoryBound(to: UInt8.self)
         .update(repeating: 200, count: Self.barWidth)
+    }
+  }
+
+  private func drawNoise(_ number: Int) {
+    var state = UInt64(number) &+ 1
+    for index in 0..<3 {
+      guard let plane = frame.plane(index) else { return }
+      let rows = index == 0 ? frame.height : (frame.height + 1) / 2
+      for offset in 0..<plane.stride * rows {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        (plane.base + offset).storeBytes(of: UInt8(truncatingIfNeeded: state >> 56), as: UInt8.self)
+      }
     }
   }
 

@@ -24,6 +24,8 @@ package struct MarkedClip: Sendable {
     package var level: Double = 0.4
     /// Whether the second channel is the first one with the opposite sign.
     package var isOpposite = false
+    /// In bits per second.
+    package var bitRate = 96_000
     /// FFmpeg's name of the encoder; `pcm_f32le` is for one channel in QuickTime files.
     package var encoder = "aac"
 
@@ -56,6 +58,8 @@ package struct MarkedClip: Sendable {
   package var firstNumber = 0
   /// Grey stripes from left to right instead of colour and counter: 10-bit luma codes, for `hevc10`.
   package var stripes: [UInt16]?
+  /// Whether each frame is noise, the hardest content for an encoder. For 8 bits.
+  package var isNoise = false
   /// The colour description; nil for BT.709.
   package var tags: ColorDescription?
   /// The index of the frame from which on the counter does not change.

@@ -14,7 +14,7 @@ final class ToneEncoding {
   init(_ tone: MarkedClip.Tone, seconds: Double, muxer: borrowing Muxer) throws {
     self.tone = tone
     encoder = try AudioEncoder(
-      encoder: tone.encoder, sampleRate: tone.sampleRate, channels: tone.channels, bitRate: 96_000)
+      encoder: tone.encoder, sampleRate: tone.sampleRate, channels: tone.channels, bitRate: tone.bitRate)
     frame = try Frame(sampleCapacity: encoder.frameSize, sampleRate: tone.sampleRate, channels: tone.channels)
     packet = try Packet()
     stream = try muxer.addStream(of: encoder)
