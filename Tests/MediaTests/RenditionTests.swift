@@ -27,18 +27,18 @@ struct RenditionTests {
   ]
 
   @Test("has the frames, the times and the sound of the composed video, which stays as it is", arguments: kinds.indices)
-  func kinds(index: Int) throws {
+  func frames(index: Int) throws {
     let (name, front, back) = Self.kinds[index]
     // Twice the small size, and another ratio, which needs the scaler.
     for edge in [480, 400] {
       var definition = try MomentRun.definition(width: 540, height: 960)
       definition.outputs[.composedSmall]?.rendition?.longEdge = edge
-      func run(_ roles: Set<Role>) throws -> MomentRun {
+      func made(_ roles: Set<Role>) throws -> MomentRun {
         try MomentRun(front: front.write(), back: back.write(), definition: definition, roles: roles)
       }
-      let run = try run([.composedSmall])
+      let run = try made([.composedSmall])
       #expect(run.codes == [], "\(name)")
-      if edge == 480 { #expect(try run.bytes(.composed) == self.run([.composed]).bytes(.composed), "\(name)") }
+      if edge == 480 { #expect(try run.bytes(.composed) == made([.composed]).bytes(.composed), "\(name)") }
       let facts = try #require(run.facts(.composedSmall))
       #expect((facts.width, facts.height) == (edge == 480 ? 270 : 226, edge) && facts.type == "video/mp4")
       #expect(facts.duration == run.facts(.composed)?.duration)
@@ -126,7 +126,8 @@ struct RenditionTests {
     let packet = try Packet()
     var start = 0.0
     while try demuxer.read(into: packet) {
-      let end = try #require(packet.byteOffset) + Int64(packet.size)
+      let (offset, size) = (packet.byteOffset, Int64(packet.size))
+      let end = try #require(offset) + size
       let due = demuxer.streams[packet.stream].timeBase.seconds(packet.dts ?? 0)
       start = max(start, Double(8 * end) / bitsPerSecond - max(0, due))
     }

@@ -51,7 +51,7 @@ final class Composition {
         return reader.lead(in: shift..<shift + ticks, of: grid)
       }.reduce(0, +) / Double(max(1, readers.count))
     container = try ContainerWriter(plan.role, file: try files.file(for: plan.role))
-    rendition = try rendition.map { (rendition) throws(RunFailure) in
+    self.rendition = try rendition.map { (rendition) throws(RunFailure) in
       try RenditionWriter(
         rendition, of: plan.canvas.size, grid: grid, file: try files.file(for: rendition.role),
         mode: clips.values.contains { $0.reader.mode == .latency } ? .latency : .throughput)

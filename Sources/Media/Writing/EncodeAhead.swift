@@ -4,7 +4,7 @@ import Platform
 
 /// Encodes the video stream of an output on a thread of its own; the owner writes the packets, in the same order as without
 /// the thread.
-final class EncodeAhead {
+final class EncodeAhead: RenditionEncoding {
   private let container: ContainerWriter
   private let stream: Int
   private let timeBase: Rational

@@ -11,17 +11,12 @@ final class RenditionWriter {
   /// The file, which also has the sound of the composition; the owner starts it.
   let container: ContainerWriter
   private let scaling: Scaling
-  private let encoding: Encoding
+  private let encoding: any RenditionEncoding
 
   private enum Scaling {
     /// The mean of four pixels.
     case half
     case converter(UprightConverter)
-  }
-
-  private enum Encoding: ~Copyable {
-    case here(VideoTrack, Frame)
-    case ahead(EncodeAhead)
   }
 
   /// - Parameter canvas: the size of the composed frames.
@@ -36,13 +31,8 @@ final class RenditionWriter {
       ? .half : .converter(try UprightConverter(from: FrameLayout(upright: canvas), to: target))
     encoding =
       switch mode {
-      case .throughput:
-        .here(
-          try VideoTrack(plan.video, size: target, grid: grid, container: container),
-          try RunFailure.wrap { () throws(AVError) in
-            try Frame(width: target.width, height: target.height, format: .yuv420p)
-          })
-      case .latency: .ahead(try EncodeAhead(plan.video, size: target, grid: grid, container: container))
+      case .throughput: EncodeHere(try VideoTrack(plan.video, size: target, grid: grid, container: container), target)
+      case .latency: try EncodeAhead(plan.video, size: target, grid: grid, container: container)
       }
   }
 
@@ -56,30 +46,52 @@ final class RenditionWriter {
 
   /// Scales and encodes the next frame.
   func write(_ frame: borrowing Frame) throws(RunFailure) {
-    switch encoding {
-    case .here(let video, let memory):
-      try draw(frame, into: memory)
-      try video.encode(memory)
-    case .ahead(let video):
-      let memory = try video.memory()
-      try draw(frame, into: memory)
-      try video.encode(memory)
-    }
-  }
-
-  /// Completes the file.
-  func finish(seconds: Double) throws(RunFailure) -> OutputFacts {
-    switch encoding {
-    case .here(let video, _): try video.finish()
-    case .ahead(let video): try video.finish()
-    }
-    return try container.finish(size: plan.size, seconds: seconds)
-  }
-
-  private func draw(_ frame: borrowing Frame, into memory: borrowing Frame) throws(RunFailure) {
+    let memory = try encoding.memory()
     switch scaling {
     case .half: memory.imagePlanes.copy(halvingVideo: frame.imagePlanes.reading)
     case .converter(let converter): try converter.draw(frame, into: memory.imagePlanes)
     }
+    try encoding.encode(memory)
   }
+
+  /// Completes the file.
+  func finish(seconds: Double) throws(RunFailure) -> OutputFacts {
+    try encoding.finish()
+    return try container.finish(size: plan.size, seconds: seconds)
+  }
+}
+
+/// Encodes the frames of a rendition.
+protocol RenditionEncoding: AnyObject {
+  /// Returns memory for the next frame.
+  func memory() throws(RunFailure) -> Frame
+
+  /// Encodes the next frame.
+  func encode(_ frame: consuming Frame) throws(RunFailure)
+
+  /// Writes what is left.
+  func finish() throws(RunFailure)
+}
+
+/// Encodes the frames of a rendition on the thread of the composition.
+private final class EncodeHere: RenditionEncoding {
+  private let video: VideoTrack
+  private let size: Size
+  private var unused: Frame?
+
+  init(_ video: VideoTrack, _ size: Size) { (self.video, self.size) = (video, size) }
+
+  func memory() throws(RunFailure) -> Frame {
+    if let frame = unused.take() { return frame }
+    return try RunFailure.wrap { () throws(AVError) in
+      try Frame(width: size.width, height: size.height, format: .yuv420p)
+    }
+  }
+
+  func encode(_ frame: consuming Frame) throws(RunFailure) {
+    try video.encode(frame)
+    unused = consume frame
+  }
+
+  func finish() throws(RunFailure) { try video.finish() }
 }
