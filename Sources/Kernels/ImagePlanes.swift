@@ -86,8 +86,8 @@ package struct MutableImagePlanes {
   /// Copies an image of twice the width and height whose colour samples lie on the left of two, as in video, and stay there.
   package func copy(halvingVideo source: ImagePlanes) {
     y.copy(halving: source.y)
-    u.copy(halving: source.u, keepsLeft: true)
-    v.copy(halving: source.v, keepsLeft: true)
+    u.copy(halvingLeft: source.u)
+    v.copy(halvingLeft: source.v)
   }
 
   /// Copies an image that is `side` times as wide and high; each pixel is the mean of a square.

@@ -82,16 +82,10 @@ package struct MutablePlane {
 
   /// Copies a plane of twice the width and height; each byte is the rounded mean of four.
   ///
-  /// - Parameters:
-  ///   - keepsLeft: whether samples lie on the left of two and stay there: a byte is the mean around its column.
-  ///   - portable: whether to use no instructions that only some processors have. The result is the same.
-  package func copy(halving source: Plane, keepsLeft: Bool = false, portable: Bool = false) {
+  /// - Parameter portable: whether to use no instructions that only some processors have. The result is the same.
+  package func copy(halving source: Plane, portable: Bool = false) {
     precondition(source.width == width * 2 && source.height == height * 2, "the source is not twice as large")
-    if keepsLeft {
-      ckernels_halve_left(bytes(source.base), source.stride, bytes(base), stride, width, height)
-    } else {
-      ckernels_halve(bytes(source.base), source.stride, bytes(base), stride, width, height, portable ? 1 : 0)
-    }
+    ckernels_halve(bytes(source.base), source.stride, bytes(base), stride, width, height, portable ? 1 : 0)
   }
 
   /// Copies a plane that is `side` times as wide and high; each byte is the rounded mean of a square.

@@ -93,6 +93,7 @@ struct RenditionTests {
     func clip(_ color: MarkColor) throws -> OpenFile {
       var clip = MarkedClip(color, tone: .init(440))
       clip.isNoise = true
+      clip.firstNumber = color == .red ? 0 : 60
       clip.tone?.room = (start: 0, seed: 7)
       clip.tone?.bitRate = 256_000
       return try clip.write()

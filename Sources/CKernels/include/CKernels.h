@@ -36,11 +36,6 @@ void ckernels_draw_rounded(const uint8_t *source, ptrdiff_t source_stride, uint8
 void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                     size_t width, size_t height, int portable);
 
-/// Halves a plane in both directions, for samples that lie on the left of two and stay there: each byte is the rounded mean of two
-/// rows with the weights 1, 2, 1 around its column. The target has `width` columns and `height` rows, the source twice as many.
-void ckernels_halve_left(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
-                         size_t width, size_t height);
-
 /// Reduces a plane by the factor `side`, at most 256. Each byte is the rounded mean of `side` x `side` bytes.
 ///
 /// Returns 0, or -1 if memory is exhausted.
@@ -53,6 +48,11 @@ int ckernels_mean(const uint8_t *source, ptrdiff_t source_stride, uint8_t *targe
 /// Returns 0, or -1 if memory is exhausted.
 int ckernels_two_thirds(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                         size_t width, size_t height, int portable);
+
+/// Halves a plane in both directions, for samples that lie on the left of two and stay there: each byte is the rounded mean of two
+/// rows with the weights 1, 2, 1 around its column. The target has `width` columns and `height` rows, the source twice as many.
+void ckernels_halve_left(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                         size_t width, size_t height);
 
 /// A 10-bit 4:2:0 image in 16-bit words, with strides in bytes.
 struct ckernels_planes10 {
