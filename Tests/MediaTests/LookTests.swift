@@ -25,7 +25,7 @@ struct LookTests {
       "with a varying frame rate",
       clip { clip in clip.times = clip.times.enumerated().filter { $0.offset % 7 != 3 }.map { $0.element } }, both, 31
     ),
-    ("that begins inside an open GOP", clip { $0.beginsWithOpenGOP = true }, both, 31),
+    ("that begins inside an open GOP", clip { $0.beginsWithOpenGOP = true }, stills, 31),
     ("of HEVC", clip { $0.codec = .hevc }, stills, 1),
     ("of HEVC with open GOPs", clip { ($0.codec, $0.isReordered) = (.hevc, true) }, stills, 1),
     ("of HEVC that begins inside an open GOP", clip { ($0.codec, $0.beginsWithOpenGOP) = (.hevc, true) }, stills, 31),
@@ -96,10 +96,10 @@ struct LookTests {
       let media = try #require(bytes.firstRange(of: Array("mdat".utf8))).upperBound
       let size = bytes[media - 8..<media - 4].reduce(0) { $0 << 8 | Int($1) } - 8
       let start = media + Int(Double(size) * part)
-      for offset in start..<start + 200 { bytes[offset] ^= 0x5A }
+      for offset in start..<start + 400 { bytes[offset] ^= 0x5A }
       return try TemporaryFile.make(bytes)
     }
-    for (part, isNeeded) in [(0.9, false), (0.01, true)] {
+    for (part, isNeeded) in [(0.9, false), (0.1, true)] {
       let front = try damaged(at: part)
       let run = try MomentRun(front: front, back: back)
       #expect(run.codes == [.corruptVideo])

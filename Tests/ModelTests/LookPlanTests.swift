@@ -100,7 +100,7 @@ struct LookAudienceTests {
     for text in [
       try JSON.text(Definitions.take5Post()), try JSON.text(#require(try Definitions.photo("photo-post"))),
     ] {
-      #expect(!text.contains("look"))
+      #expect(!text.contains("\"look\""))
       let again =
         text.contains("variants")
         ? try JSON.text(JSON.decode(PhotoDefinition.self, from: Array(text.utf8)))

@@ -113,7 +113,8 @@ struct LookTests {
         if seesPost {
           #expect(
             single.json["status"].text == "processing" && single.json["assets"].names == roles, "\(user ?? "key")")
-          let items = try await scene.get("/v1/posts?author=ada&status=processing", as: user).json["items"].elements
+          let list = "/v1/posts?author=ada&status=processing&visibility=\(visibility.rawValue)"
+          let items = try await scene.get(list, as: user).json["items"].elements
           #expect(items.map { $0["assets"].names } == [roles])
         }
         let days = try await scene.get(calendar, as: user).json["days"].elements
@@ -177,7 +178,9 @@ struct LookTests {
         try await scene.api.pool.run { session in _ = try session.execute(change) }
         #expect(try await scene.get(scene.path, as: "bob").status == 404)
         #expect(try await scene.api.get(url).status == 404)
-        #expect(try await scene.get("/v1/media/\(id)", as: "bob").status == 404)
+        // What is public is served to all clients in the same way, also to one who is blocked.
+        let isPublic = change.text.contains("block")
+        #expect(try await scene.get("/v1/media/\(id)", as: "bob").status == (isPublic ? 200 : 404))
         #expect(try await scene.get(scene.path, as: "ada").json["assets"].names.count == 2)
       }
     }
@@ -256,7 +259,8 @@ struct LookTests {
       #expect(submitted.status == 200 && submitted.headers["preference-applied"] == "wait=50; for=look")
       #expect(submitted.json["status"].text == "processing" && submitted.json["assets"].names.count == 2)
       let path = try #require(submitted.headers["location"])
-      #expect(submitted.headers["etag"] == (try await api.get(path)).headers["etag"])
+      let version = try #require(submitted.headers["etag"]).dropLast()
+      #expect(try await api.get(path).headers["etag"]?.hasPrefix(version) == true)
       // It has one already.
       #expect(try await api.get("\(path)?wait=50&for=look").json["assets"].names.count == 2)
 
