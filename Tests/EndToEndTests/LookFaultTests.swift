@@ -25,7 +25,7 @@ struct LookFaultTests {
     let next = try await service.worker()
     try await until { try await service.post(post).status == .ready }
     try await until { try await service.count("SELECT count(*) FROM job") == 0 }
-    #expect(try await service.post(post).assets.count == 8)
+    #expect(try await service.post(post).assets.count == 9)
     #expect(try await count(.postPreviewed, service) <= 1)
     #expect(try await count(.postReady, service) == 1)
     await next.send(signal: SIGTERM)

@@ -110,7 +110,7 @@ struct LookTests {
       #expect(Set(seen.assets.keys) == [.clipFront, .clipBack, .image, .thumbnailFront, .thumbnailBack])
       #expect(try await fixture.attempt(FakeMedia()) == .healthy)
       let ready = try await fixture.post(post)
-      #expect(ready.status == .ready && ready.assets.count == 8)
+      #expect(ready.status == .ready && ready.assets.count == 9)
       for (role, asset) in seen.assets { #expect(ready.assets[role]?.sha256 == asset.sha256) }
     }
   }
