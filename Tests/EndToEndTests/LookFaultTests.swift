@@ -11,8 +11,8 @@ struct LookFaultTests {
   @Test(
     "a worker that is killed between the first look and the outputs leaves neither half a set nor a second one",
     arguments: [
-      "store.show_look.before", "store.show_look.after", "store.publish.before", "store.publish.after", "blob.link.after",
-      "store.composition.after",
+      "store.show_look.before", "store.show_look.after", "store.publish.before", "store.publish.after",
+      "blob.link.after", "store.composition.after",
     ])
   func killed(failpoint: String) async throws {
     let service = try await Service(workers: 0)

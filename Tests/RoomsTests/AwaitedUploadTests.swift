@@ -32,7 +32,9 @@ struct AwaitedUploadTests {
   }
 
   private static func jobs(_ api: RunningAPI) async throws -> Int {
-    try await api.pool.run { try $0.execute("SELECT count(*) AS jobs FROM job WHERE kind <> 'look'").single().get("jobs") }
+    try await api.pool.run { session in
+      try session.execute("SELECT count(*) FROM job WHERE kind <> 'look'").single().get(0)
+    }
   }
 
   /// Reads a post until it has what the test waits for.
