@@ -76,7 +76,7 @@ struct LookAudienceTests {
       #expect(try JSON.decode(Definition.self, from: JSON.encode(clips)).look == audience)
       #expect(try JSON.decode(PhotoDefinition.self, from: JSON.encode(photos)).look == audience)
     }
-    #expect(LookAudience.allCases.map(\.rawValue) == ["author", "viewers", "nobody"])
+    #expect(LookAudience.allCases.map(\.rawValue) == ["author", "viewers", "none"])
   }
 
   @Test("another word is answered by the known ones")
@@ -91,7 +91,7 @@ struct LookAudienceTests {
         return JSON.reason(error)
       }
     }
-    let expected = "look: 'friends' is not one of author, viewers, nobody"
+    let expected = "look: 'friends' is not one of author, viewers, none"
     #expect(reason(Definition.self, clips) == expected && reason(PhotoDefinition.self, photos) == expected)
   }
 

@@ -157,7 +157,7 @@ struct LookTests {
   @Test("a look is not made for a definition that wants none, of suspect media, or of a post that is gone")
   func without() async throws {
     try await StoreFixture.with { fixture in
-      try await fixture.submit("a", "b") { $0.look = .nobody }
+      try await fixture.submit("a", "b") { $0.look = .notMade }
       #expect(try await fixture.count("job WHERE kind = 'look'") == 0)
       _ = try await fixture.claim()
       try await fixture.submit("c", "d")

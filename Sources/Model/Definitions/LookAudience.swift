@@ -5,7 +5,7 @@ package enum LookAudience: String, NamedCases, Sendable {
   /// Everybody who sees the post.
   case viewers
   /// No first look is made.
-  case nobody
+  case notMade = "none"
 
   /// That of a definition that does not say it.
   package static let standard = author

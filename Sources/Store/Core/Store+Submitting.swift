@@ -49,7 +49,7 @@ extension Store {
     post: PublicID, as job: PublicID, by author: String, _ definition: StoredDefinition, request: JobRequest?,
     _ session: Session
   ) throws {
-    if definition.look != .nobody {
+    if definition.look != .notMade {
       try enqueue(LookJob(post: post), as: .now(), by: author, definition, request: request, session)
     }
     try enqueue(PostJob(post: post), as: job, by: author, definition, request: request, session)
