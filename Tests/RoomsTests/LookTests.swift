@@ -279,7 +279,7 @@ struct LookTests {
     }
   }
 
-  @Test("a client that never sees a look waits for the end, as without one", arguments: [LookAudience.notMade, .author])
+  @Test("a client that sees no look waits for the end", arguments: [LookAudience.notMade, .author])
   func unseen(look: LookAudience) async throws {
     try await Self.with(look) { scene in
       async let waiting = scene.get("\(scene.path)?wait=50&for=look", as: look == .author ? "bob" : "ada")
