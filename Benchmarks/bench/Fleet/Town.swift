@@ -106,6 +106,10 @@ final class Town: Sendable {
       if !due.isEmpty { try JobQueue.giveHeadStarts(to: due, session) }
       opened.removeFirst(due.count)
     }
+    for (due, job) in opened where !isOver.isCancelled {
+      due.wait()
+      try JobQueue.giveHeadStarts(to: [job], session)
+    }
   }
 
   private func isOpened(_ number: Int) -> Bool { number % size.opened == 0 }
