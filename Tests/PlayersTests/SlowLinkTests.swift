@@ -30,14 +30,14 @@ struct SlowLinkTests {
       "noise", front: { try clip(.red) }, back: { try clip(.blue) }, definition: try Definitions.take5Post())
   }
 
-  @Test("Chromium plays the small rendition from its first byte without a stall, and stalls in a larger one of noise")
+  @Test("Chromium plays the small rendition from its first byte without a stall, and stalls in the large composition")
   func small() async throws {
     let submissions = try [#require(try Submission.samples().first), Self.noise()]
     let outputs = try await inPairs(submissions) { submission in
       try await onThread("make") { try submission.outputs() }
     }.flatMap(\.self)
     let small = outputs.filter { $0.name.hasSuffix(" composed.small") }
-    let large = outputs.filter { $0.name == "noise composed" }
+    let large = outputs.filter { $0.name == "samples composed" }
     #expect(small.count == 2 && large.count == 1)
     let played = try await SlowPlayback(small + large, bitsPerSecond: Self.rate).run()
     try #require(played.count == 3, "\(played)")
