@@ -27,10 +27,6 @@ EAGER = 10
 RETRY = 0.1
 
 
-class RushReport(Report):
-    BEGIN, END = (text.replace("bench-http", "bench-rush") for text in (Report.BEGIN, Report.END))
-
-
 class Town:
     """A service that may be killed and started again at the same address, and what its clients have seen."""
 
@@ -240,7 +236,7 @@ def main():
     parser.add_argument("--write", metavar="FILE", help="replace the tables of this document")
     options = parser.parse_args()
     clips = {name: max(pathlib.Path(options.clips).resolve().glob(f"{name}-[0-9].mp4")) for name in ("front", "back")}
-    report, folder = RushReport(1), pathlib.Path(options.folder).resolve()
+    report, folder = Report(1, "bench-rush"), pathlib.Path(options.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(tempfile.mkdtemp(prefix="rush-", dir=folder))
     # PostgreSQL runs as another user, which must be able to enter the folder.

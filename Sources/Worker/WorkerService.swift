@@ -136,9 +136,9 @@ package final class WorkerService: Sendable {
 package struct WorkerConfiguration: Sendable {
   /// The number of jobs at a time; one for each core has the highest throughput. With 0 only outputs are made again.
   package var slots = 1
-  /// The number of first looks at a time. They are short: by default one for eight jobs.
+  /// The number of first looks at a time. They are short: by default one for four jobs.
   package var lookSlots: Int {
-    get { chosenLookSlots ?? (slots + 7) / 8 }
+    get { chosenLookSlots ?? (slots + 3) / 4 }
     set { chosenLookSlots = newValue }
   }
   private var chosenLookSlots: Int?

@@ -142,7 +142,7 @@ struct LookTests {
       let media = FakeMedia { () async throws(MediaFailure) in
         await #expect(throws: Never.self) { try await fixture.attempt(FakeMedia()) }
       }
-      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .healthy)
+      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
       let ready = try await fixture.post(post)
       #expect(ready.status == .ready && ready.photos.first?.count == 4)
       #expect(try await fixture.events() == ["post_ready"])
@@ -187,7 +187,6 @@ extension Ending {
   fileprivate var healthOfLook: ServiceHealth {
     switch self {
     case .rejected: .unknown
-    case .interrupted: .outage(Outage(MediaFailure(.interrupted, "SIGKILL").description))
     default: health
     }
   }

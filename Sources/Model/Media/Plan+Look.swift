@@ -7,6 +7,7 @@ extension Plan {
     look.isLook = true
     look.moment = nil
     look.compositions = []
+    look.rendition = nil
     look.clips.removeAll { $0.mode != .remux }
     look.stills.removeAll { $0.input == nil }
     look.preview = nil

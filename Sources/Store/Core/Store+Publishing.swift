@@ -36,7 +36,9 @@ extension Store {
       }, session)
   }
 
-  /// Shows the first look of a post until its outputs are complete; does nothing if they are already.
+  /// Shows the first look of a post until its outputs are complete.
+  ///
+  /// - Throws: `StoreError.noSubject` if they are complete already.
   private func show(
     _ outputs: [NewAsset], _ look: Work.Look, of work: Work, recipe: SHA256Digest, job: PublicID, _ session: Session
   ) throws {
@@ -44,7 +46,7 @@ extension Store {
     let set = try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job, session)
     let shown = try session.execute(
       Self.statements["show_look"], .text(work.subject.id.description), .integer(set), .text(look.audience.rawValue))
-    guard let row = shown.first else { return try Assets.dropSet(set, session) }
+    guard let row = shown.first else { throw StoreError.noSubject(work.subject) }
     try Self.notify(row.get("author"), of: .postPreviewed, by: nil, post: work.subject.id, session)
   }
 

@@ -78,7 +78,6 @@ extension AttemptEnding {
     case .rejected(_, let verdict):
       .withoutLook(work, verdict.reasons.map(\.code.rawValue).joined(separator: ", "))
     case .broken(_, let crash): .withoutLook(work, crash.description)
-    case .interrupted(_, let failure): .unable(Outage(failure.description))
     case .damaged(let error, _): .withoutLook(work, error.description)
     case .failed(let error): .withoutLook(work, error)
     case .unchanged: .withoutLook(work, "no output can be made without composing and encoding")

@@ -135,7 +135,8 @@ struct AttemptRecord: Sendable {
     case .broken(let work, let crash):
       return try count(crash, of: work, session)
     case .interrupted(let work, let failure):
-      try Quarantine.markSuspect(work, error: failure.detail, session)
+      // The media are not suspect if a first look was interrupted, which decodes little of them.
+      if work.look == nil { try Quarantine.markSuspect(work, error: failure.detail, session) }
       return try postpone("an attempt was interrupted", failure.description, session)
     case .unable(let outage):
       return try postpone("an attempt was not possible", outage.description, session)
