@@ -142,7 +142,7 @@ struct LookTests {
       let media = FakeMedia { () async throws(MediaFailure) in
         await #expect(throws: Never.self) { try await fixture.attempt(FakeMedia()) }
       }
-      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
+      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .healthy)
       let ready = try await fixture.post(post)
       #expect(ready.status == .ready && ready.photos.first?.count == 4)
       #expect(try await fixture.events() == ["post_ready"])

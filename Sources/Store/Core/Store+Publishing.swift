@@ -15,15 +15,18 @@ extension Store {
   /// - Parameters:
   ///   - recipe: the recipe of the outputs.
   ///   - seconds: the duration of the attempt.
+  /// - Returns: whether readers see the outputs; false for a first look that came after them.
+  @discardableResult
   package func publish(
     _ outputs: [NewAsset], of work: Work, recipe: SHA256Digest, job: ClaimedJob, verdict: Verdict, seconds: Double,
     _ session: Session
-  ) throws {
+  ) throws -> Bool {
     // The fence comes first: it throws unless the worker holds the lease.
     try JobQueue.complete(job, .accepted, result: try JSON.encode(verdict), session)
     if work.reprocessing != nil {
-      return try Reprocessing.replace(
+      try Reprocessing.replace(
         outputs, of: work, recipe: recipe, job: job.publicID, verdict: verdict, seconds: seconds, self, session)
+      return true
     }
     if let look = work.look { return try show(outputs, look, of: work, recipe: recipe, job: job.publicID, session) }
     try publishFirst(
@@ -34,20 +37,23 @@ extension Store {
         try setOffset(of: work, verdict, session)
         return set
       }, session)
+    return true
   }
 
-  /// Shows the first look of a post until its outputs are complete.
-  ///
-  /// - Throws: `StoreError.noSubject` if they are complete already.
+  /// Shows the first look of a post until its outputs are complete; false if they are already.
   private func show(
     _ outputs: [NewAsset], _ look: Work.Look, of work: Work, recipe: SHA256Digest, job: PublicID, _ session: Session
-  ) throws {
+  ) throws -> Bool {
     // The blobs before the post, as in a publication of the outputs, which have some of them in common.
     let set = try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job, session)
     let shown = try session.execute(
       Self.statements["show_look"], .text(work.subject.id.description), .integer(set), .text(look.audience.rawValue))
-    guard let row = shown.first else { throw StoreError.noSubject(work.subject) }
+    guard let row = shown.first else {
+      try Assets.dropSet(set, session)
+      return false
+    }
     try Self.notify(row.get("author"), of: .postPreviewed, by: nil, post: work.subject.id, session)
+    return true
   }
 
   /// Stores by how much the clips of a moment are apart; nil if that is not known, or not any more.

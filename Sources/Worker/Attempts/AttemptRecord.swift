@@ -124,12 +124,15 @@ struct AttemptRecord: Sendable {
   private func write(_ ending: AttemptEnding, _ session: Session) throws -> Note {
     switch ending {
     case .accepted(let work, let verdict, let outputs, let recipe):
-      try store.publish(
+      let isShown = try store.publish(
         outputs, of: work, recipe: recipe, job: job, verdict: verdict, seconds: start.duration(to: .now) / .seconds(1),
         session)
+      let message =
+        work.look == nil
+        ? "\(work.subject.kind) published" : isShown ? "first look published" : "the outputs came before the first look"
       return Note(
-        message: work.look == nil ? "\(work.subject.kind) published" : "first look published", subject: work.subject,
-        outcome: "accepted", isReady: work.reprocessing == nil, related: work.look?.composition)
+        message: message, subject: work.subject, outcome: "accepted", isReady: isShown && work.reprocessing == nil,
+        related: work.look?.composition)
     case .rejected(let work, let verdict):
       return try reject(work, verdict, session)
     case .broken(let work, let crash):
