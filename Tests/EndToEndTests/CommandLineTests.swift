@@ -28,8 +28,8 @@ struct CommandLineTests {
       let composed = try await Take5Command.run(["compose", front, back, "-o", output, "--outputs", outputs, "--json"])
       #expect(composed.status == 0, "\(composed.errors)")
       let names = [
-        "clip.back.mp4", "clip.front.mp4", "image.jpg", "poster.jpg", "preview.webp", "thumbnail.back.jpg",
-        "thumbnail.front.jpg",
+        "clip.back.mp4", "clip.front.mp4", "composed.small.mp4", "image.jpg", "poster.jpg", "preview.webp",
+        "thumbnail.back.jpg", "thumbnail.front.jpg",
       ]
       #expect(try Folders.files(below: outputs).sorted() == names.map { "\(outputs)/\($0)" })
       contents.append(

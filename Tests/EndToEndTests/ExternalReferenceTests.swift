@@ -138,7 +138,8 @@ struct ExternalReferenceTests {
     #expect(valid["status"]?.text == "ready")
     let process = try #require(await service.process.process)
     let servers = RunningTake5.children(of: process, named: "take5-media")
-    #expect(servers.count == 1)
+    // That of the outputs, and that of first looks.
+    #expect(servers.count == 2)
     let (serviceFolder, mediaFolder) = (try TemporaryFolder(), try TemporaryFolder())
     let serviceTrace = try await SystemCallTrace.attach(to: [process], in: serviceFolder.path)
     let mediaTrace = try await SystemCallTrace.attach(to: servers, in: mediaFolder.path)

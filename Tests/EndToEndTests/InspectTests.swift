@@ -136,7 +136,7 @@ struct InspectTests {
       #expect(run.status == 0)
     }
     let names = try Folders.files(below: "\(folder)/plain").map { String($0.split(separator: "/").last ?? "") }
-    #expect(names.count == 9)
+    #expect(names.count == 10)
     for name in names {
       let plain = try Descriptor(reading: "\(folder)/plain/\(name)").contents()
       for other in ["portable", "latency"] {

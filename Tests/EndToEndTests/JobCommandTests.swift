@@ -50,7 +50,7 @@ struct JobCommandTests {
     _ = try await service.count(
       """
       WITH gone AS (
-        DELETE FROM job RETURNING id, public_id, queue, kind, priority, max_attempts, deadline_seconds, author,
+        DELETE FROM job WHERE kind = 'post' RETURNING id, public_id, queue, kind, priority, max_attempts, deadline_seconds, author,
           definition, request, created_at, arguments),
       dead AS (
         INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds,
@@ -86,9 +86,10 @@ struct JobCommandTests {
       // The next heartbeat has them.
       let stats = try await Take5Command.run(["jobs", "stats", "--json"] + access)
       let value = try JSONDecoder().decode(API.Value.self, from: Data(stats.output.utf8))
-      figures = value["workers"]?.items.first { $0["process"]?.number == Int(process) }?["last_hour"]?[0]
+      figures = value["workers"]?.items.first { $0["process"]?.number == Int(process) }?["last_hour"]?.items
+        .first { $0["kind"]?.text == "post" }
     }
-    #expect(figures?["kind"]?.text == "post" && figures?["completed"]?.number == 1, "\(String(describing: figures))")
+    #expect(figures?["completed"]?.number == 1, "\(String(describing: figures))")
     #expect(figures?["failed"]?.number == 0 && figures?["p95_seconds"] == figures?["p50_seconds"])
     let text = try await Take5Command.run(["jobs", "stats"] + access).output
     #expect(text.contains("LAST HOUR OF WORKER"), "\(text)")

@@ -171,8 +171,8 @@ struct StoreCommandTests {
     _ = try await service.texts(
       """
       WITH old AS (
-        SELECT asset.id, blob FROM asset JOIN post USING (asset_set_id)
-        WHERE post.public_id = '\(moment)' AND role = 'clip.front'),
+        SELECT asset.id FROM asset
+        WHERE blob = (SELECT blob FROM asset JOIN post USING (asset_set_id) WHERE post.public_id = '\(moment)' AND role = 'clip.front')),
       stored AS (INSERT INTO blob (hash, bytes) VALUES ('\\x\(hash)', \(bytes.count)) RETURNING hash),
       made AS (UPDATE asset SET blob = stored.hash FROM old, stored WHERE asset.id = old.id RETURNING asset_set_id)
       UPDATE asset_set SET recipe = sha256('before') FROM made WHERE asset_set.id = made.asset_set_id

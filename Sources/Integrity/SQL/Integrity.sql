@@ -200,13 +200,20 @@ WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page ORDER BY hash DESC LIMIT 1
 
 -- name: count_removable_blobs
--- The number and the size of the blobs of a page that only removable sets refer to, or none.
+-- The number and the size of the blobs of a page that only removable sets refer to, or none. A set goes with the one that took its place.
 SELECT count(*) AS blobs, least(coalesce(sum(bytes), 0), 9223372036854775807)::bigint AS bytes
 FROM (SELECT hash, bytes FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (
   SELECT FROM asset JOIN asset_set ON asset_set.id = asset.asset_set_id
   WHERE asset.blob = page.hash AND (
-    asset_set.is_kept OR asset_set.retired_at >= statement_timestamp() - make_interval(secs => $3::float8)
+    asset_set.is_kept OR asset_set.retired_at >= statement_timestamp() - make_interval(secs => $3::float8) AND NOT EXISTS (
+      WITH RECURSIVE successors (id) AS (
+        SELECT asset_set.replaced_by
+        UNION SELECT next.replaced_by FROM asset_set AS next JOIN successors ON next.id = successors.id)
+      SELECT FROM successors JOIN asset_set AS last ON last.id = successors.id
+      WHERE last.retired_at IS NULL AND NOT last.is_kept
+        AND NOT EXISTS (SELECT FROM post WHERE post.asset_set_id = last.id)
+        AND NOT EXISTS (SELECT FROM image WHERE image.asset_set_id = last.id))
     OR EXISTS (SELECT FROM post WHERE post.asset_set_id = asset_set.id)
     OR EXISTS (SELECT FROM post WHERE post.source_set_id = asset_set.id)
     OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
