@@ -270,12 +270,12 @@ struct LookTests {
       let (shown, outputs) = (try fixture.looks("x"), try fixture.outputs("x"))
       try await fixture.store.publish(contentOf: shown + outputs, fixture.pool)
       let store = fixture.store
-      let show = { @Sendable (session: Session) throws in
+      let show = { @Sendable (session: Session) throws -> Void in
         try store.publish(
           shown, of: look.work, recipe: SHA256.digest(of: [9]), job: look.job, verdict: StoreFixture.accepted,
           seconds: 1, session)
       }
-      let end = { @Sendable (session: Session) throws in
+      let end = { @Sendable (session: Session) throws -> Void in
         guard isPublished else {
           return try store.reject(claim.work, job: claim.job, verdict: Self.refused, session)
         }
