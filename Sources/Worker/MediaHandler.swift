@@ -14,7 +14,8 @@ struct MediaHandler: JobHandler {
   let free: FreeSlots
   /// The number of slots that jobs of this handler can use in parallel.
   let slots: Int
-  let isolation = Isolation()
+  /// Of all jobs whose loss counts against media that run alone.
+  var isolation = Isolation()
   let pool: Pool
   let store: Store
   let blobs: any BlobStore

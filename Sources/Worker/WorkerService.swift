@@ -47,7 +47,8 @@ package final class WorkerService: Sendable {
       free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs,
       damages: recorder)
     let looks = MediaHandler(
-      free: FreeSlots(lookSlots), slots: lookSlots.count, pool: pool, store: store, blobs: blobs, damages: recorder)
+      free: FreeSlots(lookSlots), slots: lookSlots.count, isolation: foreground.isolation, pool: pool, store: store,
+      blobs: blobs, damages: recorder)
     // `slots: 1` limits each background job to one core, so that it does not slow down other jobs.
     let background = MediaHandler(
       free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs,

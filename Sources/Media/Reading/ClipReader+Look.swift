@@ -8,6 +8,7 @@ extension ClipReader {
     for still in stills.sorted(by: { $0.writer.plan.at < $1.writer.plan.at }) {
       if let refresh = expected?.refresh(before: still.writer.plan.at) { try skip(to: refresh) }
       while !still.isFinished, try advance() {}
+      guard still.isFinished else { throw source.refusal(.corruptVideo, "the frame of a still cannot be decoded") }
     }
     try passRest()
   }

@@ -183,6 +183,7 @@ final class FrameDecoder: FrameSource {
       try send()
       return
     }
+    throw damaged("a frame at which decoding can begin is missing", at: refresh)
   }
 
   func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {

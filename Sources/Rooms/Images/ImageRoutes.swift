@@ -55,7 +55,10 @@ struct ImageRoutes: RouteRoom {
       request, { ImageResponse($0, urls, for: viewer) }, reader,
       after: { try await submissions.wait(wait, for: .image(id), request) }, else: Self.notFound(.image, id)
     ) {
-      try Images.find(id, for: $0, $1)
+      let image = try Images.find(id, for: $0, $1)
+      // Who opens an image waits for it.
+      if image?.status == .processing { submissions.changes.jobs.headStarts.ask(for: image?.job) }
+      return image
     }
   }
 

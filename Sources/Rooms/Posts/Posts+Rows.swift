@@ -17,8 +17,10 @@ extension Posts {
 
   /// Whether the viewer sees the current set of the post: the fragment `shows_media`.
   private static func shows(_ row: Row, _ viewer: Viewer) throws -> Bool {
-    try row.get("look", as: String?.self) != LookAudience.author.rawValue
-      || viewer.owns(row.get("author", as: String.self))
+    guard let look = try row.get("look", as: String?.self), try !viewer.owns(row.get("author", as: String.self)) else {
+      return true
+    }
+    return look == LookAudience.viewers.rawValue && viewer != .stranger
   }
 
   private static func post(_ row: Row, _ all: [Asset], _ jobs: [PublicID: JobSummary]) throws -> Post {

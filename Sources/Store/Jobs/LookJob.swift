@@ -8,6 +8,10 @@ package struct LookJob: MediaJob, Encodable {
   /// The queue of first looks: none waits for a composition.
   package static let queue = "looks"
 
+  static let deadlineSeconds = 10
+  // Other authors come between two of one author, also if these are slow.
+  package static let turn = 10.0
+
   let post: PublicID
 
   /// The fragment `look_key`: the deletion of the post finds the job by it.

@@ -17,8 +17,9 @@
       WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend') IS NOT NULL))
 
 -- fragment: shows_media(post, viewer)
--- Whether a viewer who sees a post sees its current set: a first look may be for the author alone.
-({post}.look IS DISTINCT FROM 'author' OR {viewer}::text IS NULL OR {post}.author = {viewer}::text)
+-- Whether a viewer who sees a post sees its current set: a first look may be for the author alone. A client without a credential sees
+-- none: what it gets may be kept in shared caches for longer than the look is there.
+({post}.look IS NULL OR {viewer}::text IS NULL OR {post}.author = {viewer}::text OR {post}.look = 'viewers' AND {viewer}::text <> '')
 
 -- fragment: look_key(post)
 -- The unique key of the job that makes the first look of a post.

@@ -1,12 +1,17 @@
 -- The first look of a post: a set of what can be shown of its media before its outputs are complete.
 
 -- Who sees the current set of a post that is being processed, which is a first look; NULL: the set is no first look.
-ALTER TABLE post ADD COLUMN look text CHECK (look IN ('author', 'viewers'));
+ALTER TABLE post ADD COLUMN look text;
+-- Every row has NULL: none is read to see that.
+ALTER TABLE post ADD CONSTRAINT post_look_check CHECK (look IN ('author', 'viewers')) NOT VALID;
 
 -- A first look ends when the post is no longer being processed, whoever writes that: it gives way to the outputs, or goes with the media
--- that were refused.
+-- that were refused. An older program takes it for the outputs of a post whose job was lost, or for its photos: that fails.
 CREATE FUNCTION post_look_ends() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF NEW.status = 'processing' OR NEW.status = 'ready' AND NEW.asset_set_id = OLD.asset_set_id THEN
+    RAISE EXCEPTION 'the media of a post that is processed are its first look' USING ERRCODE = 'object_not_in_prerequisite_state';
+  END IF;
   NEW.look := NULL;
   IF NEW.asset_set_id = OLD.asset_set_id THEN NEW.asset_set_id := NULL; END IF;
   RETURN NEW;

@@ -79,9 +79,11 @@ package struct Work: Sendable {
     return true
   }
 
-  /// The deadline of one attempt; longer for reprocessing, which runs in the background.
+  /// The deadline of one attempt; longer for reprocessing, which runs in the background, and short for a first look, which others wait
+  /// behind.
   package func deadline(_ seconds: Int) -> Duration {
-    .seconds(reprocessing == nil ? seconds : max(seconds, ReprocessJob.deadlineSeconds))
+    if look != nil { return .seconds(min(seconds, LookJob.deadlineSeconds)) }
+    return .seconds(reprocessing == nil ? seconds : max(seconds, ReprocessJob.deadlineSeconds))
   }
 
   /// Who sees the first look, as the definition says it.

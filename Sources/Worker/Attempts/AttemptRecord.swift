@@ -167,7 +167,9 @@ struct AttemptRecord: Sendable {
       return Note(message: "outputs are up to date", subject: work.subject, outcome: "skipped")
     case .withoutLook(let work, let reason):
       try JobQueue.complete(job, .cancelled, result: nil, session)
-      return Note(message: "no first look", error: reason, subject: work.subject, outcome: "cancelled")
+      return Note(
+        message: "no first look", error: reason, subject: work.subject, outcome: "cancelled",
+        related: work.look?.composition)
     case .superseded(let ending):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try Reprocessing.end(itemOf: job.publicID, ending, session)
