@@ -81,20 +81,25 @@ GROUP BY run.id ORDER BY run.id
 -- name: reprocess_attempts
 SELECT coalesce(sum(attempt), 0) AS attempts, coalesce(sum(lost), 0) AS lost FROM job_done WHERE kind = 'reprocess'
 
+-- fragment: is_look(set)
+-- Whether a set is, or was, a first look.
+({set}.job IN (SELECT public_id FROM job_done WHERE kind = 'look'))
+
 -- name: histories
--- All posts and images, with the version of their definition and the number of replaced sets.
+-- All posts and images, with the version of their definition and the number of replaced sets, first looks apart.
 WITH RECURSIVE subject AS (
   SELECT public_id, status, asset_set_id FROM post UNION ALL SELECT public_id, status, asset_set_id FROM image),
 history AS (
   SELECT public_id, asset_set_id AS set_id FROM subject
   UNION ALL
-  SELECT history.public_id, older.id FROM history JOIN asset_set AS older ON older.replaced_by = history.set_id)
+  SELECT history.public_id, older.id FROM history JOIN asset_set AS older
+    ON older.replaced_by = history.set_id AND {is_look(older)} IS NOT TRUE)
 SELECT subject.public_id, subject.status, definition.version, asset_set.retired_at IS NULL AS is_current,
   (SELECT count(*) - 1 FROM history WHERE history.public_id = subject.public_id) AS replaced
 FROM subject JOIN asset_set ON asset_set.id = subject.asset_set_id JOIN definition ON definition.hash = asset_set.definition
 
 -- name: sets
--- The numbers of asset sets and of orphans among them.
+-- The numbers of asset sets, first looks apart, and of orphans among all.
 WITH RECURSIVE subject AS (
   SELECT asset_set_id, source_set_id FROM post UNION ALL SELECT asset_set_id, source_set_id FROM image),
 known AS (
@@ -103,11 +108,11 @@ known AS (
   SELECT source_set_id FROM subject
   UNION
   SELECT older.id FROM known JOIN asset_set AS older ON older.replaced_by = known.id)
-SELECT count(*) AS sets, count(*) FILTER (WHERE id NOT IN (SELECT id FROM known WHERE id IS NOT NULL)) AS orphans
+SELECT count(*) FILTER (WHERE {is_look(asset_set)} IS NOT TRUE) AS sets, count(*) FILTER (WHERE id NOT IN (SELECT id FROM known WHERE id IS NOT NULL)) AS orphans
 FROM asset_set
 
 -- name: differing_assets
--- The assets that differ although their sources and definitions are the same, or that have different recipes.
+-- The assets that differ although their sources and definitions are the same, or that have different recipes, as only those of first looks may.
 WITH RECURSIVE subject AS (
   SELECT asset_set_id, source_set_id FROM post UNION ALL SELECT asset_set_id, source_set_id FROM image),
 history AS (
@@ -122,7 +127,7 @@ FROM history JOIN asset_set ON asset_set.id = history.set_id
 JOIN source ON source.asset_set_id = history.source_set_id
 JOIN asset ON asset.asset_set_id = history.set_id
 GROUP BY source.sources, asset_set.definition, asset.role, asset.place
-HAVING count(DISTINCT asset.blob) > 1 OR count(DISTINCT asset_set.recipe) > 1
+HAVING count(DISTINCT asset.blob) > 1 OR count(DISTINCT asset_set.recipe) FILTER (WHERE {is_look(asset_set)} IS NOT TRUE) > 1
 
 -- name: orphan_blobs
 SELECT (SELECT count(*) FROM blob WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = blob.hash))
