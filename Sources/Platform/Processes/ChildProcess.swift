@@ -131,10 +131,10 @@ extension ChildProcess {
   }
 }
 
-/// The share of CPU time that a process gets beside others (sched(7)).
+/// The share of CPU time that a process gets where others want it too (sched(7)).
 package enum ProcessPriority: Int32, Sendable {
   case normal = 0
-  /// A tenth of what a normal process gets beside it.
+  /// A tenth of what a normal process gets at the same time.
   case low = 10
   /// Only time that no other process uses.
   case idle = 20

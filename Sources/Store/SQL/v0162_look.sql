@@ -5,8 +5,8 @@ ALTER TABLE post ADD COLUMN look text;
 -- Every row has NULL: none is read to see that.
 ALTER TABLE post ADD CONSTRAINT post_look_check CHECK (look IN ('author', 'viewers')) NOT VALID;
 
--- A first look ends when the post is no longer being processed, whoever writes that: it gives way to the outputs, or goes with the media
--- that were refused. An older program takes it for the outputs of a post whose job was lost, or for its photos: that fails.
+-- A first look ends when the post is no longer being processed, whichever statement writes that: it gives way to the outputs, or goes with
+-- the media that were refused. An older program takes it for the outputs of a post whose job was lost, or for its photos: that fails.
 CREATE FUNCTION post_look_ends() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.status = 'processing' OR NEW.status = 'ready' AND NEW.asset_set_id = OLD.asset_set_id THEN
