@@ -343,11 +343,11 @@ bench-service: programs ## measure the service against two of Python that call f
 	  $(if $(PRESET),--preset $(PRESET)) \
 	  $(if $(ROUNDS)$(MOMENTS),--rounds $(or $(ROUNDS),5) --moments $(or $(MOMENTS),24),--write docs/benchmarks/service.md)
 
-bench-rush: programs ## measure a rush of MOMENTS=300 in SECONDS=300 while the service is killed twice, a quarter of an hour
+bench-rush: programs ## measure a rush of MOMENTS=300 in as many seconds while the service is killed twice, a quarter of an hour
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --footage > /dev/null
-	Benchmarks/http/rush.py --take5 $(PROGRAMS)/take5 --moments $(or $(MOMENTS),300) --seconds $(or $(SECONDS),300) \
-		$(if $(MOMENTS)$(SECONDS),,--write docs/benchmarks/rush.md)
+	Benchmarks/http/rush.py --take5 $(PROGRAMS)/take5 --moments $(or $(MOMENTS),300) --seconds $(or $(MOMENTS),300) \
+		$(if $(MOMENTS),,--write docs/benchmarks/rush.md)
 
 lint: ## check the sources against the formatter's rules and the list of traps, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

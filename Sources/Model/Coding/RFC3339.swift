@@ -7,14 +7,18 @@ package import FoundationEssentials
 package enum RFC3339 {
   private static let secondsOfDay = 86_400
 
-  /// The years 1 to 9999, in milliseconds since 1970-01-01 UTC.
-  private static let range = -62_135_596_800_000.0...253_402_300_799_999.0
+  /// The years 1 to 9999, in microseconds since 1970-01-01 UTC, which is what PostgreSQL stores.
+  private static let range = -62_135_596_800_000_000.0...253_402_300_799_999_000.0
 
-  /// Writes a time in UTC with milliseconds; a time outside of the years 1 to 9999 is clamped.
+  /// Writes a time in UTC with the milliseconds that have passed; a time outside of the years 1 to 9999 is clamped.
+  ///
+  /// It is never later than the time itself: a client that asks for what has changed since then misses nothing.
   package static func text(of date: Date) -> String {
-    let milliseconds = Int(
-      Double.minimum(Double.maximum((date.timeIntervalSince1970 * 1000).rounded(), range.lowerBound), range.upperBound))
-    let (second, fraction) = CivilCalendar.floored(milliseconds, by: 1000)
+    let microseconds = Int(
+      Double.minimum(
+        Double.maximum((date.timeIntervalSince1970 * 1_000_000).rounded(), range.lowerBound), range.upperBound))
+    let (second, remainder) = CivilCalendar.floored(microseconds, by: 1_000_000)
+    let fraction = remainder / 1000
     let (day, time) = CivilCalendar.floored(second, by: secondsOfDay)
     let (year, month, dayOfMonth) = CivilCalendar.date(day)
     let texts = [
