@@ -93,6 +93,19 @@ class Town:
                     return self.looks.append(time.monotonic() - sent)
             time.sleep(RETRY)
 
+    def text(self):
+        """Submits a post of text; returns its path."""
+        return self.request(
+            "POST", "/v1/posts", {"Content-Type": "application/json"},
+            b'{"kind": "photo", "author": "ada", "caption": "The lake at dusk"}')[2]["location"]
+
+    def start_readers(self, path, stop):
+        """Starts the clients that read; returns their threads."""
+        readers = [threading.Thread(target=self.read, args=[number, path, stop]) for number in range(READERS)]
+        for thread in readers:
+            thread.start()
+        return readers
+
     def read(self, number, path, stop):
         """Reads a list and a post in turn at a fixed rate, but not while there is no service. A time begins when the request was due."""
         due, turn = time.monotonic() + number / READS_A_SECOND, 0
@@ -133,17 +146,22 @@ def saturated(ends, begin):
 
 
 def undisturbed(program, folder, moments, count):
-    """The compositions a minute of so many moments with a full queue and no other request."""
-    town = Town(program, folder)
+    """The compositions a minute of so many moments with a full queue, beside the same reads and no submission."""
+    town, stop = Town(program, folder), threading.Event()
     town.start(0)
     for number in range(count):
         town.film(moments, f"early-{number}", number, False)
+    text = town.text()
     town.stop()
     town.start(SLOTS)
+    readers = town.start_readers(text, stop)
     try:
         town.wait_for_end(600)
         return saturated(*ends(town))
     finally:
+        stop.set()
+        for thread in readers:
+            thread.join()
         town.stop()
         shutil.rmtree(folder / "data")
 
@@ -159,13 +177,8 @@ def rush(program, folder, moments, count, seconds):
     """Runs the rush; returns the town, when the arrivals began and ended, and the waits of each author in seconds."""
     town, stop = Town(program, folder), threading.Event()
     town.start(SLOTS)
-    text = town.request(
-        "POST", "/v1/posts", {"Content-Type": "application/json"},
-        b'{"kind": "photo", "author": "ada", "caption": "The lake at dusk"}')[2]["location"]
-    readers = [threading.Thread(target=town.read, args=[number, text, stop]) for number in range(READERS)]
+    readers = town.start_readers(town.text(), stop)
     begin, start, films = time.time(), time.monotonic(), []
-    for thread in readers:
-        thread.start()
     eager = range(count // 3, count // 3 + min(EAGER, count // 3))
     killer = threading.Thread(target=town.kill_at, args=[[start + seconds * part for part in (0.4, 0.75)]])
     killer.start()

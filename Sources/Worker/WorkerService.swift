@@ -137,9 +137,10 @@ package final class WorkerService: Sendable {
 package struct WorkerConfiguration: Sendable {
   /// The number of jobs at a time; one for each core has the highest throughput. With 0 only outputs are made again.
   package var slots = 1
-  /// The number of first looks at a time. They are short: by default one for four jobs.
+  /// The number of first looks at a time. They are short: by default one for four jobs, but two where there are two jobs, so that
+  /// the many looks of one author pass quickly.
   package var lookSlots: Int {
-    get { chosenLookSlots ?? (slots + 3) / 4 }
+    get { chosenLookSlots ?? max((slots + 3) / 4, min(slots, 2)) }
     set { chosenLookSlots = newValue }
   }
   private var chosenLookSlots: Int?
