@@ -3,8 +3,8 @@ import Queue
 
 /// Admits either several attempts at the same time or one isolated attempt, in the order of arrival.
 ///
-/// A job whose earlier attempt was interrupted or crashed runs isolated: then the cause of another crash is known, and
-/// no other job is affected.
+/// A job whose media broke a media process, or that was lost with its worker twice, runs isolated: then the cause of another
+/// crash is known, and no other job is affected.
 final class Isolation: Sendable {
   private struct Waiter {
     let number: Int

@@ -73,7 +73,8 @@ struct MediaHandler: JobHandler {
   private func attempt(
     _ held: HeldJob, _ work: Work, _ slot: any MediaRunner, isAlone: Bool, _ log: Logger
   ) async -> AttemptEnding {
-    let isIsolated = work.refusals.isEmpty && (work.isSuspect || held.job.lost > 0)
+    // A first loss is nearly always that of the machine: a machine that comes back composes and shows looks as before.
+    let isIsolated = work.refusals.isEmpty && (work.isSuspect || held.job.lost > 1)
     guard await isolation.enter(alone: isIsolated, within: Self.maxWait, by: clock) else { return .crowded }
     defer { isolation.leave() }
     if let stop = held.stopReason { return .stopped(stop) }

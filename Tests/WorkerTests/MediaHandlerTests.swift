@@ -46,8 +46,8 @@ struct MediaHandlerTests {
   }
 
   @Test(
-    "a job that was lost before, or whose inputs crashed before, runs isolated, and uses all cores",
-    arguments: [(0, false), (1, false), (0, true)])
+    "a job that was lost twice, or whose inputs crashed before, runs isolated, and uses all cores",
+    arguments: [(0, false), (1, false), (2, false), (0, true)])
   func isolated(lost: Int, crashed: Bool) async throws {
     try await WorkerFixture.with { fixture in
       _ = try await fixture.submitMoment()
@@ -55,7 +55,7 @@ struct MediaHandlerTests {
       try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = $1::int", .integer(lost)) }
       let media = FakeMedia()
       try await fixture.attempt(media, isAlone: false, slots: 2)
-      let isIsolated = lost > 0 || crashed
+      let isIsolated = lost > 1 || crashed
       #expect(media.requests.withLock { $0 } == ["probe", isIsolated ? "run latency" : "run throughput"])
     }
   }
