@@ -3,7 +3,7 @@
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
+            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev libqrencode-dev ca-certificates postgresql curl
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and what
 # pgbouncer and nginx are linked with.
 # These three are taken out of their packages, unless the system has them: installing them would start services.
@@ -72,6 +72,9 @@ CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 # What only 'make test-clients' needs beside Tests/clients/requirements.txt.
 TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 
+# What only 'make test-console' needs beside Tests/console/requirements.txt: the browsers, and what writes metadata into clips.
+TEST_CONSOLE_PACKAGES := python3-venv chromium firefox-esr ffmpeg
+
 # What only 'make test-push' needs beside Tests/push/requirements.txt: what delays system calls, and h2load, which it is measured against.
 TEST_PUSH_PACKAGES := python3-venv strace nghttp2-client
 
@@ -89,7 +92,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-console test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -238,6 +241,13 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 	@.build/upload-clients/bin/python Tests/clients/main.py $(TAKE5) $(NGINX)
 	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
 	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
+
+# ONLY runs the tests whose names contain a text, SCREENSHOTS names a folder for pictures.
+test-console: build ## drive the console with Chromium and Firefox, on a real service with real media, a quarter of an hour
+	@$(call install,$(TEST_CONSOLE_PACKAGES))
+	@[ -x .build/console/bin/pip ] || python3 -m venv .build/console
+	@.build/console/bin/pip install --quiet --requirement Tests/console/requirements.txt
+	@.build/console/bin/python Tests/console/main.py $(TAKE5) --only '$(ONLY)' $(if $(SCREENSHOTS),--screenshots '$(SCREENSHOTS)')
 
 # ONLY runs the tests whose names contain a text, and measures nothing.
 test-push: setup ## send notifications, also of a service, to providers that libraries of others check, and measure it against h2load, six minutes

@@ -91,6 +91,7 @@ let package = Package(
     .systemLibrary(name: "CCurl"),
     .systemLibrary(name: "CJOSE"),
     .systemLibrary(name: "CPush"),
+    .systemLibrary(name: "CQREncode"),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE"), .define("TAKE5_VERSION", to: version)]),
@@ -159,11 +160,13 @@ let package = Package(
       ["Blobs", "Crypto", "Integrity", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Telemetry"]),
     // The document is data of C: as an array in Swift it takes longer to compile than the rest of the API.
     .target(name: "COpenAPI", path: "Sources/OpenAPI", exclude: ["openapi.json"]),
+    // So are the files of the console, which a browser loads as they are.
+    .target(name: "CConsole", path: "Sources/Console", exclude: ["web"]),
     target(
       "Rooms",
       [
-        "Blobs", "CArchive", "COpenAPI", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia", "Model", "Platform",
-        "Postgres", "Push", "Queue", "Store", "Telemetry",
+        "Blobs", "CArchive", "CConsole", "COpenAPI", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia", "Model",
+        "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry",
       ],
       resources: [
         .embedInCode("Accounts/Accounts.sql"), .embedInCode("Collections/Collections.sql"),
@@ -186,15 +189,15 @@ let package = Package(
         .embedInCode("Window/v0153_window.sql"),
         .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0159_places.sql"),
         .embedInCode("People/v0160_order.sql"), .embedInCode("Including/v0161_lookups.sql"),
-        .embedInCode("Collections/v0157_sharing.sql"),
+        .embedInCode("Collections/v0157_sharing.sql"), .embedInCode("Operating/Operations.sql"),
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
       "take5",
       [
-        "Blobs", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
-        "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry",
-        "Worker",
+        "Blobs", "CQREncode", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer",
+        "Integrity", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store",
+        "Telemetry", "Worker",
       ], unoptimised),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
@@ -217,7 +220,7 @@ let package = Package(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
         "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "archive", "cjose", "argon2",
-        "nghttp2", "ssl", ":libcurl.so.4",
+        "nghttp2", "qrencode", "ssl", ":libcurl.so.4",
       ].map {
         .linkedLibrary($0)
       }),

@@ -54,6 +54,9 @@ package protocol BlobStore: Sendable {
   /// - Parameter fields: the header fields of the response.
   func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String?
 
+  /// The origin of such URLs (RFC 6454); nil if the store has none.
+  var urlOrigin: String? { get }
+
   /// The files that clients send in parts.
   func uploads() throws(BlobError) -> UploadFolder
 
@@ -93,6 +96,8 @@ extension BlobStore {
   package var isRemote: Bool { false }
 
   package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? { nil }
+
+  package var urlOrigin: String? { nil }
 
   package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try blob.synchronize() }
 

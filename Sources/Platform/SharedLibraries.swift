@@ -19,4 +19,7 @@ package enum SharedLibraries {
       _exit(127)
     }
   }
+
+  /// Opens a library that a program can do without; false if it is not installed.
+  package static func openIfInstalled(_ name: String) -> Bool { dlopen(name, RTLD_LAZY | RTLD_GLOBAL) != nil }
 }

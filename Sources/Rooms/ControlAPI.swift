@@ -63,9 +63,14 @@ package struct ControlAPI: KitHolder {
         CollectionRoutes(kit: kit, images: images),
         ModerationRoutes(kit: kit, events: events),
         ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
+        OperationsRoutes(kit: kit, reads: reads, space: space),
         WindowRoutes(kit: kit, option: configuration.windowSchedule),
       ] + Self.routes(kit)
-    rooms = described + [DocumentRoutes(kit: kit, others: described.flatMap(\.routes))]
+    rooms =
+      described + [
+        DocumentRoutes(kit: kit, others: described.flatMap(\.routes)),
+        ConsoleRoutes(kit: kit, mediaOrigin: configuration.redirectsMedia ? blobs.urlOrigin : nil),
+      ]
     metrics.measure {
       [
         MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(limit.count)),

@@ -8,7 +8,7 @@ extension [any Room.Type] {
   package static let all: Self = [
     People.self, Posts.self, Places.self, Collections.self, Images.self, Comments.self, Keys.self, Tokens.self,
     Accounts.self, Events.self, Webhooks.self, Devices.self, Moderation.self, Usage.self, Window.self, Exporting.self,
-    Inclusion.self,
+    Inclusion.self, Operations.self,
   ]
 
   /// A failpoint before and after each statement.
@@ -23,6 +23,7 @@ extension ControlAPI {
       TokenRoutes(kit: kit), SessionRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit),
       RatingRoutes(kit: kit),
       CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit), WebhookRoutes(kit: kit), DeviceRoutes(kit: kit),
+      ConsoleSessionRoutes(kit: kit), JobBatchRoutes(kit: kit), RunRoutes(kit: kit), QuarantineRoutes(kit: kit),
     ]
   }
 }

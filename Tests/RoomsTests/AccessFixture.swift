@@ -33,6 +33,10 @@ struct AccessFixture: Sendable {
   let delivery: String
   /// An upload of Ada's without bytes.
   let upload: PublicID
+  /// A reprocessing run without items.
+  let run: PublicID
+  /// The hash of quarantined media.
+  let quarantined: String
   /// An itinerary and a place of this fixture alone.
   let place: String
   /// The month of the post, such as `2026-11`.
@@ -120,6 +124,10 @@ struct AccessFixture: Sendable {
       try session.execute("UPDATE webhook_delivery SET state = 'delivered', next_at = NULL")
       let deliveries = try Webhooks.deliveries(to: webhook, nil, PageRequest(limit: 1), session)
       let delivery = try #require(deliveries?.items.first).id
+      let run = PublicID.now()
+      try session.execute(
+        "INSERT INTO reprocess_run (public_id, selection) VALUES ($1::uuid, '{}')", .text("\(run)"))
+      let quarantined = try Self.quarantine(SHA256.digest(of: Array("\(post)".utf8)), session)
       let month = try session.execute(
         "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",
         .text("\(post)")
@@ -130,7 +138,7 @@ struct AccessFixture: Sendable {
         report: report, moderationCase: moderationCase,
         reactionAsset: reactionAsset,
         placePhoto: placePhoto, job: job, token: token.id, webhook: webhook, delivery: delivery,
-        upload: upload.id, place: place, month: month)
+        upload: upload.id, run: run, quarantined: quarantined, place: place, month: month)
     }
   }
 
@@ -139,7 +147,7 @@ struct AccessFixture: Sendable {
     placeComments: [String: PublicID], collection: PublicID, collectionComment: PublicID, report: PublicID,
     moderationCase: PublicID, reactionAsset: PublicID,
     placePhoto: PublicID, job: PublicID, token: PublicID, webhook: PublicID, delivery: String,
-    upload: PublicID, place: String,
+    upload: PublicID, run: PublicID, quarantined: String, place: String,
     month: String
   ) {
     self.post = post
@@ -158,6 +166,8 @@ struct AccessFixture: Sendable {
     self.webhook = webhook
     self.delivery = delivery
     self.upload = upload
+    self.run = run
+    self.quarantined = quarantined
     self.place = place
     self.month = month
   }
@@ -210,6 +220,19 @@ struct AccessFixture: Sendable {
     return (image, asset)
   }
 
+  /// Quarantines media without files; returns their hash.
+  private static func quarantine(_ hash: SHA256Digest, _ session: Session) throws -> String {
+    try session.execute(
+      "INSERT INTO definition (hash, name, version, body) VALUES ($1, 'photo-post', 1, '{}') ON CONFLICT DO NOTHING",
+      .bytes(SHA256.digest(of: []).bytes))
+    try session.execute(
+      """
+      INSERT INTO media_crash (inputs, crashes, last_error, kind, code, definition, version, quarantined_at)
+      VALUES ($1, 2, 'SIGSEGV', 'photo', 'decoder_crashed', $2, '1', clock_timestamp())
+      """, .bytes(hash.bytes), .bytes(SHA256.digest(of: []).bytes))
+    return hash.hex
+  }
+
   private static let tus = [("Tus-Resumable", "1.0.0")]
 
   /// A request of a row: its path, its body and the type of the body.
@@ -237,6 +260,7 @@ struct AccessFixture: Sendable {
       case "reports": "\(report)"
       case "moderation": "\(moderationCase)"
       case "webhooks": "\(webhook)"
+      case "operations": "\(run)"
       default: "\(post)"
       }
     let comment =
@@ -248,7 +272,8 @@ struct AccessFixture: Sendable {
       .replacing("{place}", with: place).replacing("{image}", with: "\(image ?? post)")
       .replacing("{asset}", with: "\(row.note == "of the post" ? postAsset : reactionAsset)")
       .replacing("{token}", with: "\(token)").replacing("{session}", with: "\(token)").replacing(
-        "{delivery}", with: delivery)
+        "{delivery}", with: delivery
+      ).replacing("{hash}", with: quarantined)
     for (kind, target) in Self.relations(post: post, place: place) where path.contains("/\(kind.path)/") {
       path = path.replacing("{other}", with: target)
     }
@@ -290,6 +315,10 @@ struct AccessFixture: Sendable {
         path: path, type: "application/json", body: Array(#"{"name":"Tour"}"#.utf8), headers: [("If-Match", "*")])
     case "PUT /v1/collections/{id}/members/{user}": return .init(path, json: #"{"role":"editor"}"#)
     case "POST /v1/places", "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
+    case "POST /console/session": return .init(path, json: #"{"key":"t5_unknown"}"#)
+    case "POST /v1/operations/jobs": return .init(path, json: #"{"action":"retry","filter":{},"dry_run":true}"#)
+    case "POST /v1/operations/runs": return .init(path, json: #"{"dry_run":true}"#)
+    case "PATCH /v1/operations/runs/{id}": return .init(path, json: #"{"state":"paused"}"#)
     case "PUT /v1/window/schedule": return .init(path, json: #"{"schedule":"18:00-18:05 UTC"}"#)
     case "PUT /v1/users/{id}/devices/{token}": return .init(path, json: #"{"platform":"fcm"}"#)
     case "PATCH /v1/posts/{id}/comments/{comment}", "PATCH /v1/places/{id}/comments/{comment}",

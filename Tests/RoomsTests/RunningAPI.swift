@@ -34,6 +34,7 @@ struct RunningAPI: Sendable {
   let api: ControlAPI
   /// Another machine, with an empty folder.
   let otherMachine: ControlAPI
+  /// The operations, which are all routes but those of the console's files.
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
@@ -145,7 +146,7 @@ struct RunningAPI: Sendable {
             scrub: scrub, changes: changes, awaitingPosts: api.uploads.uploads.awaitingPosts,
             submissions: try #require(api.rooms.lazy.compactMap { $0 as? PostRoutes }.first).submissions,
             exports: try #require(api.rooms.lazy.compactMap { $0 as? ExportRoutes }.first).exports,
-            api: api, otherMachine: other, routes: api.router.routes))
+            api: api, otherMachine: other, routes: api.rooms.filter { !($0 is ConsoleRoutes) }.flatMap(\.routes)))
       }
       for task in tasks { task.cancel() }
       for task in tasks { await task.value }

@@ -9,6 +9,7 @@ struct ProgramTests {
   ]
   private static let service = [
     "libpq", "libcurl", "libmicrohttpd", "libnghttp2", "libssl", "libcrypto", "libcjose", "libargon2",
+    "libqrencode",
   ]
 
   @Test(
@@ -34,7 +35,7 @@ struct ProgramTests {
       path: Take5Binary.path, arguments: ["--help"], status: 0,
       libraries: [
         "libpq.so.5", "libcurl.so.4", "libnghttp2.so.14", "libssl.so.3", "libcrypto.so.3", "libcjose.so.0",
-        "libargon2.so.1", "libarchive.so.13",
+        "libargon2.so.1", "libarchive.so.13", "libqrencode.so.4",
       ]),
     // Without the socket of a parent it fails.
     Program(

@@ -1,8 +1,12 @@
 /// The origins whose web pages may read responses of the server (Fetch Standard, "HTTP-CORS protocol").
 ///
-/// The server has no cookies: a page of an allowed origin sends its own credential, as every client does, and gets nothing that
-/// the credential does not give. Without an origin, a browser lets pages of the server's own origin read, and no others.
+/// A page of an allowed origin sends its own credential, as every client does, and gets nothing that the credential does not give: a
+/// cookie counts only with a header field that no page of another origin may send. Without an origin, a browser lets pages of the
+/// server's own origin read, and no others.
 package struct AllowedOrigins: Sendable, Hashable {
+  /// The header field that only pages of the server's own origin may send.
+  package static let ownField = "Take5-Console"
+
   private var origins: Set<String> = []
   private var allowsAll = false
 
@@ -79,8 +83,11 @@ package struct AllowedOrigins: Sendable, Hashable {
     else { return nil }
     var response = Response(
       .noContent, headers: ["Access-Control-Allow-Methods": Self.methods, "Access-Control-Max-Age": "7200"])
-    // All that the page asks for: the routes ignore what they do not know.
-    let asked = head.headers.list("Access-Control-Request-Headers").filter { $0.utf8.allSatisfy(\.isTokenCharacter) }
+    // All that the page asks for but the server's own: the routes ignore what they do not know.
+    let own = Self.ownField.lowercasedASCII
+    let asked = head.headers.list("Access-Control-Request-Headers").filter { name in
+      name.utf8.allSatisfy(\.isTokenCharacter) && !name.lowercasedASCII.utf8.elementsEqual(own.utf8)
+    }
     if !asked.isEmpty { response.headers["Access-Control-Allow-Headers"] = asked.joined(separator: ", ") }
     return response
   }

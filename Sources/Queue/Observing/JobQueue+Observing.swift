@@ -54,7 +54,7 @@ extension JobQueue {
 }
 
 /// The jobs of one queue, kind and state.
-package struct QueueDepth: Sendable, Hashable {
+package struct QueueDepth: Encodable, Sendable, Hashable {
   package let queue: String
   package let kind: String
   package let state: JobState

@@ -66,6 +66,30 @@ FROM (
   GROUP BY kind) AS kinds
 ORDER BY kind
 
+-- name: minutes
+-- The outcomes of the jobs that ended within the last hour, by minute and kind.
+SELECT date_trunc('minute', finished_at) AS at, kind, count(*) FILTER (WHERE outcome = 'a') AS accepted,
+  count(*) FILTER (WHERE outcome = 'r') AS rejected, count(*) FILTER (WHERE outcome = 'c') AS cancelled
+FROM job_done WHERE finished_at >= now() - interval '1 hour'
+GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: times
+-- The time from the submission to the end of the jobs that ended within the last hour, without cancelled ones.
+SELECT kind, jobs, durations[1] AS p50, durations[2] AS p95, durations[3] AS p99
+FROM (
+  SELECT kind, count(*) AS jobs,
+    percentile_cont(ARRAY[0.5, 0.95, 0.99])
+      WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)::float8) AS durations
+  FROM job_done WHERE finished_at >= now() - interval '1 hour' AND outcome <> 'c'
+  GROUP BY kind) AS kinds
+ORDER BY kind
+
+-- name: dead_errors
+-- The first lines of the last errors of the newest dead jobs, the most frequent first.
+SELECT left(split_part(last_error, E'\n', 1), 200) AS error, count(*) AS jobs
+FROM (SELECT last_error FROM job_dead ORDER BY died_at DESC LIMIT 10000) AS newest
+GROUP BY 1 ORDER BY jobs DESC, error LIMIT 20
+
 -- name: workers
 -- A heartbeat from the future, by a clock that has stepped back since, does not show that the worker lives; the next one does.
 SELECT id, host, process, started_at, greatest(extract(epoch FROM clock_timestamp() - beat_at), 0)::float8 AS silence,

@@ -28,6 +28,9 @@ package struct SubmissionDefinitions: Sendable {
     self.fields = fields
   }
 
+  /// The names of the definitions of media.
+  var mediaNames: [String] { [moment.name, clip.name] + photos.keys.sorted() }
+
   /// The maximum length of a file of any submission.
   var maxBytes: Int64 { max(moment.limits.bytes, clip.limits.bytes, photos.values.map(\.limits.bytes).max() ?? 0) }
 

@@ -43,6 +43,8 @@ package struct ReprocessSelection: Codable, Sendable, Hashable {
   package var createdAfter: Date?
   package var createdBefore: Date?
   package var author: String?
+  /// Several authors, in place of `author`.
+  package var authors: [String]?
   /// The public ids of posts and images; an empty list selects nothing.
   package var ids: [PublicID]?
   /// A role that the current outputs lack.
@@ -61,11 +63,14 @@ package struct ReprocessSelection: Codable, Sendable, Hashable {
     get throws { try JSON.encode(Record(self)) }
   }
 
-  private struct Record: Encodable {
-    var selection: ReprocessSelection
-    var count: Int?
+  /// The selection of a stored run.
+  package struct Record: Codable, Sendable {
+    /// Without ids.
+    package private(set) var selection: ReprocessSelection
+    /// The number of ids; nil if the run was not of certain ids.
+    package private(set) var count: Int?
 
-    init(_ selection: ReprocessSelection) {
+    fileprivate init(_ selection: ReprocessSelection) {
       self.selection = selection
       count = selection.ids?.count
       self.selection.ids = nil

@@ -19,6 +19,7 @@ package struct ReprocessRun: Sendable, Hashable {
   /// The requested selection, as JSON.
   package let selection: String
   package let keepsOld: Bool
+  package let isForced: Bool
   package let priority: Int
   package let rate: Double?
   package let createdAt: Date
@@ -30,10 +31,18 @@ package struct ReprocessRun: Sendable, Hashable {
     state = try row.enumValue("state")
     selection = try row.get("selection")
     keepsOld = try row.get("keeps_old")
+    isForced = try row.get("is_forced")
     priority = try row.get("priority")
     rate = try row.get("rate")
     createdAt = Date(microseconds: try row.get("created_at"))
     endedAt = try row.get("ended_at", as: Int64?.self).map { Date(microseconds: $0) }
+  }
+}
+
+extension ReprocessRun {
+  /// The requested selection; nil if a later version has written it in another form.
+  package var record: ReprocessSelection.Record? {
+    do { return try JSON.decode(ReprocessSelection.Record.self, from: Array(selection.utf8)) } catch { return nil }
   }
 }
 
@@ -79,4 +88,21 @@ package struct ReprocessGroup: Sendable, Hashable {
   package let subjects: Int
   /// The mean duration of a sample of their jobs; nil if the history has none of these.
   package let seconds: Double?
+
+  /// The name and version of the definition of the current outputs, such as `take5-post 1`; nil if there are none.
+  package var madeBy: String? { madeName.map { "\($0) \(madeVersion ?? 0)" } }
+
+  /// The same of the definition of the run.
+  package var madeAgainBy: String { "\(definition.name) \(definition.version)" }
+}
+
+extension [ReprocessGroup] {
+  /// The number of all subjects.
+  package var subjects: Int { reduce(0) { $0 + $1.subjects } }
+
+  /// The processor time that the run would take, in seconds, from the duration of earlier jobs; nil if there were none.
+  package var processorSeconds: Double? {
+    let counted = filter { $0.seconds != nil && !$0.isSame }
+    return counted.isEmpty ? nil : counted.reduce(0) { $0 + Double($1.subjects) * ($1.seconds ?? 0) }
+  }
 }

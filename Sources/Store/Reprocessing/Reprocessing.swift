@@ -50,8 +50,14 @@ package enum Reprocessing {
   }
 
   /// Reads the latest runs, the newest first.
-  package static func list(limit: Int, _ session: Session) throws -> [ReprocessRun] {
-    try session.execute(Self.statements["runs"], .integer(limit)).map { try ReprocessRun($0) }
+  ///
+  /// - Parameter before: the last run of the page before; nil: the first page.
+  package static func list(
+    limit: Int, before: PublicID? = nil, _ session: Session
+  ) throws -> [ReprocessRun] {
+    try session.execute(Self.statements["runs"], .integer(limit), .text(before?.description)).map {
+      try ReprocessRun($0)
+    }
   }
 
   /// Reads a run; nil if it does not exist.
@@ -139,7 +145,8 @@ package enum Reprocessing {
       .texts(wanted.map { $0.definition.isForClips ? "true" : "false" }), .bool(hasSources),
       .texts(selection.statuses.map(\.rawValue).sorted()), .text(selection.definition),
       .integer(selection.versionBelow.map(Int64.init)), time(selection.createdAfter), time(selection.createdBefore),
-      .text(selection.author), selection.ids.map { .texts($0.map(\.description)) } ?? .null,
+      (selection.authors ?? selection.author.map { [$0] }).map { .texts($0) } ?? .null,
+      selection.ids.map { .texts($0.map(\.description)) } ?? .null,
       .text(selection.missing?.rawValue), .text(selection.error), .integer(selection.limit.map(Int64.init)),
       .text(selection.reason?.rawValue),
     ]

@@ -24,7 +24,7 @@ WHERE (subject.source_set_id IS NOT NULL) = $4::boolean
   AND ($7::int IS NULL OR made.version < $7)
   AND ($8::timestamptz IS NULL OR subject.created_at >= $8)
   AND ($9::timestamptz IS NULL OR subject.created_at < $9)
-  AND ($10::text IS NULL OR subject.author = $10)
+  AND ($10::text[] IS NULL OR subject.author = ANY ($10))
   AND ($11::uuid[] IS NULL OR subject.subject = ANY ($11))
   AND ($12::text IS NULL OR NOT EXISTS (
     SELECT FROM asset WHERE asset.asset_set_id = subject.asset_set_id AND asset.role = $12))
@@ -73,7 +73,9 @@ DELETE FROM reprocess_run WHERE id = $1
 
 -- name: runs
 SELECT id, public_id, state, selection, keeps_old, is_forced, priority, rate, created_at, ended_at
-FROM reprocess_run ORDER BY id DESC LIMIT $1::int
+FROM reprocess_run
+WHERE $2::uuid IS NULL OR id < (SELECT id FROM reprocess_run WHERE public_id = $2::uuid)
+ORDER BY id DESC LIMIT $1::int
 
 -- name: run
 SELECT id, public_id, state, selection, keeps_old, is_forced, priority, rate, created_at, ended_at

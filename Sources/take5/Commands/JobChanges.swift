@@ -2,7 +2,6 @@ import Model
 import Postgres
 import Queue
 import Rooms
-import Store
 
 extension Subcommand {
   static let jobsRetry = Subcommand(
@@ -11,22 +10,15 @@ extension Subcommand {
     operands: ["[JOB]…"], options: Option.jobChanges, example: "take5 jobs retry --state dead --kind post --all"
   ) { arguments in
     var filter = try JobFilter(arguments)
-    if filter.states.isEmpty { filter.states = [.dead] }
-    guard filter.states.isSubset(of: [.dead, .scheduled]) || !filter.ids.isEmpty else {
+    if filter.states.isEmpty { filter.states = BatchChange.retry.standard }
+    guard filter.states.isSubset(of: BatchChange.retry.states) || !filter.ids.isEmpty else {
       throw CommandFailure(
         .usage, "only dead and scheduled jobs can be retried", remedy: "use --state dead or --state scheduled")
     }
     return try await change(
       arguments, filter, done: "available again",
-      reason: "neither dead nor scheduled, or another job has its unique key"
-    ) { store in
-      BatchChange { ids, session in
-        try JobControl.retry(jobs: ids, session)
-      } announce: { queues, session in
-        for queue in Set(queues.values).sorted() { try JobQueue.notify(queue: queue, session) }
-        try JobQueue.notifyChange(of: queues.keys.sorted(), session)
-      }
-    } state: { _ in
+      reason: "neither dead nor scheduled, or another job has its unique key", .retry
+    ) { _ in
       "available"
     }
   }
@@ -38,29 +30,22 @@ extension Subcommand {
     example: "take5 jobs cancel --state available --author ada --created-after 2h --all"
   ) { arguments in
     var filter = try JobFilter(arguments)
-    let live: Set<JobState> = [.scheduled, .available, .executing]
-    if filter.states.isEmpty { filter.states = live }
-    guard filter.states.isSubset(of: live) else {
+    if filter.states.isEmpty { filter.states = BatchChange.cancel.standard }
+    guard filter.states.isSubset(of: BatchChange.cancel.states) else {
       throw CommandFailure(
         .usage, "only unfinished jobs can be cancelled", remedy: "use --state scheduled, available or executing")
     }
     return try await change(
       arguments, filter, done: "cancelled, or being stopped by a worker",
-      reason: "not found, or already finished"
-    ) { store in
-      BatchChange { ids, session in
-        try JobControl.cancel(jobs: ids, session).mapValues { $0 == .cancelled ? "cancelled" : "cancelling" }
-      } announce: { outcomes, session in
-        try JobQueue.notifyChange(of: outcomes.keys.sorted(), session)
-      }
-    } state: {
+      reason: "not found, or already finished", .cancel
+    ) {
       $0
     }
   }
 
   private static func change(
     _ arguments: Arguments, _ filter: JobFilter, done: String, reason: String,
-    _ change: @escaping @Sendable (Store) -> BatchChange, state: @escaping @Sendable (String) -> String
+    _ change: BatchChange, state: @escaping @Sendable (String) -> String
   ) async throws -> ExitStatus {
     let limit = try arguments.number("--limit")
     let isDryRun = arguments.has("--dry-run")
@@ -71,7 +56,7 @@ extension Subcommand {
           .usage, "job ids cannot be combined with a filter", remedy: "pass either ids or filter options")
       }
       return try await DatabaseAccess.use(arguments) { pool in
-        let changed = try await change(Store(blobs: ClosedBlobStore(), rooms: .all)).run(filter.ids, pool)
+        let changed = try await change.run(filter.ids, pool)
         return try report(filter.ids, changed.mapValues(state), reason: reason, json: json)
       }
     }
@@ -91,8 +76,7 @@ extension Subcommand {
           remedy: "use --all to change all of them, --limit N for the newest, or --dry-run")
       }
       Console.note("\(selected) of \(CountText.text(count, "job"))")
-      let changed = try await change(Store(blobs: ClosedBlobStore(), rooms: .all)).run(filter, max: selected, pool) {
-        processed in
+      let changed = try await change.run(filter, max: selected, pool) { processed in
         if selected > processed { Console.note("\(processed) of \(selected)") }
       }
       try Console.print(
@@ -122,56 +106,5 @@ extension Subcommand {
       }
     }
     return ids.allSatisfy { states[$0] != nil } ? .success : .rejected
-  }
-}
-
-/// A change of many jobs, selected by ids or by a filter, in batches with a transaction each.
-private struct BatchChange: Sendable {
-  /// The maximum number of rows that a batch locks; workers proceed between two batches.
-  private static let batchSize = 500
-
-  /// Changes a batch in the caller's transaction; returns the changed jobs, each with its queue or its new state.
-  let change: @Sendable ([PublicID], Session) throws -> [PublicID: String]
-  /// Sends the notifications of a batch, which PostgreSQL delivers at commit.
-  let announce: @Sendable ([PublicID: String], Session) throws -> Void
-
-  /// Changes jobs by id.
-  func run(_ ids: [PublicID], _ pool: Pool) async throws -> [PublicID: String] {
-    var changed: [PublicID: String] = [:]
-    var rest = ids[...]
-    while !rest.isEmpty {
-      changed.merge(try await change(Array(rest.prefix(Self.batchSize)), pool)) { first, _ in first }
-      rest = rest.dropFirst(Self.batchSize)
-    }
-    return changed
-  }
-
-  /// Changes the newest `max` jobs of a filter; returns the number of changed jobs.
-  ///
-  /// - Parameter progress: receives the number of processed jobs after each batch.
-  func run(
-    _ filter: JobFilter, max: Int, _ pool: Pool, progress: (Int) -> Void
-  ) async throws -> Int {
-    var filter = filter
-    var (processed, changed) = (0, 0)
-    while processed < max {
-      filter.limit = min(Self.batchSize, max - processed)
-      let ids = try await pool.run { [filter] session in try JobQueue.list(filter, session).map(\.publicID) }
-      guard let last = ids.last else { break }
-      changed += try await change(ids, pool).count
-      processed += ids.count
-      progress(processed)
-      // The next batch is older, whatever state these jobs have now and whatever was enqueued meanwhile.
-      filter.before = last
-    }
-    return changed
-  }
-
-  private func change(_ ids: [PublicID], _ pool: Pool) async throws -> [PublicID: String] {
-    try await pool.transaction { session in
-      let changed = try change(ids, session)
-      if !changed.isEmpty { try announce(changed, session) }
-      return changed
-    }
   }
 }

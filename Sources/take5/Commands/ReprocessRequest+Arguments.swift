@@ -1,15 +1,15 @@
-import Definitions
 import FoundationEssentials
 import Glibc
 import Model
 import Platform
+import Rooms
 import Store
 
 extension ReprocessRequest {
   /// Reads the options that describe a run.
   init(_ arguments: Arguments) throws {
     var selection = try ReprocessSelection(arguments)
-    var definitions = try Self.builtIn()
+    var definitions = try SubmissionDefinitions.builtIn().ofStoredMedia()
     if let path = arguments.value("--definition") {
       let definition = try Self.definition(path)
       // The run is limited to the kinds that the definition applies to.
@@ -25,16 +25,6 @@ extension ReprocessRequest {
         throw CommandFailure(.usage, "--rate must be a number of items per second greater than 0, not '\(text)'")
       }
       self.rate = rate
-    }
-  }
-
-  /// The built-in definitions of each kind.
-  private static func builtIn() throws -> [SubjectKind: [StoredDefinition]] {
-    let clips = [try Definitions.take5Post(), try Definitions.markerVideo()]
-    let stored =
-      try clips.map { try StoredDefinition($0) } + Definitions.photos().values.map { try StoredDefinition($0) }
-    return SubjectKind.allCases.reduce(into: [:]) { definitions, kind in
-      definitions[kind] = stored.filter { kind.definitionNames.contains($0.name) }
     }
   }
 

@@ -89,7 +89,7 @@ extension Subcommand {
   static let serve = Subcommand(
     "serve", abstract: "Serve the HTTP API and process submissions until stopped.",
     options: ofServe + Option.users + Option.store + Option.listening + [
-      .apiKey, .definition, ServedDefinitions.option, CollectionKinds.option,
+      .apiKey, .definition, ServedDefinitions.option, CollectionKinds.option, FilmAddress.option,
     ] + Option.worker + PushOptions.all
       + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
@@ -139,6 +139,7 @@ extension Subcommand {
     log.info(
       "listening",
       ["url": exposure.address.url(port: server.port), "slots": "\(configuration.worker.slots)"])
+    FilmAddress.show(exposure.address, port: server.port, arguments)
     ServiceManager.notify(.ready, log)
 
     // These tasks end after the last request.

@@ -4,69 +4,6 @@ import Queue
 
 /// The state of the queue, as `take5 jobs stats` prints it.
 struct QueueReport: Encodable {
-  struct Depth: Encodable {
-    let queue: String
-    let kind: String
-    let state: JobState
-    let jobs: Int
-    let oldestSeconds: Double
-    let attempts: Int
-    let lost: Int
-  }
-
-  struct Finished: Encodable {
-    let kind: String
-    let accepted: Int
-    let rejected: Int
-    let cancelled: Int
-    let perSecond: Double
-    let attempts: Int
-    let lost: Int
-    let p50Seconds: Double?
-    let p95Seconds: Double?
-    let p99Seconds: Double?
-
-    init(_ finished: FinishedJobs, seconds: Double) {
-      kind = finished.kind
-      accepted = finished.accepted
-      rejected = finished.rejected
-      cancelled = finished.cancelled
-      perSecond = Double(finished.jobs) / seconds
-      attempts = finished.attempts
-      lost = finished.lost
-      p50Seconds = finished.p50
-      p95Seconds = finished.p95
-      p99Seconds = finished.p99
-    }
-  }
-
-  struct Worker: Encodable {
-    let number: Int64
-    let host: String
-    let process: Int
-    let startedAt: Date
-    let isAlive: Bool
-    /// The age of the last heartbeat.
-    let beatAgeSeconds: Double
-    let jobs: Int
-    /// What it has done within the last hour, by the kind of jobs.
-    let lastHour: [Recent]
-  }
-
-  struct Recent: Encodable {
-    let kind: String
-    let completed: Int
-    let failed: Int
-    let p50Seconds: Double
-    let p95Seconds: Double
-
-    init(_ kind: String, _ figures: RecentAttempts.Figures) {
-      self.kind = kind
-      (completed, failed) = (figures.completed, figures.failed)
-      (p50Seconds, p95Seconds) = (figures.p50, figures.p95)
-    }
-  }
-
   struct Holder: Encodable {
     let kind: String
     let name: String
@@ -82,29 +19,20 @@ struct QueueReport: Encodable {
     let dead: Int
   }
 
-  let depths: [Depth]
-  let lastHour: [Finished]
-  let lastDay: [Finished]
-  let workers: [Worker]
+  let depths: [QueueDepth]
+  let lastHour: [QueueFigures.Finished]
+  let lastDay: [QueueFigures.Finished]
+  let workers: [QueueFigures.Worker]
   let horizon: [Holder]
   let tables: [Table]
 
   init(
     depths: [QueueDepth], hour: [FinishedJobs], day: [FinishedJobs], workers: [WorkerRecord], health: QueueHealth
   ) {
-    self.depths = depths.map {
-      Depth(
-        queue: $0.queue, kind: $0.kind, state: $0.state, jobs: $0.jobs, oldestSeconds: $0.oldestSeconds,
-        attempts: $0.attempts, lost: $0.lost)
-    }.sorted { ($0.queue, $0.kind, $0.state.rawValue) < ($1.queue, $1.kind, $1.state.rawValue) }
-    lastHour = hour.map { Finished($0, seconds: 3600) }
-    lastDay = day.map { Finished($0, seconds: 86_400) }
-    self.workers = workers.map {
-      Worker(
-        number: $0.id, host: $0.host, process: $0.process, startedAt: $0.startedAt, isAlive: $0.isAlive,
-        beatAgeSeconds: $0.heartbeatAgeSeconds, jobs: $0.jobs,
-        lastHour: $0.recent.kinds.sorted { $0.key < $1.key }.map { Recent($0.key, $0.value) })
-    }
+    self.depths = depths.inOrder
+    lastHour = hour.map { QueueFigures.Finished($0, seconds: 3600) }
+    lastDay = day.map { QueueFigures.Finished($0, seconds: 86_400) }
+    self.workers = workers.map(QueueFigures.Worker.init)
     horizon = health.holders.map {
       Holder(
         kind: $0.kind.rawValue, name: $0.name, application: $0.application, state: $0.state, seconds: $0.seconds,
@@ -133,7 +61,7 @@ struct QueueReport: Encodable {
     return table.isEmpty ? ["the queue is empty"] : table.lines
   }
 
-  private static func lines(_ kinds: [Finished], _ title: String) -> [String] {
+  private static func lines(_ kinds: [QueueFigures.Finished], _ title: String) -> [String] {
     var table = TextTable(
       title, "ACCEPTED", "REJECTED", "CANCELLED", "PER SECOND", "ATTEMPTS", "LOST LEASES", "P50", "P95", "P99")
     for kind in kinds {

@@ -89,13 +89,12 @@ struct ReprocessPlan: Encodable {
   init(_ groups: [ReprocessGroup], withoutSources: Int) {
     parts = groups.map { group in
       Part(
-        kind: group.kind, madeBy: group.madeName.map { "\($0) \(group.madeVersion ?? 0)" },
-        madeAgainBy: "\(group.definition.name) \(group.definition.version)", same: group.isSame, items: group.subjects)
+        kind: group.kind, madeBy: group.madeBy, madeAgainBy: group.madeAgainBy, same: group.isSame,
+        items: group.subjects)
     }
-    items = groups.reduce(0) { $0 + $1.subjects }
+    items = groups.subjects
     self.withoutSources = withoutSources
-    let counted = groups.filter { $0.seconds != nil && !$0.isSame }
-    hours = counted.isEmpty ? nil : counted.reduce(0) { $0 + Double($1.subjects) * ($1.seconds ?? 0) } / 3600
+    hours = groups.processorSeconds.map { $0 / 3600 }
   }
 
   /// The plan as lines of text.

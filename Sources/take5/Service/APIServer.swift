@@ -138,6 +138,11 @@ struct ListenAddress: Hashable {
   let host: String
   let port: UInt16
 
+  init(host: String, port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
   /// Reads `HOST:PORT`, `[::1]:PORT` or `:PORT`; nil for anything else.
   init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }

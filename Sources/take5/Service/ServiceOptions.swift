@@ -8,7 +8,8 @@ extension Option {
     .mediaMemory, .sandbox,
     Option(
       \.worker.lookSlots, "--look-slots", "N", .integer(1...256),
-      help: "first looks at the same time, before the outputs are made; by default one for four slots, but two for 2 to 8"),
+      help:
+        "first looks at the same time, before the outputs are made; by default one for four slots, but two for 2 to 8"),
     Option(
       \.worker.backgroundSlots, "--background-slots", "N", .integer(0...256),
       help: "stored media that are reprocessed at the same time, at the lowest CPU priority"),

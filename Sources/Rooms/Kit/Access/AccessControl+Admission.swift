@@ -4,8 +4,8 @@ internal import Model
 internal import Platform
 internal import Store
 
-/// Admits requests by API keys, user tokens and tokens of identity providers (RFC 6750, section 2.1) and signed media
-/// URLs, and limits their rate.
+/// Admits requests by API keys, user tokens and tokens of identity providers (RFC 6750, section 2.1), the cookie of the
+/// console and signed media URLs, and limits their rate.
 extension AccessControl {
   /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit. Only a user token
   /// that is not in the cache makes the request wait for the database.
@@ -30,6 +30,9 @@ extension AccessControl {
   ) throws(Problem) -> Admitted {
     let needsKey = needsKey
     if !needsKey { try checkOrigin(head, from: client) }
+    if needsKey, head.isOfConsole, head.headers["Authorization"] == nil {
+      return .known(try admitConsole(head, from: client, to: access))
+    }
     let bearer = head.bearer
     let digest = bearer.map { SHA256.digest(of: Array($0.utf8)) }
     if needsKey, let digest, let (credential, scopes) = key(digest) {
@@ -110,7 +113,7 @@ extension AccessControl {
   }
 
   /// Throws a problem unless the scopes of the credential, and those that a user can have, permit the access.
-  private func check(_ caller: Caller, _ scopes: Set<Scope>, _ access: RouteAccess) throws(Problem) {
+  func check(_ caller: Caller, _ scopes: Set<Scope>, _ access: RouteAccess) throws(Problem) {
     try checkSuspension(of: caller.user)
     let needed: Set<Scope>
     switch access {

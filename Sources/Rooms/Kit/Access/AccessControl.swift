@@ -6,7 +6,7 @@ package import Postgres
 internal import Store
 
 /// Knows the credentials of clients: the operator's key, API keys, user tokens, and the readers of signed media URLs. How
-/// a request is admitted by them is in AccessControl+Admission.swift.
+/// a request is admitted by them is in AccessControl+Admission.swift, the sign-in of the console in AccessControl+Console.swift.
 ///
 /// It uses an in-memory copy of the stored keys that `refresh` updates, so that no request with an API key waits for the
 /// database to be authorized. Until the first refresh, only the operator's key is valid.
@@ -33,7 +33,7 @@ package final class AccessControl: Sendable {
   let limits: RateLimits
   let tokens: UserTokenCache
   let providers: IdentityProviders
-  private let hasAccounts: Bool
+  let hasAccounts: Bool
   let onProxy: @Sendable (IPAddress) -> Void
   let now: @Sendable () -> Int
   private let cache = Locked(KeyCache())
@@ -119,6 +119,11 @@ package final class AccessControl: Sendable {
     }
   }
 
+  /// The label of a valid API key.
+  func name(ofKey id: Int64) -> String? {
+    cache.withLock { cache in cache.digests["\(id)"].flatMap { cache.keys[$0]?.name } }
+  }
+
   private func isSuspended(_ user: String?) -> Bool {
     user.map { user in cache.withLock { $0.suspended.contains(UserKey(user)) } } ?? false
   }
@@ -181,9 +186,10 @@ package final class AccessControl: Sendable {
     return max(0, expires - now())
   }
 
-  func urls(for reader: MediaURLs.Reader) -> MediaURLs {
-    MediaURLs(keys: cache.withLock(\.signing), reader: reader, now: now())
-  }
+  /// The keys that media URLs and the cookies of the console are verified with; the first one signs.
+  var signingKeys: [SigningKey] { cache.withLock(\.signing) }
+
+  func urls(for reader: MediaURLs.Reader) -> MediaURLs { MediaURLs(keys: signingKeys, reader: reader, now: now()) }
 
   private func reader(_ caller: Caller) -> MediaURLs.Reader {
     if let token = caller.token { return .tokens(of: token.user) }

@@ -54,6 +54,14 @@ extension RateLimits {
       "There were too many attempts to change the password with this user token.")
   }
 
+  /// Counts an attempt to sign in to the console for its address, before its key is looked at; throws a problem with status 429 if the
+  /// limit is exceeded. Users of the app who share the address have attempts of their own.
+  func countConsoleSignIn(from client: IPAddress) throws(Problem) {
+    try take(
+      .attempts, "console sign-in from \(client.site)", configuration.attemptsOfAddress,
+      "There were too many attempts to sign in to the console from this address.")
+  }
+
   /// Remembers that a user name has signed in, or was registered, from an address.
   func recordSignIn(as name: String, from client: IPAddress) {
     signIns.withLock { $0.insert(client.site, Profile.folded(userName: name)) }

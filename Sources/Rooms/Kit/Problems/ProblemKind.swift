@@ -68,12 +68,17 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case postNotFound = "post_not_found"
   case jobNotFound = "job_not_found"
   case wrongJobState = "wrong_job_state"
+  case quarantineNotFound = "quarantine_not_found"
+  case runNotFound = "run_not_found"
+  case runEnded = "run_ended"
+  case nothingSelected = "nothing_selected"
   case outdatedVersion = "outdated_version"
   case mediaNotFound = "media_not_found"
   case mediaDamaged = "media_damaged"
   case accountsOff = "accounts_off"
   case signInFailed = "sign_in_failed"
   case sessionEnded = "session_ended"
+  case keyInvalid = "key_invalid"
   case wrongPassword = "wrong_password"
   case accountDisabled = "account_disabled"
   case accountNotFound = "account_not_found"
@@ -282,6 +287,17 @@ package enum ProblemKind: String, Sendable, CaseIterable {
         .conflict, "The state of the job does not allow this",
         "Read the job: a dead job or one that waits for its next attempt can be retried; a job that has not finished can be cancelled."
       )
+    case .quarantineNotFound:
+      (.notFound, "The media are not quarantined", "List the quarantined media: they may have been released.")
+    case .runNotFound:
+      (.notFound, "Run not found", "List the runs, and use the id of one.")
+    case .runEnded:
+      (.conflict, "The run has ended", "Start a new run.")
+    case .nothingSelected:
+      (
+        .conflict, "The selection is empty",
+        "Select other posts and images; with `dry_run` the response says how many, and how many lack their sources."
+      )
     case .outdatedVersion:
       (
         ServerProblem.outdatedVersion.status, ServerProblem.outdatedVersion.title,
@@ -303,6 +319,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.unauthorized, "The sign-in failed", "Correct the user name or the password.")
     case .sessionEnded:
       (.unauthorized, "The session has ended", "Sign in again.")
+    case .keyInvalid:
+      (
+        .unauthorized, "The key is invalid",
+        "Use the operator's key, or an API key that 'take5 keys list' shows as valid."
+      )
     case .wrongPassword:
       (.forbidden, "The former password is wrong", "Send the current password as former_password.")
     case .accountDisabled:

@@ -1,0 +1,57 @@
+// What the map, the calendar and the feed show of a post at a glance: its picture, its author, its place and its counts.
+
+import { counted, exactly, h, icon } from "./ui.js"
+
+/** The kinds of posts in words. */
+export const kinds = { take5: "Moment", photo: "Photos", marker: "Marker" }
+
+/** What each kind has as its sign where there is no picture. */
+const signs = { take5: "film", photo: "moments", marker: "moments" }
+
+/** The kinds as options of a filter. */
+export const kindOptions = [["", "All kinds"], ["take5", "Moments"], ["photo", "Photos"], ["marker", "Markers"]]
+
+/** All audiences, and all states of a post. */
+export const audiences = ["public", "friends", "private"]
+export const states = ["processing", "ready", "rejected", "failed", "held", "hidden"]
+
+/** The first of the roles that a post has, of its own media or of its first photo. */
+function first({ assets = {}, photos = [] }, roles) {
+  return roles.map(role => assets[role] ?? photos[0]?.[role]).find(Boolean) ?? null
+}
+
+/** The picture for a pin or a row; null without media. */
+export const small = post => first(post, ["image", "photo.square", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front", "poster"])
+
+/** The picture for a card; null without media. */
+export const large = post => first(post, ["poster", "photo.medium", "image", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front"])
+
+/** Whether there is something to play. */
+export const isPlayable = ({ assets = {} }) => Boolean(assets.composed ?? assets.clip ?? assets["clip.front"])
+
+/** Where a post is: at its location or, without one, at its place. */
+export const coordinateOf = (post, places = {}) => post.location ?? post.place?.coordinate ?? places[post.place?.id]?.coordinate ?? null
+
+/** The name of the author, if the response has brought it. */
+export const authorOf = (post, users = {}) => users[post.author]?.name ?? users[post.author]?.user_name ?? post.author
+
+/** The counts that are not zero: 2 likes · 1 comment. */
+export function countsOf({ counts }) {
+  const parts = [["likes", "like"], ["comments", "comment"], ["reactions", "reaction"]].filter(([key]) => counts?.[key] > 0)
+  return parts.map(([key, noun]) => counted(counts[key], noun)).join(" · ")
+}
+
+/** A post in one phrase, for a screen reader. */
+export function phrase(post, users) {
+  const text = post.title ?? post.caption
+  return `${kinds[post.kind] ?? post.kind} by ${authorOf(post, users)}, ${exactly(post.created_at)}${text ? `: ${text.slice(0, 80)}` : ""}`
+}
+
+/** A square picture of a post, or the sign of its kind. */
+export function tile(post) {
+  const asset = small(post)
+  if (!asset) return h("span", { class: "tile-sign" }, icon(signs[post.kind] ?? "moments"))
+  const image = h("img", { class: "tile-image", src: asset.url, alt: "", loading: "lazy", decoding: "async", draggable: "false" })
+  if (asset.color) image.style.setProperty("background-color", asset.color)
+  return image
+}

@@ -1,0 +1,143 @@
+// The lists of the view Now: workers, the longest waits, rejections, dead jobs and alerts, whose lines stay while they are updated.
+
+import { meter, pulse } from "./charts.js"
+import { count, counted, h, id, percent, seconds, section, show } from "./ui.js"
+
+const plainly = {
+  empty_file: "The file has no bytes", unsupported_container: "Neither a clip nor a photo that is supported",
+  truncated_container: "The file is cut off", no_video_stream: "There is no video in the clip",
+  unsupported_codec: "The video or the photo has a format that is not supported",
+  corrupt_video: "Frames are missing or damaged", corrupt_image: "The photo is damaged", duration_out_of_range: "The clip is too short or too long",
+  durations_differ: "The clips differ too much in length", too_large: "Too many bytes or pixels", not_one_moment: "The clips are not of one moment",
+  same_file_twice: "Both clips are the same file", decoder_crashed: "The decoder crashed twice on it",
+  memory_limit_exceeded: "It needs too much memory", deadline_exceeded: "It takes too long", upload_expired: "The upload was not sent to its end",
+  digest_mismatch: "The bytes differ from the announced digest", quarantined: "The same bytes are in quarantine",
+}
+
+export const sum = (items, name) => items.reduce((total, each) => total + (each[name] ?? 0), 0)
+export const put = (element, text) => { if (element.textContent !== text) element.textContent = text }
+const median = numbers => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+/** Makes the children of an element those of the items, by their keys. An element whose key stays is updated, and keeps the focus. */
+function keep(element, items, { key, make, empty }) {
+  if (!items.length) return void (element.textContent === empty || show(element, h("li", { class: "empty" }, empty)))
+  const former = new Map([...element.children].map(child => [child.key, child]))
+  const focus = document.activeElement
+  const wanted = items.map(item => former.get(key(item)) ?? Object.assign(make(item), { key: key(item) }))
+  wanted.forEach((row, index) => row.update(items[index]))
+  if (wanted.length === element.children.length && wanted.every((row, index) => row === element.children[index])) return
+  show(element, wanted)
+  if (focus !== document.activeElement && element.contains(focus)) focus.focus({ preventScroll: true })
+}
+
+/** A card with a list whose lines `items(facts)` are kept by `rows`. */
+function list(title, items, rows, ...others) {
+  const lines = h("ul", { class: "lines" }, h("li", { class: "empty" }, "Reading…"))
+  return { element: section(title, ...others, lines), update(facts) {
+    const found = items(facts)
+    if (found) keep(lines, found, rows)
+  } }
+}
+
+/** How many times the median of the other workers an attempt takes, and of which kind; null unless it is far above. */
+function slowness(worker, all) {
+  const others = kind => all.filter(each => each !== worker && each.is_alive).flatMap(each => each.last_hour)
+    .filter(each => each.kind === kind && each.completed > 2).map(each => each.p50_seconds)
+  return worker.last_hour.map(({ kind, p50_seconds: own }) => ({ kind, own, usual: median(others(kind)) }))
+    .filter(({ own, usual }) => own > 2 * usual && own > usual + 0.2).sort((a, b) => b.own / b.usual - a.own / a.usual)[0] ?? null
+}
+
+const attempts = ({ kind, completed, failed, p50_seconds: half }) =>
+  `${kind}: ${count(completed)} done${failed ? `, ${count(failed)} failed` : ""}, median ${seconds(half)}`
+
+export function workers(app) {
+  return list("Workers", ({ operations }) => operations.workers.map(each => ({ ...each, slow: slowness(each, operations.workers) })), {
+    key: each => String(each.number), empty: "No worker has registered: submissions wait until one starts.",
+    make() {
+      const heartbeat = pulse({ age: 0 }), name = h("b"), mark = h("span", { class: "badge" }), age = h("small"), work = h("small")
+      const jobs = h("a", { href: app.address("jobs", { state: "executing" }) })
+      const element = h("li", { class: "line" }, heartbeat, h("div", {}, h("div", { class: "row" }, name, mark, jobs), age, work))
+      element.update = each => {
+        const lease = each.lease_seconds ?? 30
+        heartbeat.update({ age: each.beat_age_seconds, lease, isAlive: each.is_alive })
+        put(name, `${each.host}:${each.process}`)
+        mark.className = `badge ${!each.is_alive ? "bad" : each.slow ? "wait" : "good"}`
+        put(mark, !each.is_alive ? "silent" : each.slow ? "slow" : "alive")
+        put(jobs, counted(each.jobs, "job"))
+        const times = each.slow && `A ${each.slow.kind} takes ${(each.slow.own / each.slow.usual).toFixed(1)} times the others’ median. `
+        const life = seconds(Math.max(0, (Date.now() - Date.parse(each.started_at)) / 1000))
+        put(age, `${times ?? ""}Heartbeat ${seconds(each.beat_age_seconds)} ago, lease ${seconds(lease)}, started ${life} ago.`)
+        put(work, each.last_hour.map(attempts).join("; ") || "No attempt within the last hour.")
+      }
+      return element
+    },
+  })
+}
+
+export function longest(app) {
+  const aged = ({ longest, operations: { at } }) => longest?.map(each => ({ ...each, age: Math.max(0, (Date.parse(at) - each.since) / 1000) }))
+  return list("Who waits longest", aged, {
+    key: each => `${each.queue}/${each.kind}/${each.job?.id}`, empty: "Nothing waits.",
+    make({ job }) {
+      const age = h("b"), words = h("small"), link = job && h("a", { href: app.address(`job/${job.id}`) }, id(job.id))
+      const element = h("li", { class: "line" }, h("div", {}, h("div", { class: "row" }, age, link), words))
+      element.update = each => {
+        const after = !each.job ? " The oldest one was just claimed." : each.job.error ? ` Last error: ${each.job.error}` : ""
+        put(age, seconds(each.age))
+        put(words, `${each.kind} in ${each.queue}${each.job?.author ? ` of ${each.job.author}` : ""}; ${count(each.jobs)} of these wait.${after}`)
+      }
+      return element
+    },
+  })
+}
+
+/** A line with a number that links to its records, words, and a share of all as a bar. */
+function ranked(href, words, code) {
+  const link = h("a", { href }), level = meter(), title = h("span", {}, words, code && " ", code && h("small", {}, code))
+  const element = h("li", { class: "line" }, h("div", {}, h("div", { class: "row between" }, title, link), level))
+  element.update = ({ text, share }) => {
+    put(link, text)
+    level.update(share, "bad")
+  }
+  return element
+}
+
+export function rejections(app) {
+  return list("Rejections of the last day", ({ operations: { reasons } }) => reasons.map(each =>
+    ({ ...each, text: counted(each.posts, "post"), share: each.posts / sum(reasons, "posts") })), {
+    key: each => each.code, empty: "Nothing was rejected.",
+    make: ({ code }) => ranked(app.address("moments", { tab: "feed", status: "rejected" }), plainly[code] ?? code, plainly[code] && h("code", {}, code)),
+  })
+}
+
+export function deaths(app) {
+  return list("Dead jobs by error", ({ operations: { errors } }) => errors.map(each =>
+    ({ ...each, text: counted(each.jobs, "job"), share: each.jobs / sum(errors, "jobs") })), {
+    key: each => each.error ?? "", empty: "No job is dead.",
+    make: ({ error }) => ranked(app.address("jobs", { state: "dead", error }), error ?? "without an error"),
+  })
+}
+
+const stateWords = { fires: ["fires", "bad"], soon: ["about to fire", "wait"], calm: ["calm", "good"], unknown: ["not measured", "plain"] }
+
+export function alerts() {
+  const part = list("Alerts, the nearest first", facts => facts.alerts, {
+    key: each => each.name, empty: "There are no rules.",
+    make({ name, help }) {
+      const mark = h("span", { class: "badge" }), near = h("small"), words = h("small"), level = meter()
+      const head = h("div", { class: "row between" }, h("b", {}, name), mark)
+      const element = h("li", { class: "line", title: help }, h("div", {}, head, words, level, near))
+      element.update = each => {
+        const [text, tone] = stateWords[each.state]
+        mark.className = `badge ${tone}`
+        put(mark, text)
+        put(words, each.words)
+        put(near, each.state === "unknown" ? "" : `${percent(each.nearness)} of the threshold. ${each.state === "calm" ? "" : each.help}`)
+        level.update(each.nearness, each.state === "fires" ? "bad" : each.nearness > 0.75 ? "wait" : "busy")
+      }
+      return element
+    },
+  }, h("p", { class: "quiet" }, "The rules of take5.rules.yml, with the counters of the process that serves this page, while it is open."))
+  part.element.classList.add("wide", "alerts")
+  return part
+}

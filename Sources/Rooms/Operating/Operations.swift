@@ -1,0 +1,41 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+package import Store
+
+/// What operators read of the store as a whole.
+package enum Operations: Room {
+  package static let statements = Statements(topic: "operations", PackageResources.Operations_sql)
+
+  /// Counts the posts of the last day that were rejected, by the codes of their reasons, the most frequent first.
+  static func rejections(_ session: Session) throws -> [RejectionCount] {
+    try session.execute(statements["rejections"]).map {
+      RejectionCount(code: try $0.get("code"), posts: try $0.get("posts"))
+    }
+  }
+
+  /// Sums up all assets and blobs, which reads all rows of their tables.
+  static func usage(_ session: Session) throws -> StoreUsage {
+    var usage = StoreUsage()
+    for row in try session.execute(statements["asset_usage"]) {
+      try usage.add(
+        StoreUsage.Sum(assets: try row.get("assets"), bytes: try row.get("bytes")), role: row.get("role"),
+        age: row.enumValue("age"), isRetired: row.get("is_retired"), isRejected: row.get("is_rejected"))
+    }
+    let blobs = try session.execute(statements["blob_usage"]).single()
+    usage.blobs = StoreUsage.Blobs(count: try blobs.get("blobs"), bytes: try blobs.get("bytes"))
+    usage.damaged = try session.execute(statements["damaged_blobs"]).map { row in
+      StoreUsage.Damaged(
+        hash: try row.get("hash"), kind: try row.get("kind"), foundAt: Date(microseconds: try row.get("found_at")),
+        attempts: try row.get("attempts"), error: try row.get("error"))
+    }
+    return usage
+  }
+}
+
+/// The number of rejected posts with a reason.
+struct RejectionCount: Encodable, Sendable, Hashable {
+  let code: String
+  let posts: Int
+}

@@ -1,0 +1,71 @@
+"""The view Store: what it holds, and runs of reprocessing."""
+
+import re
+
+from playwright.sync_api import expect
+
+from console import Console, opened
+
+
+def holds(stage):
+    """the sums are those of the service, and the view says whether the disk becomes full"""
+    content = stage.content
+    content.ready
+    with opened(Console(stage, address="store")) as console:
+        usage = content.request("GET", "/v1/operations/store")
+        roles = console.part("By role").get_by_role("table")
+        for role in usage["roles"]:
+            expect(roles.get_by_role("row").filter(has=console.page.get_by_role("rowheader", name=role["role"], exact=True))) \
+                .to_contain_text(f"{role['assets']:,}")
+        expect(console.part("By age")).to_contain_text("of the last day")
+        expect(console.part("Space")).to_contain_text(re.compile("At this rate it (takes|is not full)"))
+        expect(console.part("Damaged files")).to_contain_text("None is known.")
+        expect(console.part("Look after it").locator("code").filter(has_text="take5 verify --deep")).to_be_visible()
+        console.picture("store")
+
+
+def run(stage):
+    """a run is estimated, started, paused, resumed and cancelled"""
+    content = stage.content
+    content.ready
+    with opened(Console(stage, address="store?tab=runs")) as console:
+        form = console.part("New run")
+        form.get_by_label("take5", exact=True).check()
+        form.get_by_label("Authors").fill("ada")
+        form.get_by_label("Items a second").fill("0.01")
+        form.get_by_label("Also items whose outputs would not change").check()
+        form.get_by_role("button", name="Estimate").click()
+        expect(form).to_contain_text("CPU time")
+        expect(form).to_contain_text("take5-post")
+        console.picture("store-estimate")
+        form.get_by_role("button", name=re.compile("^Start the run of ")).click()
+        console.answer("Start the run")
+        console.says("The run is started.")
+        card = console.main.locator("article.run").first
+        expect(card).to_contain_text("authors: ada")
+        card.get_by_role("button", name="Pause").click()
+        expect(card.locator(".badge")).to_have_text("paused")
+        card.get_by_role("link").click()
+        console.drawn("run")
+        expect(console.part("What it does")).to_contain_text("0.01 items a second")
+        console.button("Resume").click()
+        expect(console.part("Progress").locator(".badge")).to_have_text("running")
+        console.picture("run")
+        console.button("Cancel…").click()
+        console.answer("Cancel the run")
+        expect(console.part("Progress").locator(".badge")).to_have_text("cancelled")
+        assert content.request("GET", "/v1/operations/runs")["items"][0]["state"] == "cancelled"
+
+
+def progress(stage):
+    """a run moves on the screen, and what it makes is offered where the post is open"""
+    content = stage.content
+    post = content.photo(content.new("again"))
+    content.request("POST", "/v1/operations/runs", {"kinds": ["photo"], "authors": [post["author"]], "is_forced": True})
+    with opened(Console(stage, address="store?tab=runs")) as console:
+        card = console.main.locator("article.run").filter(has_text=post["author"])
+        expect(card.locator(".badge")).to_have_text("finished")
+        expect(card).to_contain_text("1 of 1 item (100 %)")
+
+
+TESTS = (holds, run, progress)
