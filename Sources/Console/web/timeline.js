@@ -76,7 +76,7 @@ function attempts(job, entry) {
   const dots = Array.from({ length: Math.max(job.max_attempts, job.attempt) }, (_, index) =>
     index + 1 < job.attempt ? "bad" : index + 1 === job.attempt ? ended : "none")
   return h("p", { class: "row" }, h("span", { class: "dots", "aria-hidden": "true" }, dots.map(name => h("i", { class: `dot ${name}` }))),
-    `${job.attempt} of at most ${counted(job.max_attempts, "attempt")}`, entry && `${entry.lost ? counted(entry.lost, "lease") : "no lease"} lost`)
+    `${job.attempt} of at most ${counted(job.max_attempts, "attempt")}`, entry && h("span", {}, `${entry.lost ? counted(entry.lost, "lease") : "no lease"} lost`))
 }
 
 function events(job, entry) {
