@@ -194,7 +194,7 @@ struct EndingTests {
   private func prepare(_ ending: Ending, _ fixture: WorkerFixture) async throws -> Prepared {
     let post = try await fixture.submit()
     guard ending.isReprocessing else {
-      if ending == .crowded { try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = 1") } }
+      if ending == .crowded { try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = 2") } }
       let held = try await fixture.claim()
       if ending == .damaged {
         try fixture.blobs.remove(try await fixture.source(of: held.job))

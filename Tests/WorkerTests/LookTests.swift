@@ -20,7 +20,7 @@ struct LookTests {
   func endings(ending: Ending) async throws {
     try await WorkerFixture.with { fixture in
       let post = try await fixture.submit()
-      if ending == .crowded { try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = 1") } }
+      if ending == .crowded { try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = 2") } }
       let held = try await fixture.claim(from: LookJob.queue)
       let source = try await fixture.source(of: held.job)
       let bytes = try fixture.blobs.open(source).contents()
@@ -65,7 +65,7 @@ struct LookTests {
   func leaseLost(ending: Ending) async throws {
     try await WorkerFixture.with { fixture in
       try await fixture.submit()
-      if ending == .crowded { try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = 1") } }
+      if ending == .crowded { try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = 2") } }
       let held = try await fixture.claim(from: LookJob.queue)
       if ending == .damaged { try fixture.blobs.remove(try await fixture.source(of: held.job)) }
       try await fixture.reap()
