@@ -196,8 +196,8 @@ def opened(page, allowed=()):
         page.stage.number += 1
         with contextlib.suppress(Exception):
             page.picture(f"failed-{page.stage.number}", whole=False)
-        if page.errors:
-            print(f"  in the page: {page.errors}", flush=True)
+        for error in list(dict.fromkeys(page.errors))[:6]:
+            print(f"  in the page: {error}", flush=True)
         raise
     finally:
         page.close()

@@ -185,13 +185,13 @@ class Content:
         return self.job("dead", author="dora", error="the disk is broken")
 
     def quarantine(self):
-        """Media in quarantine; returns the beginning of their hash."""
+        """Media in quarantine; returns their hash."""
         self.ready
         self.number += 1
-        hash = f"{self.number:02x}" * 32
-        self.sql(f"INSERT INTO media_crash (inputs, crashes, last_error, kind, code, stage, signal, definition, quarantined_at) "
-                 f"SELECT decode('{hash}', 'hex'), 2, 'the process ended', 'clip', 'decoder_crashed', 'compose', 'SIGSEGV', hash, "
-                 f"clock_timestamp() FROM definition WHERE name = 'take5-post' LIMIT 1")
+        hash = f"{self.number:08x}" * 8
+        self.sql(f"INSERT INTO media_crash (inputs, crashes, last_error, kind, code, stage, signal, definition, version, "
+                 f"quarantined_at) SELECT decode('{hash}', 'hex'), 2, 'the process ended', 'clip', 'decoder_crashed', 'compose', "
+                 f"'SIGSEGV', hash, '1.0', clock_timestamp() FROM definition WHERE name = 'take5-post' LIMIT 1")
         return hash
 
     def worker(self, host, seconds):

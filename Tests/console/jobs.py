@@ -106,7 +106,7 @@ def detail(stage):
         author, [scheduled] = list_of(stage, "scheduled")
         console.go(f"job/{scheduled}")
         console.button("Cancel").click()
-        console.answer("Cancel")
+        console.answer("Cancel the job")
         console.says("The job is cancelled.")
         expect(console.main.locator(".post-head .badge").first).to_have_text("cancelled")
 

@@ -78,7 +78,7 @@ def pins(stage):
             page.mouse.move(x + 130, y + 70, steps=8)
             page.mouse.up()
             assert check_pins(console, places) == 1
-            page.mouse.wheel(0, -240)
+            page.mouse.wheel(0, 240)
             assert check_pins(console, places) == 1
 
 

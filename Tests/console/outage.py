@@ -41,7 +41,7 @@ def job_list(stage):
     stage.content.ready
 
     def is_live(console):
-        new = stage.content.job("scheduled", author="frank")
+        new = stage.content.job("available", author="frank", age=0)
         expect(console.main.get_by_role("row").filter(has_text=new[:8]).filter(has_text="frank")).to_be_visible()
 
     view(stage, "jobs", is_live)

@@ -8,6 +8,7 @@ import threading
 from playwright.sync_api import expect
 
 from console import Console, opened
+from service import wait_until
 
 
 def users(stage):
@@ -94,7 +95,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
     """A back-end that accepts all messages."""
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.received.append(self.rfile.read(int(self.headers["Content-Length"])))
         self.send_response(204)
         self.end_headers()
 
@@ -104,17 +105,20 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def receiver():
+    """A back-end on this machine: its address, and what it has received."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    server.received = []
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with contextlib.closing(server.socket):
-        yield f"http://127.0.0.1:{server.server_port}/hook"
+        yield f"http://127.0.0.1:{server.server_port}/hook", server.received
         server.shutdown()
 
 
 def webhooks(stage):
     """a webhook is made, gets an event, sends it again, is disabled and deleted"""
     content = stage.content
-    with receiver() as url, opened(Console(stage, address="people?tab=webhooks")) as console:
+    content.ready
+    with receiver() as (url, received), opened(Console(stage, address="people?tab=webhooks")) as console:
         form = console.part("New webhook")
         form.get_by_label("Address").fill(url)
         form.get_by_label("comment", exact=True).check()
@@ -123,7 +127,7 @@ def webhooks(stage):
         expect(secret).to_contain_text("whsec_")
         secret.get_by_role("button", name="Done").click()
         content.request("POST", f"/v1/posts/{content.ready['id']}/comments", {"author": "bob", "text": "Again"})
-        console.link(re.compile(re.escape(url))).click()
+        console.link(url, exact=False).click()
         console.drawn("webhook")
         delivery = console.part("Deliveries").get_by_role("listitem").first
         expect(delivery.locator(".badge")).to_have_text("delivered")
@@ -131,7 +135,8 @@ def webhooks(stage):
         console.picture("webhook")
         delivery.get_by_role("button", name="Send again").click()
         console.says("It will be sent again.")
-        expect(delivery).to_contain_text("2 sent")
+        wait_until(lambda: len(received) == 2, "the message comes again")
+        assert received[0] == received[1]
         console.button("Disable…").click()
         console.answer("Disable")
         expect(console.part("The webhook").locator(".badge").first).to_have_text("disabled")
@@ -144,7 +149,7 @@ def webhooks(stage):
         console.button("Delete…").click()
         console.answer("Delete")
         console.drawn("people")
-        expect(console.link(re.compile(re.escape(url)))).to_have_count(0)
+        expect(console.link(url, exact=False)).to_have_count(0)
 
 
 def window(stage):

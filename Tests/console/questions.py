@@ -126,7 +126,7 @@ def dead_jobs(stage):
 def back_end(stage):
     """did the back-end get its events?"""
     content = stage.content
-    with receiver() as url:
+    with receiver() as (url, _):
         webhook = content.webhook(url)["id"]
         content.request("POST", f"/v1/posts/{content.ready['id']}/comments", {"author": "bob", "text": "Once more"})
         wait_until(lambda: [each for each in content.request("GET", f"/v1/webhooks/{webhook}/deliveries")["items"]

@@ -203,13 +203,21 @@ export class InsetTool {
     return next
   }
 
-  draw() {
+  /** The address of the changed definition as a file; null without the definition. */
+  file() {
     URL.revokeObjectURL(this.url)
+    const text = this.definition && `${JSON.stringify(this.changed(), null, 2)}\n`
+    this.url = text && URL.createObjectURL(new Blob([text], { type: "application/json" }))
+    return this.url
+  }
+
+  draw() {
     const { id, foreground } = this.record.post
     const option = this.foreground === "front" ? "" : " --foreground back"
-    this.url = this.definition && URL.createObjectURL(new Blob([`${JSON.stringify(this.changed(), null, 2)}\n`], { type: "application/json" }))
+    // A change may be younger than the link.
+    const renew = event => { event.currentTarget.href = this.file() }
     show(this.changes, h("h3", {}, "Make it so"),
-      this.url ? h("p", {}, h("a", { class: "button", href: this.url, download: "mine.json" }, "Download mine.json"))
+      this.file() ? h("p", {}, h("a", { class: "button", href: this.url, download: "mine.json", onclick: renew }, "Download mine.json"))
         : h("p", { class: "quiet" }, "With the scope ‘admin’ the whole definition can be downloaded here; ",
           "‘take5 definition show take5-post’ prints it too."),
       h("div", { class: "stack" }, command("take5 definition check mine.json"),

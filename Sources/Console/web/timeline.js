@@ -41,7 +41,7 @@ export function progress(job) {
 /** Buttons that change a job, with a question before. */
 export function jobActions(app, job, ondone) {
   const change = (word, text, isDangerous) => action(app, { label: word, scopes: ["admin"], class: isDangerous ? "danger" : null, run: async () => {
-    if (!await confirm({ title: `${word} this job?`, text, action: word, isDangerous })) return null
+    if (!await confirm({ title: `${word} this job?`, text, action: `${word} the job`, isDangerous })) return null
     await app.api.post(`/v1/jobs/${job.id}/${word.toLowerCase()}`)
     await ondone()
     return word === "Retry" ? "The job is tried again." : "The job is cancelled."

@@ -40,7 +40,8 @@ struct ConsoleSessionRoutes: RouteRoom {
   }
 
   private func signOut(_ request: Request) async throws -> Response {
-    Response(.noContent, headers: ["Set-Cookie": Self.cookie("", seconds: 0, request)])
+    try request.checkVersion(of: nil)
+    return Response(.noContent, headers: ["Set-Cookie": Self.cookie("", seconds: 0, request)])
   }
 
   /// The header field that sets the cookie (RFC 6265, section 4.1). Scripts cannot read it, and no request of a page of another site has it.

@@ -27,7 +27,9 @@ struct OperationsRoutes: RouteRoom {
     let past = try await history.figures {
       try await queryList { session in try session.snapshot { try HistoryFigures($0) } }
     }
-    return try .uncached(OverviewResponse(at: .now, live, past, storage: await storage()))
+    let overview = OverviewResponse(at: .now, live, past, storage: await storage())
+    // It is another one with each request: nothing of it is kept.
+    return .json(.ok, try JSON.encode(overview), headers: ["Cache-Control": "no-store"])
   }
 
   /// The free space; nil while the storage does not answer, or if there is no known limit.

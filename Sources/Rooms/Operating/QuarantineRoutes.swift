@@ -27,6 +27,7 @@ struct QuarantineRoutes: RouteRoom {
       guard let hash = SHA256Digest(hex: text),
         let media = try Quarantine.list(prefix: hash.hex, session).first
       else { return false }
+      try request.checkVersion(of: nil)
       return try Quarantine.release(media, session)
     }
     guard isReleased else {

@@ -62,16 +62,17 @@ struct RunRoutes: RouteRoom {
 
   private func read(_ request: Request) async throws -> Response {
     let id = try Self.runID(request)
-    let run = try await queryList { session in
+    let (run, json) = try await queryList { session in
       try session.snapshot { session in
         guard let run = try Reprocessing.find(id, session) else { throw Self.runNotFound("\(id)") }
-        return RunDetailResponse(
+        let json = RunDetailResponse(
           run: RunResponse(run, try Reprocessing.counts(of: run, session)),
           failures: try Reprocessing.failures(of: run, limit: Self.maxItems, session).map(RunItemResponse.init),
           retried: try Reprocessing.retriedItems(of: run, limit: Self.maxItems, session).map(RunItemResponse.init))
+        return (run, json)
       }
     }
-    return try .uncached(run)
+    return try .versioned(json, run)
   }
 
   /// What a client changes the state of a run to.
@@ -93,7 +94,8 @@ struct RunRoutes: RouteRoom {
     let change = reader.choice("state", of: Change.self, isRequired: true)
     try reader.check()
     try await database.transaction { session in
-      guard let run = try Reprocessing.find(id, session) else { throw Self.runNotFound("\(id)") }
+      guard let run = try Reprocessing.findLocked(id, session) else { throw Self.runNotFound("\(id)") }
+      try request.checkVersion(of: run)
       guard let change, try Reprocessing.change(run, to: change.state, session) else {
         throw ProblemKind.runEnded.problem("The run is \(RunResponse.name(of: run.state)).")
       }
@@ -102,13 +104,14 @@ struct RunRoutes: RouteRoom {
   }
 
   private func respond(with id: PublicID, _ status: Status) async throws -> Response {
-    let run = try await database.read { session in
+    let (run, counts) = try await database.read { session in
       try session.snapshot { session in
         guard let run = try Reprocessing.find(id, session) else { throw Self.runNotFound("\(id)") }
-        return RunResponse(run, try Reprocessing.counts(of: run, session))
+        return (run, try Reprocessing.counts(of: run, session))
       }
     }
-    return try .uncached(run, status, at: status == .created ? "/v1/operations/runs/\(id)" : nil)
+    let location = status == .created ? "/v1/operations/runs/\(id)" : nil
+    return try .versioned(RunResponse(run, counts), run, status, at: location)
   }
 
   private static func runID(_ request: Request) throws(Problem) -> PublicID {
@@ -120,6 +123,11 @@ struct RunRoutes: RouteRoom {
   private static func runNotFound(_ id: String) -> Problem {
     ProblemKind.runNotFound.problem("The run \(id) does not exist.")
   }
+}
+
+/// A client changes the state of a run.
+extension ReprocessRun: Versioned {
+  var version: some Encodable { ["id": "\(id)", "state": state.rawValue] }
 }
 
 /// The counts of runs that have ended, which do not change: a run may have a million items.

@@ -65,6 +65,13 @@ package enum Reprocessing {
     try session.execute(Self.statements["run"], .text(id.description)).first.map { try ReprocessRun($0) }
   }
 
+  /// Reads a run as it stays until the end of the transaction; nil if it does not exist.
+  package static func findLocked(_ id: PublicID, _ session: Session) throws -> ReprocessRun? {
+    guard let run = try find(id, session) else { return nil }
+    try session.execute(Self.statements["lock_run"], .integer(run.number))
+    return try find(id, session)
+  }
+
   /// Counts the items of a run by state.
   package static func counts(of run: ReprocessRun, _ session: Session) throws -> ReprocessCounts {
     var counts = ReprocessCounts()

@@ -110,11 +110,11 @@ struct OpenAPIDocument {
     return operation
   }
 
-  /// Whether clients keep what GET returns: JSON, but for uploads, whose protocols forbid it, and the health of the service.
+  /// Whether clients keep what GET returns: JSON, but for uploads, whose protocols forbid it, and the present state of the service.
   private func isKept(_ response: OrderedJSON) -> Bool {
     let schema = response["content"]["application/json"]["schema"]
-    let isHealth = schema == reference("schemas", "Health")
-    return schema != .missing && !isHealth && response["headers"]["Upload-Offset"] == .missing
+    let isPresent = ["Health", "Operations"].contains { schema == reference("schemas", $0) }
+    return schema != .missing && !isPresent && response["headers"]["Upload-Offset"] == .missing
   }
 
   private func reference(_ kind: String, _ name: String) -> OrderedJSON {
