@@ -362,7 +362,7 @@ let package = Package(
       ]),
     tests(
       "MediaMutationTests",
-      ["ISOBaseMedia", "MediaMutation", "Platform", "Take5Testing", "mutate", "take5-media"]),
+      ["BoxTesting", "ISOBaseMedia", "MediaMutation", "Platform", "Take5Testing", "mutate", "take5-media"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia", "make-samples"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests(

@@ -20,7 +20,7 @@ package enum MediaLibraries {
   /// The decoders of the allowed codecs, and the encoders of the outputs, that the libraries lack.
   package static var missingCodecs: [String] {
     Library.missing(
-      decodersOf: AllowedCodecs.video + AllowedCodecs.audio,
+      decodersOf: AllowedCodecs.video + AllowedCodecs.audio + AllowedCodecs.namedAudio,
       encoders: [VideoTrack.encoderName, PreviewWriter.encoderName, AudioEncoder.defaultName])
   }
 }

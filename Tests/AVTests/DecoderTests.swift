@@ -11,12 +11,18 @@ struct DecoderTests {
     try Decoder(stream: 0, of: demuxer, limits: DecoderLimits(codecs: codecs, pixels: pixels))
   }
 
-  @Test("decodes each frame with its timestamp and format", arguments: [MarkedClip.Codec.h264, .hevc, .hevc10])
+  @Test(
+    "decodes each frame with its timestamp and format",
+    arguments: [MarkedClip.Codec.h264, .hevc, .hevc10, .vp8, .vp9, .av1])
   func frames(codec: MarkedClip.Codec) throws {
+    var clip = MarkedClip(.red, seconds: 0.5, codec: codec)
+    let isWebM = [.vp8, .vp9, .av1].contains(codec)
+    if isWebM { clip.format = .webm }
+    let codecs = ["h264", "hevc", "vp8", "vp9", "av1"]
     let demuxer = try Demuxer(
-      reading: MarkedClip(.red, seconds: 0.5, codec: codec).write(),
-      limits: DemuxerLimits(streams: 4, codecs: ["h264", "hevc"]), interrupt: Interrupt())
-    let decoder = try Self.decoder(demuxer)
+      reading: clip.write(), as: isWebM ? .webM : .isoBaseMedia, limits: DemuxerLimits(streams: 4, codecs: codecs),
+      interrupt: Interrupt())
+    let decoder = try Self.decoder(demuxer, codecs: codecs)
     let packet = try Packet()
     let frame = try Frame()
     var times: [Int64] = []
@@ -35,7 +41,9 @@ struct DecoderTests {
       case .ended: break loop
       }
     }
-    #expect(times == (0..<15).map { $0 * 3000 })
+    // In milliseconds, or in ticks of a ninety-thousandth of a second.
+    let expected = (0..<15).map { (frame: Int64) -> Int64 in isWebM ? (frame * 100 + 1) / 3 : frame * 3000 }
+    #expect(times == expected)
   }
 
   @Test("refuses an audio frame with more samples than the limit")

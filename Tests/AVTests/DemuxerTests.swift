@@ -122,3 +122,41 @@ struct DemuxerTests {
     }
   }
 }
+
+@Suite("Demuxer of WebM", .tags(.media))
+struct WebMDemuxerTests {
+  private static let limits = DemuxerLimits(streams: 4, codecs: ["vp8", "vp9", "av1", "opus", "h264"])
+
+  private static func open(_ file: OpenFile, as format: Demuxer.Format) throws -> Demuxer {
+    try Demuxer(reading: file, as: format, limits: limits, interrupt: Interrupt())
+  }
+
+  @Test("reads the streams and packets of a recording", arguments: [MarkedClip.Codec.vp8, .vp9, .av1], [false, true])
+  func streams(codec: MarkedClip.Codec, isLive: Bool) throws {
+    let file = try MarkedClip.webM(.red, codec, seconds: 1, tone: 440, isLive: isLive).write()
+    let demuxer = try Self.open(file, as: .webM)
+    let streams = demuxer.streams
+    let video = try #require(streams.first { $0.kind == .video })
+    #expect(video.codec == "\(codec)" && video.width == 270 && video.height == 480 && video.isEnabled)
+    #expect(video.timeBase == Rational(1, 1000) && video.displayMatrix == nil)
+    #expect(streams.first { $0.kind == .audio }?.codec == "opus")
+    let hasDuration = demuxer.duration != nil
+    #expect(hasDuration != isLive)
+    demuxer.select([video.index])
+    let packet = try Packet()
+    var times: [Int64] = []
+    while try demuxer.read(into: packet) { times.append(packet.pts ?? -1) }
+    // In milliseconds. The sound begins with its priming, in front of the first frame.
+    let first = try #require(times.first)
+    #expect(times.count == 30 && 0...10 ~= first)
+    for (frame, time) in times.enumerated() { #expect(abs(Double(time - first) - Double(frame) * 100 / 3) <= 1) }
+  }
+
+  @Test("each demuxer refuses the files of the other")
+  func others() throws {
+    let webM = try MarkedClip.webM(.red, .vp8, seconds: 0.5).write()
+    let mp4 = try MarkedClip(.red, seconds: 0.5).write()
+    #expect(throws: AVError.self) { _ = try Self.open(webM, as: .isoBaseMedia) }
+    #expect(throws: AVError.self) { _ = try Self.open(mp4, as: .webM) }
+  }
+}

@@ -1,3 +1,4 @@
+import BoxTesting
 import Testing
 
 @testable import MediaMutation
@@ -13,10 +14,25 @@ struct FormatTests {
   @Test("a file of boxes is written as it was read")
   func boxes() throws {
     let corpus = try Self.corpus.get()
-    let sources = corpus.clips + corpus.photos.filter { $0.name.hasSuffix("heic") || $0.name.hasSuffix("avif") }
+    let clips = corpus.clips.filter { !$0.name.hasSuffix(".webm") }
+    let sources = clips + corpus.photos.filter { $0.name.hasSuffix("heic") || $0.name.hasSuffix("avif") }
     #expect(sources.count >= 20)
     for source in sources {
       #expect(try #require(source.tree).bytes == source.bytes, "\(source.name)")
+    }
+  }
+
+  @Test("a WebM is written as it was read, whether its sizes are known or not")
+  func elements() throws {
+    let sources = try Self.corpus.get().clips.filter { $0.name.hasSuffix(".webm") }
+    #expect(sources.count == 4)
+    for source in sources {
+      let tree = try #require(source.elements)
+      #expect(try #require(ElementTree(tree.bytes)).bytes == tree.bytes, "\(source.name)")
+      #expect(tree.paths(to: 0xA3).count >= 9 && tree.live.paths(to: 0xA3).count == tree.paths(to: 0xA3).count)
+      let isLive = source.name.contains("browser")
+      #expect(tree.paths(to: 0x1F43_B675).allSatisfy { tree[$0].hasUnknownSize == isLive }, "\(source.name)")
+      #expect((tree.bytes == source.bytes) == isLive, "\(source.name)")
     }
   }
 

@@ -97,6 +97,20 @@ struct FieldMediaTests {
     #expect(try run.video(.clipFront).stream(.audio)?.codec == "aac")
   }
 
+  @Test("a WebM is accepted where a definition names what it has")
+  func webM() throws {
+    var definition = try Self.lenient()
+    definition.limits.containers.append(.webM)
+    definition.limits.videoCodecs.append("vp9")
+    let run = try MomentRun(
+      front: FieldMedia.open("videos/vp9-opus-5s.webm"), back: MarkedClip(.blue, seconds: 0.3).write(),
+      definition: definition)
+    #expect(run.codes == [])
+    #expect(run.report.verdict.inputs[.front]?.facts.audio?.codec == "opus")
+    let clip = try run.video(.clipFront)
+    #expect(clip.stream(.video)?.codec == "h264" && clip.stream(.audio)?.codec == "aac" && abs(clip.duration - 5) < 0.2)
+  }
+
   static let invalid: [(String, Set<ReasonCode>)] = [
     ("videos/vp9-opus-5s.webm", [.unsupportedContainer]),
     ("videos/phone-h263-amr-15s.3gp", [.unsupportedCodec]),

@@ -154,7 +154,7 @@ struct LookTests {
 }
 
 /// The first look of a moment, as the service makes it.
-private struct LookRun {
+struct LookRun {
   let report: RunReport
   private let files: [Role: OpenFile]
 

@@ -33,7 +33,7 @@ struct MisplacedFrameTests {
   }
 
   /// A clip in which some frames have the time of the frame before.
-  private static func equal(_ count: Int) throws -> OpenFile {
+  static func equal(_ count: Int) throws -> OpenFile {
     try clip(isReordered: false, "stts") { entries in
       for index in entries.indices.dropFirst(10).filter({ $0 % 10 == 0 }).prefix(count) {
         entries[index + 1].value += entries[index].value
@@ -43,7 +43,7 @@ struct MisplacedFrameTests {
   }
 
   /// A clip in which some frames are two seconds late.
-  private static func late(_ count: Int) throws -> OpenFile {
+  static func late(_ count: Int) throws -> OpenFile {
     try clip(isReordered: true, "ctts") { entries in
       var sample: UInt32 = 0
       var next: UInt32 = 10

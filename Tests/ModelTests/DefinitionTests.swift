@@ -156,7 +156,7 @@ struct DefinitionTests {
       "outputs.image.from: 'nonsense' is not one of front, back, composed, clip",
       "inputs: 'nonsense' is not one of front, back, clip, photo",
       "inputs.front.kind: 'nonsense' is not one of video",
-      "limits.containers[0]: 'nonsense' is not one of mov, mp4, 3gp",
+      "limits.containers[0]: 'nonsense' is not one of mov, mp4, 3gp, webm",
       "moment.doubt: 'nonsense' is not one of warn, refuse", "window.late: 'nonsense' is not one of accept, refuse",
       "window.outside: 'nonsense' is not one of accept, refuse", "moderation: 'nonsense' is not one of none, hold",
       "limits.formats[0]: 'nonsense' is not one of jpeg, heif, avif, png, webp",
@@ -171,6 +171,30 @@ struct DefinitionTests {
     // Swift's own texts name types.
     for text in ["Cannot initialize", "Could not convert"] {
       #expect(found.first { $0.contains(text) } == nil)
+    }
+  }
+
+  @Test("clips may be trimmed to a time that they may last, and a definition without one is stored as before")
+  func trimming() throws {
+    let text = try JSON.text(Definitions.take5Post())
+    #expect(!text.contains("trim"))
+    func definition(_ trim: String, seconds: String = "[4.5,60]") throws -> Definition {
+      let changed = text.replacing("\"seconds\":[4.5,5.5]", with: "\"seconds\":\(seconds),\"trim_seconds\":\(trim)")
+      return try JSON.decode(Definition.self, from: Array(changed.utf8))
+    }
+    let limits = try definition("5").limits
+    #expect(limits.trimSeconds == 5 && limits.used(of: 7) == 5 && limits.used(of: 4.6) == 4.6)
+    #expect(limits.usedSeconds == SecondsRange(shortest: 4.5, longest: 5))
+    #expect(try definition("4.5").limits.usedSeconds == SecondsRange(shortest: 4.25, longest: 4.5))
+    #expect(try definition("null").limits.usedSeconds == SecondsRange(shortest: 4.5, longest: 60))
+    #expect(try JSON.decode(Definition.self, from: JSON.encode(definition("5"))).limits == limits)
+    for (trim, seconds) in [("4", "[4.5,60]"), ("61", "[4.5,60]"), ("0", "[0,60]"), ("-1", "[0,60]"), ("5", "null")] {
+      do {
+        _ = try definition(trim, seconds: seconds)
+        Issue.record("\(trim) s of \(seconds) is accepted")
+      } catch {
+        #expect(JSON.reason(error) == "limits.trim_seconds: expected a time in the range of 'seconds'")
+      }
     }
   }
 

@@ -13,14 +13,14 @@ package struct AudioEncoder: ~Copyable {
   /// Opens the encoder.
   ///
   /// - Parameters:
-  ///   - encoder: FFmpeg's name of the encoder; it must accept floats, as `aac` and `pcm_f32le` do.
+  ///   - encoder: FFmpeg's name of the encoder; it must accept floats, as `aac`, `pcm_f32le` and `libopus` do.
   ///   - bitRate: in bits per second; PCM encoders ignore it.
   package init(encoder: String = defaultName, sampleRate: Int, channels: Int, bitRate: Int) throws(AVError) {
-    guard let codec = avcodec_find_encoder_by_name(encoder), let formats = codec.pointee.sample_fmts else {
+    guard let codec = avcodec_find_encoder_by_name(encoder), let format = Self.floats(codec) else {
       throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_encoder_by_name", subject: encoder)
     }
     context = try CodecContext.open(codec) { context throws(AVError) in
-      context.pointee.sample_fmt = formats[0]
+      context.pointee.sample_fmt = format
       context.pointee.sample_rate = Int32(sampleRate)
       av_channel_layout_default(&context.pointee.ch_layout, Int32(channels))
       context.pointee.bit_rate = Int64(bitRate)
@@ -32,6 +32,16 @@ package struct AudioEncoder: ~Copyable {
   }
 
   deinit { CodecContext.free(context) }
+
+  /// The first format of an encoder with floats, planar or not; nil: it has none.
+  private static func floats(_ codec: UnsafePointer<AVCodec>) -> AVSampleFormat? {
+    guard var format = codec.pointee.sample_fmts else { return nil }
+    while format.pointee != AV_SAMPLE_FMT_NONE {
+      if format.pointee == AV_SAMPLE_FMT_FLTP || format.pointee == AV_SAMPLE_FMT_FLT { return format.pointee }
+      format += 1
+    }
+    return nil
+  }
 
   /// The time base of the frames' timestamps.
   package var timeBase: Rational { Rational(1, Int32(sampleRate)) }

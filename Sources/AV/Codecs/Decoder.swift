@@ -17,7 +17,7 @@ package struct Decoder: ~Copyable {
     }
     let codecName = demuxer.streams[index].codec
     let name = Self.name(ofCodec: codecName)
-    // The list names codecs. A codec may have several decoders; only FFmpeg's own is trusted.
+    // The list names codecs. A codec may have several decoders; only one of them is trusted.
     guard limits.codecs.contains(codecName), let codec = avcodec_find_decoder_by_name(name) else {
       throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_decoder_by_name", subject: name)
     }
@@ -38,11 +38,12 @@ package struct Decoder: ~Copyable {
 
   deinit { CodecContext.free(context) }
 
-  /// FFmpeg's name of its own decoder of a codec, which is that of the codec but for AMR.
+  /// FFmpeg's name of the decoder of a codec: that of the codec for nearly all of its own. Its own one of AV1 needs hardware.
   static func name(ofCodec codec: String) -> String {
     switch codec {
     case "amr_nb": "amrnb"
     case "amr_wb": "amrwb"
+    case "av1": "libdav1d"
     default: codec
     }
   }

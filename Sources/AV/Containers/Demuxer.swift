@@ -1,7 +1,7 @@
 internal import CFFmpeg
 package import Platform
 
-/// Reads the packets of an ISO base media file (MOV, MP4, 3GP) from an open file.
+/// Reads the packets of a clip from an open file.
 ///
 /// FFmpeg does not probe the format, has no protocol available, and cannot open other files that the file refers to.
 package struct Demuxer: ~Copyable {
@@ -11,15 +11,38 @@ package struct Demuxer: ~Copyable {
   /// The properties of the streams as the headers state them, by stream index.
   package let streams: [StreamInfo]
 
-  // The full name of FFmpeg's `mov` demuxer: `format_whitelist` is compared with it.
-  private static let format = "mov,mp4,m4a,3gp,3g2,mj2"
+  /// The formats of containers, each with a demuxer of FFmpeg.
+  package enum Format: Sendable, Hashable {
+    /// MOV, MP4 and 3GP.
+    case isoBaseMedia
+    case webM
+
+    /// One of the names of the demuxer, and all of them, with which `format_whitelist` is compared.
+    fileprivate var names: (short: String, full: String) {
+      switch self {
+      case .isoBaseMedia: ("mov", "mov,mp4,m4a,3gp,3g2,mj2")
+      case .webM: ("matroska", "matroska,webm")
+      }
+    }
+
+    /// The options of the demuxer.
+    fileprivate var options: [(String, String)] {
+      switch self {
+      case .isoBaseMedia: [("enable_drefs", "0"), ("use_absolute_path", "0")]
+      case .webM: []
+      }
+    }
+  }
 
   /// Reads the headers.
   ///
   /// - Parameters:
   ///   - file: is read with `pread`, so that several demuxers may share it.
+  ///   - format: decides which demuxer reads it; no other one does.
   ///   - interrupt: FFmpeg polls it while it reads.
-  package init(reading file: OpenFile, limits: DemuxerLimits, interrupt: Interrupt) throws(AVError) {
+  package init(
+    reading file: OpenFile, as format: Format = .isoBaseMedia, limits: DemuxerLimits, interrupt: Interrupt
+  ) throws(AVError) {
     try interrupt.check()
     let reader = try FileContext(file)
     var context = avformat_alloc_context()
@@ -32,20 +55,21 @@ package struct Demuxer: ~Copyable {
     allocated.pointee.max_probe_packets = DemuxerLimits.maxProbePackets
     allocated.pointee.probesize = DemuxerLimits.maxProbeBytes
     allocated.pointee.max_analyze_duration = DemuxerLimits.maxProbeMicroseconds
-    var options = Options([
-      ("format_whitelist", Self.format), ("protocol_whitelist", ""),
-      ("codec_whitelist", limits.codecs.map(Decoder.name(ofCodec:)).joined(separator: ",")),
-      ("enable_drefs", "0"), ("use_absolute_path", "0"),
-    ])
+    var options = Options(
+      [
+        ("format_whitelist", format.names.full), ("protocol_whitelist", ""),
+        ("codec_whitelist", limits.codecs.map(Decoder.name(ofCodec:)).joined(separator: ",")),
+      ] + format.options)
     // On failure this frees the context and sets it to nil.
     try AVError.check(
-      avformat_open_input(&context, nil, av_find_input_format("mov"), &options.pointer), "avformat_open_input")
+      avformat_open_input(&context, nil, av_find_input_format(format.names.short), &options.pointer),
+      "avformat_open_input")
     guard let context else { throw .outOfMemory("avformat_open_input") }
     self.context = context
     self.reader = reader
     self.interrupt = interrupt
     streams = (0..<Int(context.pointee.nb_streams)).compactMap { index in
-      context.pointee.streams[index].map { StreamInfo($0) }
+      context.pointee.streams[index].map { StreamInfo($0, of: format) }
     }
   }
 

@@ -1,19 +1,28 @@
 internal import CFFmpeg
 package import Platform
 
-/// Writes an MP4 or QuickTime file with its index (`moov`) in front.
+/// Writes an MP4 or QuickTime file with its index (`moov`) in front; for tests, also a WebM.
 ///
 /// The same packets give the same bytes, and no metadata of a source is copied. Add streams, call `start()`, write
 /// packets roughly in the order of their decoding times, and call `finish()`.
 package struct Muxer: ~Copyable {
   /// The file formats, by FFmpeg's names.
   package enum Format: String, Sendable {
-    case mp4, mov
+    case mp4, mov, webm
+
+    /// The options of the muxer.
+    fileprivate var options: [(String, String)] {
+      switch self {
+      case .mp4, .mov: [("movflags", "+faststart"), ("use_editlist", "1")]
+      case .webm: []
+      }
+    }
   }
 
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let writer: FileContext
   private let reopener: Reopener
+  private let format: Format
 
   /// Creates a muxer that writes from the beginning of the file, which must be empty.
   package init(writing file: OpenFile, format: Format = .mp4) throws(AVError) {
@@ -26,6 +35,7 @@ package struct Muxer: ~Copyable {
     self.context = context
     self.writer = writer
     self.reopener = reopener
+    self.format = format
     context.pointee.pb = writer.context
     context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
     // To move the index to the front, the muxer reopens its file: the callback returns a reader of the open file.
@@ -80,7 +90,7 @@ package struct Muxer: ~Copyable {
 
   /// Writes the file header.
   package func start() throws(AVError) {
-    var options = Options([("movflags", "+faststart"), ("use_editlist", "1")])
+    var options = Options(format.options)
     try AVError.check(avformat_write_header(context, &options.pointer), "avformat_write_header")
     if let name = options.unconsumed { throw AVError(cffmpeg_error(EINVAL), "avformat_write_header", subject: name) }
   }

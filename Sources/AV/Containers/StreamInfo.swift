@@ -20,7 +20,7 @@ package struct StreamInfo: Hashable, Sendable {
   package let duration: Int64?
   /// The average number of frames per second.
   package let frameRate: Rational
-  /// Whether the track header enables the track (ISO/IEC 14496-12, 8.3.1); players ignore a disabled track.
+  /// Whether the track header enables the track (ISO/IEC 14496-12, 8.3.1); players ignore a disabled track. WebM has none.
   package let isEnabled: Bool
   /// The decoder configuration (`extradata`), such as the content of `avcC`; empty if there is none.
   package let configuration: [UInt8]
@@ -41,7 +41,7 @@ package struct StreamInfo: Hashable, Sendable {
   /// Audio: bits per second; 0 if unknown.
   package let bitRate: Int64
 
-  init(_ stream: UnsafeMutablePointer<AVStream>) {
+  init(_ stream: UnsafeMutablePointer<AVStream>, of format: Demuxer.Format) {
     let parameters = stream.pointee.codecpar.pointee
     index = Int(stream.pointee.index)
     number = Int(stream.pointee.id)
@@ -53,7 +53,7 @@ package struct StreamInfo: Hashable, Sendable {
     start = Timestamp.known(stream.pointee.start_time)
     duration = Timestamp.known(stream.pointee.duration)
     frameRate = Rational(stream.pointee.avg_frame_rate)
-    isEnabled = stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
+    isEnabled = format == .webM || stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
     configuration = [UInt8](UnsafeBufferPointer(start: parameters.extradata, count: Int(parameters.extradata_size)))
     isAttachedPicture = stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
     width = Int(parameters.width)

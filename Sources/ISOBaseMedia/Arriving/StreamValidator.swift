@@ -11,7 +11,7 @@ package struct StreamValidator: Sendable {
   private var received: Int64 = 0
   private var start: [UInt8] = []
   /// The parser of a clip.
-  private var walk: ClipWalk?
+  private var walk: (any ArrivingClip)?
   /// The format of a photo.
   private var format: PhotoFormat?
   /// The maximum number of bytes of the file, by its kind.
@@ -105,11 +105,13 @@ package struct StreamValidator: Sendable {
       }
     }
     guard let limits = accepted.clip else { preconditionFailure("neither clips nor photos are accepted") }
-    let walk = ClipWalk(
-      limits, as: accepted.clipName, length: length,
-      unsupported: accepted.photo == nil ? nil : Reason(unsupportedMedium: start))
+    let unsupported = accepted.photo == nil ? nil : Reason(unsupportedMedium: start, accepted: limits.containers)
     try limit(to: limits.bytes, as: accepted.clipName)
-    self.walk = walk
+    if limits.containers.contains(.webM), WebMWalker.recognizes(start) {
+      walk = WebMArrival(limits, as: accepted.clipName, length: length, unsupported: unsupported)
+    } else {
+      walk = ClipWalk(limits, as: accepted.clipName, length: length, unsupported: unsupported)
+    }
   }
 
   /// Limits the bytes of the file, and refuses a length beyond the limit.

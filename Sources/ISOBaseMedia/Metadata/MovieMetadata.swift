@@ -130,6 +130,12 @@ enum RecordingTime {
     return plausible.contains(seconds) ? seconds : nil
   }
 
+  /// A time in nanoseconds since 2001 in UTC, as Matroska has it (RFC 8794, 7.6).
+  static func seconds(since2001 nanoseconds: Int64) -> Double? {
+    let seconds = Double(nanoseconds) / 1e9 + 978_307_200
+    return plausible.contains(seconds) ? seconds : nil
+  }
+
   /// A time such as `2022-11-06T13:26:52-0500` (ISO 8601).
   static func seconds(iso8601 text: String) -> Double? {
     let bytes = Array(text.utf8)

@@ -29,10 +29,11 @@ extension ContainerRefusal: CustomStringConvertible {
   // A file may have thousands of tracks, and the text goes to the client and into the database.
   private static let maxNamedTracks = 8
 
-  fileprivate var finding: String {
+  /// - Parameter containers: those that are accepted.
+  fileprivate func finding(accepted containers: [ContainerName]) -> String {
     switch self {
     case .empty: "the file is empty"
-    case .unsupported(let found): "the file is \(found.name), not a MOV, MP4 or 3GP video, regardless of its name"
+    case .unsupported(let found): "the file is \(found.name), not a \(containers.videos), regardless of its name"
     case .truncated(let finding, let offset): "the file is truncated: \(finding) (at byte \(offset))"
     case .damaged(let finding, let offset): "the file is damaged: \(finding) (at byte \(offset))"
     case .noVideoTrack(let handlers) where handlers.isEmpty: "the file has no tracks"
@@ -55,11 +56,18 @@ extension ContainerRefusal: CustomStringConvertible {
   }
 }
 
+extension [ContainerName] {
+  /// What a clip may be.
+  fileprivate var videos: String { contains(.webM) ? "MOV, MP4, 3GP or WebM video" : "MOV, MP4 or 3GP video" }
+}
+
 extension Reason {
-  /// The reason for an input whose boxes are rejected.
-  package init(_ refusal: ContainerRefusal, input: InputName) {
+  /// The reason for an input whose boxes or elements are rejected.
+  ///
+  /// - Parameter containers: those that are accepted.
+  package init(_ refusal: ContainerRefusal, input: InputName, accepted containers: [ContainerName] = []) {
     self.init(
-      Self.code(of: refusal), input: input, finding: refusal.finding, remedy: refusal.remedy,
+      Self.code(of: refusal), input: input, finding: refusal.finding(accepted: containers), remedy: refusal.remedy,
       byteOffset: refusal.offset)
   }
 
@@ -87,7 +95,9 @@ extension Reason {
   }
 
   /// The reason for a file that is neither a clip nor a photo, where both are accepted.
-  package init(unsupportedMedium start: [UInt8]) {
+  ///
+  /// - Parameter containers: those that clips may have.
+  package init(unsupportedMedium start: [UInt8], accepted containers: [ContainerName] = []) {
     guard !start.isEmpty else {
       self.init(.emptyFile, input: nil, finding: "the file is empty", remedy: .sendClipOrPhoto)
       return
@@ -95,7 +105,7 @@ extension Reason {
     let formats = PhotoFormat.allCases.map(\.name).joined(separator: ", ")
     self.init(
       .unsupportedContainer, input: nil,
-      finding: "the file is \(FileSignature(start).name), neither a MOV, MP4 or 3GP video nor a photo (\(formats)), "
+      finding: "the file is \(FileSignature(start).name), neither a \(containers.videos) nor a photo (\(formats)), "
         + "regardless of its name", remedy: .exportClipOrPhoto)
   }
 

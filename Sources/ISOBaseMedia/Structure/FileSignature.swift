@@ -42,6 +42,9 @@ package struct FileSignature: Hashable, Sendable {
     (0, [0x50, 0x4B, 0x03, 0x04], .other, "a ZIP archive"),
   ]
 
+  /// A file of Matroska that is not a WebM.
+  static let matroska = FileSignature("a Matroska file", .video)
+
   /// The types of a container's first box; old QuickTime files have no `ftyp`.
   static let firstBoxes: [BoxType] = [
     "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot", "styp", "sidx", "moof", "uuid",
@@ -62,6 +65,7 @@ package struct FileSignature: Hashable, Sendable {
         case .mov: "a MOV video"
         case .mp4: "an MP4 video"
         case .threeGP: "a 3GP video"
+        case .webM: "a WebM video"
         }
       self.init(name, .video)
     }

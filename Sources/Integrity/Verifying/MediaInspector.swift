@@ -88,7 +88,8 @@ package struct MediaInspector: Sendable {
   // Stored sources were accepted with the limits of any definition, so that these limits accept everything.
   private static let clipLimits = Limits(
     seconds: SecondsRange(shortest: 0, longest: 24 * 3600), bytes: .max, pixels: 1 << 28, framesPerSecond: 1000,
-    streams: 64, containers: [.mov, .mp4, .threeGP], videoCodecs: AllowedCodecs.video, differenceSeconds: 24 * 3600)
+    streams: 64, containers: ContainerName.allCases, videoCodecs: AllowedCodecs.video,
+    audioCodecs: AllowedCodecs.audio + AllowedCodecs.namedAudio, differenceSeconds: 24 * 3600)
   private static let photoLimits = PhotoLimits(
     bytes: .max, pixels: 1 << 28, progressivePixels: 1 << 28, formats: PhotoFormat.allCases)
 }

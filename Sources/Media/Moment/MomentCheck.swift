@@ -90,10 +90,13 @@ struct AudioAlignment: Hashable, Sendable {
   // In seconds. Clips that are further apart have less in common than a composition needs.
   private static let maxSearched = 2.0
 
+  /// The largest offset that is found between clips with this usual one, in seconds.
+  static func maxSearched(for maxOffset: Double) -> Double { max(maxOffset, maxSearched) }
+
   /// Compares the sounds of both clips: at the usual offsets first, and where they do not match there, at all.
   static func find(_ first: SoundDetail, _ second: SoundDetail, maxOffset: Double) -> Self {
     let usual = Self(first, second, maxOffset: maxOffset)
-    return usual.outcome == .aligned ? usual : Self(first, second, maxOffset: max(maxOffset, Self.maxSearched))
+    return usual.outcome == .aligned ? usual : Self(first, second, maxOffset: maxSearched(for: maxOffset))
   }
 
   /// - Parameter maxOffset: the largest offset that is searched, in seconds.

@@ -113,7 +113,9 @@ final class FirstFrame {
       aperture.map { Size(width: $0.width, height: $0.height) }
       ?? Size(width: frame.width, height: frame.height)
     let width = max(1, Int((Double(shown.width) * aspect).rounded()))
-    let color = frame.color
+    // VP8 has no description of its colours, and FFmpeg gives them that of BT.601: the container may have another one.
+    let isTaggedOutside = stream.codec == "vp8" && stream.color.matrix != "unknown"
+    let color = isTaggedOutside ? stream.color : frame.color
     return VideoFacts(
       stream: stream.index, codec: stream.codec, tag: stream.tag, profile: decoder.profile,
       pixelFormat: frame.format.description, coded: Size(width: frame.width, height: frame.height),

@@ -36,23 +36,25 @@ package struct Prober: Sendable {
   private func facts(of source: InputSource) throws(RunFailure) -> ClipFacts {
     let bytes = try size(of: source)
     let check = try ContainerCheck(source, bytes: bytes)
+    var source = source
+    source.format = Demuxer.Format(check.container)
     let demuxer = try source.open()
     let video = try videoStream(of: demuxer, source)
     let sounds = sounds(of: demuxer, beside: video)
-    let track = check.metadata.tracks.first { $0.number == video.number }
+    let track = check.tracks.first { $0.number == video.number }
     try refuseUnviewable(track, source)
+    let readable = sounds.filter { source.audioCodecs.contains($0.codec) && isReadRight($0, check.tracks) }
     var first = try FirstFrames(
-      source, demuxer: demuxer, video: video, tracks: check.metadata.tracks,
-      audioStreams: sounds.filter { source.audioCodecs.contains($0.codec) && isReadRight($0, check.metadata) })
+      source, demuxer: demuxer, video: video, tracks: check.tracks, audioStreams: readable)
     if let allowed = limits.seconds {
       first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowedDuration: allowed).copyObstacle
     }
     return ClipFacts(
       container: check.container, bytes: bytes, duration: demuxer.duration,
-      recorded: check.metadata.recorded, video: first.video, audio: first.audio,
+      recorded: check.recorded, video: first.video, audio: first.audio,
       undecodedSound: first.audio != nil || sounds.isEmpty
-        ? nil : sounds.map { stream in format(of: stream, check.metadata)?.codec ?? Self.name(of: stream) },
-      identifying: check.metadata.identifying,
+        ? nil : sounds.map { stream in format(of: stream, check.tracks)?.codec ?? Self.name(of: stream) },
+      identifying: check.identifying,
       unusedStreams: demuxer.streams.filter { $0.index != video.index && $0.index != first.audio?.stream }
         .map { "\($0.index): \(Self.name(of: $0))" })
   }
@@ -64,13 +66,13 @@ package struct Prober: Sendable {
     return video.isEnabled ? all.filter(\.isEnabled) : all.enabledFirst
   }
 
-  private func format(of stream: StreamInfo, _ metadata: MovieMetadata) -> UncompressedSound? {
-    metadata.tracks.first { $0.number == stream.number }?.uncompressed
+  private func format(of stream: StreamInfo, _ tracks: [TrackMetadata]) -> UncompressedSound? {
+    tracks.first { $0.number == stream.number }?.uncompressed
   }
 
   /// Whether the demuxer takes uncompressed sound for what it is: FFmpeg 5.1 takes 24 bits for 16, which is loud noise.
-  private func isReadRight(_ stream: StreamInfo, _ metadata: MovieMetadata) -> Bool {
-    format(of: stream, metadata).map { $0.codec == stream.codec } ?? true
+  private func isReadRight(_ stream: StreamInfo, _ tracks: [TrackMetadata]) -> Bool {
+    format(of: stream, tracks).map { $0.codec == stream.codec } ?? true
   }
 
   private func size(of source: InputSource) throws(RunFailure) -> Int64 {
@@ -112,56 +114,4 @@ package struct Prober: Sendable {
 extension [StreamInfo] {
   /// The enabled streams before the disabled ones: players skip disabled tracks unless there is no other.
   fileprivate var enabledFirst: [StreamInfo] { filter(\.isEnabled) + filter { !$0.isEnabled } }
-}
-
-/// Walks the boxes of an input before a demuxer opens it: its container, its completeness and its metadata.
-struct ContainerCheck {
-  let container: ContainerName
-  let metadata: MovieMetadata
-
-  // The `moov` box of a short clip has a few kilobytes. Metadata beyond this size is not read.
-  private static let maxMovieBytes: Int64 = 16 << 20
-
-  /// Checks a file of this many bytes.
-  init(_ source: InputSource, bytes: Int64) throws(RunFailure) {
-    let result: Result<ContainerStructure, ContainerRefusal>
-    do {
-      result = try ContainerWalker.examine(size: bytes) { (offset, count) throws(SystemError) in
-        try source.file.descriptor.bytes(count: count, at: offset)
-      }
-    } catch {
-      throw RunFailure(error)
-    }
-    switch result {
-    case .success(let structure):
-      container = try Self.allowed(structure, source)
-      metadata = try Self.metadata(structure, source)
-    case .failure(let refusal): throw .refused(Reason(refusal, input: source.name))
-    }
-  }
-
-  private static func allowed(_ structure: ContainerStructure, _ source: InputSource) throws(RunFailure)
-    -> ContainerName
-  {
-    let container = structure.family
-    let allowed = source.limits.containers
-    guard allowed.contains(container) else {
-      throw .refused(.unsupported(container, accepted: allowed, input: source.name))
-    }
-    return container
-  }
-
-  private static func metadata(_ structure: ContainerStructure, _ source: InputSource) throws(RunFailure)
-    -> MovieMetadata
-  {
-    let content = structure.movieContent
-    do {
-      return MovieMetadata(
-        movie: try source.file.descriptor.bytes(
-          count: Int(min(content.upperBound - content.lowerBound, maxMovieBytes)), at: content.lowerBound),
-        outside: structure.identifying)
-    } catch {
-      throw RunFailure(error)
-    }
-  }
 }

@@ -33,6 +33,8 @@ final class ClipReader {
   private var firstTicks: Int64?
   private var lastDuration: Int64 = 0
   private var pacing: FramePacing?
+  /// The end of what stills, previews and warnings show of the clip, in seconds from its start. A composition may need later frames.
+  private let tapEnd: Double
 
   /// Opens the input; reads no packet before `start()`.
   ///
@@ -44,6 +46,7 @@ final class ClipReader {
     self.plan = plan
     self.expected = expected
     self.mode = mode
+    tapEnd = source.limits.trimSeconds ?? .infinity
     let decoder = try FrameDecoder(source, plan: plan, expected: expected)
     timeBase = decoder.demuxer.streams[plan.facts.video.stream].timeBase
     frameSource = try decoder.deinterlaced()
@@ -119,17 +122,24 @@ final class ClipReader {
     lastDuration = max(0, current.duration)
     frames += 1
     try decodeFollowing()
-    let end = followingTicks.map { timeBase.seconds($0 - origin) }
-    for tap in frameTaps where !tap.isFinished { try tap.take(current, until: end) }
+    try tapCurrent()
     return true
   }
 
-  /// Decodes the rest and checks that no frame is missing.
+  private func tapCurrent() throws(RunFailure) {
+    guard timeBase.seconds(currentTicks - origin) < tapEnd else { return }
+    let next = followingTicks.map { timeBase.seconds($0 - origin) }
+    let end = next.flatMap { $0 < tapEnd ? $0 : nil }
+    for tap in frameTaps where !tap.isFinished { try tap.take(current, until: end) }
+  }
+
+  /// Decodes the rest of what is used and checks that no frame is missing.
   func finish() throws(RunFailure) {
     while try advance() {}
+    if isCut { try passRest() }
     guard let expected, let firstTicks else { return }
     // Frames that refer to frames before the start of the clip cannot be decoded; that is not damage.
-    let expectedCount = expected.times.lazy.filter { $0 >= firstTicks }.count
+    let expectedCount = expected.count(from: firstTicks)
     let missing = expectedCount - frames - frameSource.misplaced
     guard missing == 0 else {
       throw source.refusal(.corruptVideo, "\(missing) of its \(expectedCount) frames cannot be decoded")
@@ -162,8 +172,13 @@ final class ClipReader {
     try decodeFollowing()
   }
 
-  /// Reads the rest of the packets, without decoding them.
-  func passRest() throws(RunFailure) { try frameSource.passRest(tapPacket) }
+  /// Reads the rest of the packets without decoding them, of a clip that is cut as far as outputs need them.
+  func passRest() throws(RunFailure) {
+    try frameSource.passRest(tapPacket) { isCut && packetTaps.allSatisfy(\.isFinished) }
+  }
+
+  /// Whether the clip has frames behind those that are decoded.
+  private var isCut: Bool { expected?.end != nil }
 
   private func tapPacket(_ packet: borrowing Packet) throws(RunFailure) {
     for tap in packetTaps { try tap.take(packet) }
@@ -188,6 +203,9 @@ final class ClipReader {
 
 /// Receives the packets of an input as they are read, in the order of the file.
 protocol PacketTap: AnyObject {
+  /// Whether no packet is awaited that it needs.
+  var isFinished: Bool { get }
+
   /// - Parameter packet: in the time base of its stream; a tap that stores it takes a reference.
   func take(_ packet: borrowing Packet) throws(RunFailure)
 }
@@ -199,6 +217,6 @@ protocol FrameTap: AnyObject {
 
   /// - Parameters:
   ///   - frame: valid during the call; its memory is reused.
-  ///   - end: the time of the next frame, in seconds from the start of the clip; nil for the last frame.
+  ///   - end: the time of the next frame, in seconds from the start of the clip; nil for the last frame that is used.
   func take(_ frame: borrowing Frame, until end: Double?) throws(RunFailure)
 }

@@ -57,7 +57,13 @@ struct CopyCheck: ~Copyable {
   }
 
   /// Compares the order of times with that of pictures, after the last packet.
-  mutating func finish() {
+  ///
+  /// - Parameter count: the number of packets that are copied; nil: all. What others show is no obstacle.
+  mutating func finish(first count: Int?) {
+    if let count, pictures.count >= count {
+      pictures.removeLast(pictures.count - count)
+      obstacle = nil
+    }
     guard obstacle == nil else { return }
     pictures.sort { $0.time < $1.time }
     let isOrdered = zip(pictures, pictures.dropFirst()).allSatisfy {

@@ -22,6 +22,7 @@ final class DecodeAhead: FrameSource {
     case packet(Packet)
     case frame(Frame, ticks: Int64, prepared: Frame?)
     case failed(RunFailure)
+    /// The frames end; of a clip that is cut, packets may follow.
     case ended(misplaced: Int)
   }
 
@@ -48,6 +49,8 @@ final class DecodeAhead: FrameSource {
         do throws(RunFailure) {
           let decoder = try FrameDecoder(source, plan: plan, expected: expected).deinterlaced()
           try Self.run(decoder, preparation, sendsPackets: sendsPackets, into: items, reusing: reusable)
+          if sendsPackets, expected?.end != nil { try Self.passRest(of: decoder, into: items) }
+          _ = items.put(.ended(misplaced: decoder.misplaced))
         } catch {
           _ = items.put(.failed(error))
         }
@@ -86,8 +89,10 @@ final class DecodeAhead: FrameSource {
   // A first look decodes on demand.
   func skip(to refresh: Int64, packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {}
 
-  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {
-    while let item = items.take() {
+  func passRest(
+    _ packets: (borrowing Packet) throws(RunFailure) -> Void, until isFinished: () -> Bool
+  ) throws(RunFailure) {
+    while !isFinished(), let item = items.take() {
       switch consume item {
       case .packet(let packet): try packets(packet)
       case .failed(let failure): throw failure
@@ -112,14 +117,7 @@ final class DecodeAhead: FrameSource {
     while true {
       let frame = try RunFailure.wrap { () throws(AVError) in try Frame() }
       let ticks = try decoder.next(into: frame) { (packet) throws(RunFailure) in
-        guard sendsPackets else { return }
-        do throws(AVError) {
-          let copy = try Packet()
-          try copy.reference(packet)
-          _ = items.put(.packet(copy))
-        } catch {
-          throw RunFailure(error)
-        }
+        if sendsPackets { _ = try send(packet, into: items) }
       }
       guard let ticks else { break }
       var prepared: Frame?
@@ -131,6 +129,24 @@ final class DecodeAhead: FrameSource {
       guard items.put(.frame(frame, ticks: ticks, prepared: prepared)) else { return }
     }
     _ = items.put(.ended(misplaced: decoder.misplaced))
+  }
+
+  /// Sends the packets behind the last frame until the consumer is gone.
+  private static func passRest(of decoder: any FrameSource, into items: Channel<Item>) throws(RunFailure) {
+    var isTaken = true
+    try decoder.passRest(
+      { (packet) throws(RunFailure) in isTaken = try send(packet, into: items) }, until: { !isTaken })
+  }
+
+  /// Sends a reference to a packet; returns false if the consumer is gone.
+  private static func send(_ packet: borrowing Packet, into items: Channel<Item>) throws(RunFailure) -> Bool {
+    do throws(AVError) {
+      let copy = try Packet()
+      try copy.reference(packet)
+      return items.put(.packet(copy))
+    } catch {
+      throw RunFailure(error)
+    }
   }
 
   private static func reused(_ frame: consuming Frame?, size: Size) throws(RunFailure) -> Frame {

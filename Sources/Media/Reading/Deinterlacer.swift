@@ -50,8 +50,10 @@ final class Deinterlacer: FrameSource {
   // A frame is drawn with the one before it: none is left out.
   func skip(to refresh: Int64, packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {}
 
-  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {
-    try source.passRest(packets)
+  func passRest(
+    _ packets: (borrowing Packet) throws(RunFailure) -> Void, until isFinished: () -> Bool
+  ) throws(RunFailure) {
+    try source.passRest(packets, until: isFinished)
   }
 
   private func draw(into frame: borrowing Frame) throws(AVError) {

@@ -13,7 +13,7 @@ protocol FrameSource: AnyObject {
   var misplaced: Int { get }
 
   /// Decodes the next frame that is shown; returns its timestamp in ticks of the video stream, or nil after the last
-  /// one.
+  /// one that is used.
   ///
   /// - Parameters:
   ///   - frame: receives the frame.
@@ -25,8 +25,10 @@ protocol FrameSource: AnyObject {
   /// Goes on at a later frame, by its timestamp, at which decoding can begin: the frames before it are left out.
   func skip(to refresh: Int64, packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure)
 
-  /// Reads the rest of the packets, without decoding them.
-  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure)
+  /// Reads the rest of the packets, without decoding them, until `isFinished` returns true.
+  func passRest(
+    _ packets: (borrowing Packet) throws(RunFailure) -> Void, until isFinished: () -> Bool
+  ) throws(RunFailure)
 
   /// Returns the prepared form of the last frame, which the caller gives back with `reuse`; nil if it was not prepared.
   func takePrepared() -> Frame?
@@ -57,6 +59,10 @@ final class FrameDecoder: FrameSource {
   /// The latest timestamp that the decoder was sent.
   private var lastSent = Int64.min
   private(set) var misplaced = 0
+  /// The number of frames that are still to come before the end of the used part; nil before the first one.
+  private var awaited: Int?
+  /// The number of decoded frames that lie behind the used part.
+  private var unused = 0
 
   // Cameras and programs that rewrite files misplace one or two; a clip with more is damaged.
   private static let maxMisplaced = 5
@@ -88,7 +94,7 @@ final class FrameDecoder: FrameSource {
   func next(
     into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
   ) throws(RunFailure) -> Int64? {
-    while true {
+    while !isPastEnd {
       switch try receive(into: frame) {
       case .output:
         if let ticks = try accept(frame) { return ticks }
@@ -98,6 +104,12 @@ final class FrameDecoder: FrameSource {
         return nil
       }
     }
+    return nil
+  }
+
+  /// Whether all frames of the used part are decoded. A frame whose time is out of order may come after the first ones behind it.
+  private var isPastEnd: Bool {
+    expected?.end != nil && (awaited.map { $0 <= 0 } ?? false || unused > Self.maxMisplaced)
   }
 
   /// The time that counts as zero for all streams of the file, in ticks of the video stream.
@@ -116,6 +128,10 @@ final class FrameDecoder: FrameSource {
   private func accept(_ frame: borrowing Frame) throws(RunFailure) -> Int64? {
     guard let ticks = frame.pts ?? frame.bestTimestamp else { throw damaged("a frame has no timestamp") }
     if let expected, ticks < expected.origin { return nil }
+    if let end = expected?.end, ticks >= end {
+      unused += 1
+      return nil
+    }
     if video.isRepeated(at: timeBase.seconds(ticks)) { return nil }
     if frame.isDamaged { throw damaged("a frame is damaged", at: ticks) }
     guard frame.width == video.coded.width, frame.height == video.coded.height,
@@ -124,6 +140,7 @@ final class FrameDecoder: FrameSource {
       let found = "\(frame.width)x\(frame.height) \(frame.format)"
       throw damaged("a frame of \(found) differs from the others", at: ticks)
     }
+    awaited = (awaited ?? expected?.count(from: ticks)).map { $0 - 1 }
     if firstTicks == nil {
       firstTicks = ticks
     } else if ticks <= lastTicks || expected?.hasTimes(Self.maxMisplaced, after: lastTicks, before: ticks) == true {
@@ -180,14 +197,17 @@ final class FrameDecoder: FrameSource {
       guard packet.stream == video.stream, packet.isKey, packet.pts ?? packet.dts == refresh else { continue }
       decoder.flush()
       lastTicks = refresh - 1
+      awaited = expected?.count(from: refresh)
       try send()
       return
     }
     throw damaged("a frame at which decoding can begin is missing", at: refresh)
   }
 
-  func passRest(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {
-    while try source.read(demuxer, into: packet) {
+  func passRest(
+    _ packets: (borrowing Packet) throws(RunFailure) -> Void, until isFinished: () -> Bool
+  ) throws(RunFailure) {
+    while !isFinished(), try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       try packets(packet)
     }

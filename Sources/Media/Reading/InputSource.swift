@@ -9,16 +9,20 @@ struct InputSource: Sendable {
   let file: OpenFile
   let limits: Limits
   let interrupt: Interrupt
+  var format = Demuxer.Format.isoBaseMedia
 
   /// The codecs that may be opened: those of the definition that the program allows.
   var videoCodecs: [String] { limits.videoCodecs.filter(AllowedCodecs.video.contains) }
-  var audioCodecs: [String] { (limits.audioCodecs ?? AllowedCodecs.audio).filter(AllowedCodecs.audio.contains) }
+  var audioCodecs: [String] {
+    let allowed = AllowedCodecs.audio + AllowedCodecs.namedAudio
+    return (limits.audioCodecs ?? AllowedCodecs.audio).filter(allowed.contains)
+  }
 
   /// Opens the container.
   func open() throws(RunFailure) -> Demuxer {
     do {
       return try Demuxer(
-        reading: file, limits: DemuxerLimits(streams: limits.streams, codecs: videoCodecs + audioCodecs),
+        reading: file, as: format, limits: DemuxerLimits(streams: limits.streams, codecs: videoCodecs + audioCodecs),
         interrupt: interrupt)
     } catch {
       throw failure(demuxing: error, .unsupportedContainer, "its index cannot be read", readFailed: false)
@@ -123,4 +127,9 @@ enum FileComparison {
       filled += read
     }
   }
+}
+
+extension Demuxer.Format {
+  /// The demuxer of a container.
+  init(_ container: ContainerName) { self = container == .webM ? .webM : .isoBaseMedia }
 }

@@ -8,14 +8,18 @@ import Model
 /// decoded. Decoding must then return a frame for each of these timestamps.
 struct PacketScan: Sendable {
   /// The timestamps of the frames, in ticks, ascending, without those that an edit list hides.
-  let times: [Int64]
+  private(set) var times: [Int64]
   /// The timestamps of the frames at which decoding can begin, in ticks, ascending.
-  let refreshes: [Int64]
+  private(set) var refreshes: [Int64]
   let timeBase: Rational
   /// The duration of the last frame, in ticks.
-  let lastDuration: Int64
+  private(set) var lastDuration: Int64
+  /// The end of the part to which the scan is cut, in ticks; nil: it is that of the whole clip.
+  private(set) var end: Int64?
   /// Whether the stream has packets beyond those that were read.
   let hasMorePackets: Bool
+  /// The packets that a copy of the used part has; nil if it cannot be cut without others.
+  let copied: CopiedPart?
   /// The reason why the coded frames cannot be copied; nil if they can be.
   let copyObstacle: String?
 
@@ -30,12 +34,20 @@ struct PacketScan: Sendable {
 
   /// Whether more than a number of frames belong between two times.
   func hasTimes(_ count: Int, after start: Int64, before end: Int64) -> Bool {
+    let index = firstIndex { $0 > start } + count
+    return index < times.count && times[index] < end
+  }
+
+  /// The number of frames from a time on.
+  func count(from start: Int64) -> Int { times.count - firstIndex { $0 >= start } }
+
+  private func firstIndex(where isLater: (Int64) -> Bool) -> Int {
     var (low, high) = (0, times.count)
     while low < high {
       let middle = (low + high) / 2
-      if times[middle] > start { high = middle } else { low = middle + 1 }
+      if isLater(times[middle]) { high = middle } else { low = middle + 1 }
     }
-    return low + count < times.count && times[low + count] < end
+    return low
   }
 
   /// The average frame rate.
@@ -43,6 +55,18 @@ struct PacketScan: Sendable {
 
   /// The last frame up to a time, in seconds from the start of the clip, at which decoding can begin; nil: there is none.
   func refresh(before seconds: Double) -> Int64? { refreshes.last { timeBase.seconds($0 - origin) <= seconds } }
+
+  /// The scan of the first seconds; that of the whole clip if it does not last longer, but for rounding.
+  func first(_ seconds: Double) -> PacketScan {
+    guard self.seconds > seconds + DurationRule.tolerance else { return self }
+    let end = origin + timeBase.rescale(Int64(seconds * 1e6), from: Rational(1, 1_000_000))
+    var part = self
+    part.end = end
+    part.times = Array(times.prefix { $0 < end })
+    part.refreshes = Array(refreshes.prefix { $0 < end })
+    part.lastDuration = end - (part.times.last ?? end)
+    return part
+  }
 
   /// Reads the packets of the video stream.
   ///
@@ -60,7 +84,8 @@ struct PacketScan: Sendable {
     var times: [(start: Int64, duration: Int64)] = []
     times.reserveCapacity(512)
     var refreshes: [Int64] = []
-    let configuration = AVCConfiguration(demuxer.streams[stream].configuration)
+    let configuration =
+      video.codec == "h264" ? AVCConfiguration(demuxer.streams[stream].configuration) : nil
     var hasMorePackets = false
     var packets = 0
     var hidden = 0
@@ -70,7 +95,8 @@ struct PacketScan: Sendable {
       guard packet.stream == stream else { continue }
       packets += 1
       check.take(packet)
-      guard !packet.isDiscarded, let time = packet.pts ?? packet.dts, !video.isRepeated(at: timeBase.seconds(time))
+      guard !packet.isDiscarded, !(video.codec == "vp8" && packet.isHiddenVP8), let time = packet.pts ?? packet.dts,
+        !video.isRepeated(at: timeBase.seconds(time))
       else {
         hidden += 1
         guard hidden <= Self.maxHidden else { throw source.tooManyHidden }
@@ -84,12 +110,12 @@ struct PacketScan: Sendable {
         break
       }
     }
-    // FFmpeg's demuxer returns the end of the stream for a packet beyond the end of the file.
+    // FFmpeg's demuxer returns the end of the stream for a packet beyond the end of the file. The index of a WebM has only some packets.
     let indexed = demuxer.indexedPackets(of: stream)
-    if !hasMorePackets && packets < indexed {
+    if !hasMorePackets && source.format == .isoBaseMedia && packets < indexed {
       throw .refused(.missingFrames(indexed - packets, of: indexed, input: source.name))
     }
-    check.finish()
+    let starts = times.map(\.start)
     times.sort { $0.start < $1.start }
     self.times = times.map(\.start)
     self.refreshes = refreshes.sorted()
@@ -100,8 +126,12 @@ struct PacketScan: Sendable {
     // A difference of less than half a frame is rounding.
     let isHeld = held > duration + duration / 2
     lastDuration = isHeld ? held : duration
+    let whole = timeBase.seconds((times.last?.start ?? 0) - (times.first?.start ?? 0) + lastDuration)
+    copied = CopiedPart(of: starts, lasting: whole, used: source.limits.trimSeconds, timeBase)
+    check.finish(first: copied?.packets)
     copyObstacle =
-      check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
+      check.obstacle ?? (copied == nil ? "its packets cannot be cut near the end of the used part" : nil)
+      ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
       ?? (demuxer.streams[stream].displayMatrix.map(Transform.isExact) ?? true
         ? nil : "its matrix turns it by no quarter")
   }
@@ -126,5 +156,14 @@ struct PacketScan: Sendable {
   ) -> Int64 {
     guard let end, (0...maxHeldSeconds).contains(end), let last = times.last else { return 0 }
     return timeBase.rescale(Int64(end * 1e6), from: Rational(1, 1_000_000)) - last.start
+  }
+}
+
+extension Packet {
+  /// Whether a packet of VP8 is a frame that is not shown: others refer to it (RFC 6386, 9.1).
+  fileprivate var isHiddenVP8: Bool {
+    var isHidden = false
+    withBytes { bytes in isHidden = bytes.first.map { $0 & 0x10 == 0 } ?? false }
+    return isHidden
   }
 }

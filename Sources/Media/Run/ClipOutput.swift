@@ -26,7 +26,7 @@ final class ClipOutput {
     container = try ContainerWriter(plan.role, file: file)
     switch (plan.mode, plan.video) {
     case (.encode, .some(let video)):
-      let ticks = grid.ticks(in: scan.seconds)
+      let ticks = grid.ticks(in: clip.reader.source.limits.used(of: scan.seconds))
       encoding = Encoding(
         canvas: try UprightCanvas(from: clip.layout, to: plan.size, isInPlace: clip.reader.allowsDrawingInPlace),
         video: try VideoTrack(video, size: plan.size, grid: grid, container: container), ticks: ticks)
@@ -34,9 +34,12 @@ final class ClipOutput {
     case (.encode, .none):
       throw .failed(MediaError(.invalidPlan, "\(plan.role.rawValue) has no encoder settings"))
     case (.remux, _):
+      guard let part = scan.copied else {
+        throw .failed(MediaError(.invalidPlan, "\(plan.role.rawValue) cannot be cut without decoding"))
+      }
       encoding = nil
-      seconds = scan.seconds
-      reader.packetTaps.append(try CopiedVideo(of: reader, scan: scan, container: container))
+      seconds = part.seconds
+      reader.packetTaps.append(try CopiedVideo(of: reader, scan: scan, part: part, container: container))
     }
     audio =
       if let audioPlan = plan.audio {

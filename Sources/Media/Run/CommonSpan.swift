@@ -14,8 +14,7 @@ struct CommonSpan: Hashable {
   ///   - offset: the time of an event in the front clip minus its time in the back clip, in seconds; nil: none.
   ///   - shortest: the shortest span for which the clips are aligned, in seconds.
   init(of durations: [InputName: Double], offset: Double?, grid: TimeGrid, shortest: Double) {
-    let ticks = offset.map { Int(($0 * Double(grid.rate)).rounded()) } ?? 0
-    let shifts: [InputName: Int] = ticks == 0 ? [:] : ticks > 0 ? [.front: ticks] : [.back: -ticks]
+    let shifts = Self.shifts(offset: offset, grid: grid)
     let seconds = Self.seconds(durations, shifts, grid)
     if shifts.isEmpty || seconds >= shortest {
       (self.shifts, self.seconds, decision) = (shifts, seconds, nil)
@@ -26,6 +25,14 @@ struct CommonSpan: Hashable {
         .alignment, choice: "not applied",
         reason: "the clips would have less than \(shortest.hundredths) s in common")
     }
+  }
+
+  /// The number of ticks of each clip before a span of aligned clips.
+  ///
+  /// - Parameter offset: as above.
+  static func shifts(offset: Double?, grid: TimeGrid) -> [InputName: Int] {
+    let ticks = offset.map { Int(($0 * Double(grid.rate)).rounded()) } ?? 0
+    return ticks == 0 ? [:] : ticks > 0 ? [.front: ticks] : [.back: -ticks]
   }
 
   /// The duration that remains of the shortest clip.

@@ -4,8 +4,8 @@ import Model
 struct DurationRule: Sendable {
   let limits: Limits
 
-  // Times are rounded to ticks, whose length differs from file to file: no clip is refused for the rounding.
-  private static let tolerance = 0.005
+  /// Times are rounded to ticks, whose length differs from file to file: no clip is refused or cut for the rounding, in seconds.
+  static let tolerance = 0.005
   // A camera records at its nominal rate only on average.
   private static let rateTolerance = 1.02
 
@@ -13,16 +13,17 @@ struct DurationRule: Sendable {
   func reasons(_ inputs: [ScannedInput]) -> [Reason] {
     var reasons: [Reason] = []
     for input in inputs {
-      guard let scan = input.scan else { continue }
+      guard let scan = input.scan, let used = input.used().scan else { continue }
       if scan.times.isEmpty {
         reasons.append(Reason(.corruptVideo, input: input.name, finding: "its video stream has no frames"))
-      } else if scan.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
-        reasons.append(tooFast(input.name, scan))
+      } else if used.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
+        reasons.append(tooFast(input.name, used))
       } else if let reason = durationReason(input.name, seconds: scan.seconds, hasMorePackets: scan.hasMorePackets) {
         reasons.append(reason)
       }
     }
-    if reasons.isEmpty, let reason = difference(inputs.compactMap { $0.scan?.seconds }) { reasons.append(reason) }
+    let used = inputs.compactMap { $0.scan.map { limits.used(of: $0.seconds) } }
+    if reasons.isEmpty, let reason = difference(used) { reasons.append(reason) }
     return reasons
   }
 

@@ -26,7 +26,9 @@ package struct PlanRunner {
     files = outputs
     let interrupt = Interrupt(flag: cancellation)
     sources = inputs.reduce(into: [:]) { sources, input in
-      sources[input.key] = InputSource(name: input.key, file: input.value, limits: plan.limits, interrupt: interrupt)
+      let container = plan.inputs[input.key]?.facts.container ?? .mp4
+      sources[input.key] = InputSource(
+        name: input.key, file: input.value, limits: plan.limits, interrupt: interrupt, format: .init(container))
     }
   }
 

@@ -5,7 +5,7 @@ import Model
 ///
 /// The files differ, their packets give durations that the plan allows, and two clips can show one moment.
 struct ScannedInputs {
-  /// In the order of their names.
+  /// In the order of their names; what is not used is cut off.
   let inputs: [ScannedInput]
   let grid: TimeGrid
   /// The time of an event in the front clip minus its time in the back clip, in seconds; nil if it is unknown or the
@@ -18,11 +18,13 @@ struct ScannedInputs {
     let inputs = try report.step { () throws(RunFailure) in try Self.scanPackets(of: plan, from: sources) }
     let reasons = DurationRule(limits: plan.limits).reasons(inputs)
     guard reasons.isEmpty else { throw report.rejection(reasons) }
+    report.decisions += inputs.compactMap(\.trimming)
 
     // A first look judges nothing.
     let audio =
       plan.isLook == true
-      ? [:] : try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, mode: mode) }
+      ? [:]
+      : try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, limits: plan.limits, mode: mode) }
     for input in inputs {
       if plan.isLook != true {
         report.warnings += audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
@@ -39,11 +41,14 @@ struct ScannedInputs {
       report.warnings.append(Warning(.notOneMoment, input: nil, finding: doubt))
     }
 
-    self.inputs = inputs
     self.report = report
-    grid = TimeGrid(of: plan, inputs)
+    let grid = TimeGrid(of: plan, inputs.map { $0.used() })
     let isAligned = plan.moment?.align == true && check?.alignment?.outcome == .aligned
-    offset = isAligned ? check?.alignment?.offset : nil
+    let offset = isAligned ? check?.alignment?.offset : nil
+    let shifts = CommonSpan.shifts(offset: offset, grid: grid)
+    self.inputs = inputs.map { $0.used(after: grid.seconds(shifts[$0.name] ?? 0)) }
+    self.grid = grid
+    self.offset = offset
   }
 
   private static func scanPackets(
@@ -68,15 +73,16 @@ struct ScannedInputs {
     throw .refused(Reason(.sameFileTwice, input: nil, finding: "both inputs are the same file"))
   }
 
-  /// Decodes the audio of all inputs whose duration is limited.
+  /// Decodes the audio of all inputs whose duration is limited, of trimmed ones up to the end of the latest part that may be used.
   private static func scanAudio(
-    of inputs: [ScannedInput], mode: ExecutionMode
+    of inputs: [ScannedInput], limits: Limits, mode: ExecutionMode
   ) throws(RunFailure) -> [InputName: AudioScan] {
+    let maxShift = AudioAlignment.maxSearched(for: maxOffset(limits))
     let requests = inputs.compactMap { input -> AudioScan.Request? in
       guard let scan = input.scan, let audio = input.plan.facts.audio else { return nil }
       return AudioScan.Request(
         source: input.source, stream: audio.stream, origin: scan.timeBase.seconds(scan.origin),
-        maxSeconds: scan.seconds)
+        maxSeconds: min(scan.seconds, limits.trimSeconds.map { $0 + maxShift } ?? scan.seconds))
     }
     let scans = try AudioScan.all(requests, mode: mode)
     return Dictionary(uniqueKeysWithValues: zip(requests.map(\.source.name), scans))
@@ -88,9 +94,11 @@ struct ScannedInputs {
       return nil
     }
     let both = audio[.front].flatMap { front in audio[.back].map { (front: front, back: $0) } }
-    return MomentCheck(
-      front: front, back: back, audio: both, rule: rule, maxOffset: max(0.5, plan.limits.differenceSeconds))
+    return MomentCheck(front: front, back: back, audio: both, rule: rule, maxOffset: maxOffset(plan.limits))
   }
+
+  /// The largest offset that two clips usually have, in seconds.
+  private static func maxOffset(_ limits: Limits) -> Double { max(0.5, limits.differenceSeconds) }
 }
 
 /// An input whose packets are scanned.
@@ -98,7 +106,7 @@ struct ScannedInput {
   let source: InputSource
   let plan: InputPlan
   /// Nil if the plan does not limit the duration.
-  let scan: PacketScan?
+  private(set) var scan: PacketScan?
 
   init(_ source: InputSource, plan: InputPlan) throws(RunFailure) {
     self.source = source
@@ -109,6 +117,24 @@ struct ScannedInput {
   }
 
   var name: InputName { source.name }
+
+  /// The input without what lies behind the used part.
+  ///
+  /// - Parameter start: the time from which on a composition shows it, in seconds.
+  func used(after start: Double = 0) -> ScannedInput {
+    guard let trim = source.limits.trimSeconds else { return self }
+    var used = self
+    used.scan = scan?.first(start + trim)
+    return used
+  }
+
+  /// The decision to use a part of it; nil: all of it is used.
+  var trimming: Decision? {
+    guard let trim = source.limits.trimSeconds, let scan, used().scan?.end != nil else { return nil }
+    return Decision(
+      .trimming, input: name, choice: "trimmed to \(trim.hundredths) s",
+      reason: "it lasts \(scan.seconds.hundredths) s, of which the definition uses the first \(trim.hundredths)")
+  }
 
   /// The warning that its sound is left out; none if it has no sound.
   var soundWarnings: [Warning] {

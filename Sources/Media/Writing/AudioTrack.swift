@@ -41,6 +41,7 @@ final class CopiedAudio: AudioTrack {
   private let packet: Packet
   private var last = Int64.min
   private var lastDuration: Int64 = 1
+  private(set) var isFinished = false
 
   init(
     of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, containers: [ContainerWriter]
@@ -59,7 +60,10 @@ final class CopiedAudio: AudioTrack {
     let start = pts - origin
     // The two packets before zero cover the priming of every encoder in use (1024 and 2112 samples).
     guard start + 3 * packet.duration > 0 else { return }
-    if let end, start >= end { return }
+    if let end, start >= end {
+      isFinished = true
+      return
+    }
     // Repeated packets are copied once.
     guard start > last else { return }
     last = start

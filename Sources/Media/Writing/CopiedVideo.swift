@@ -17,10 +17,13 @@ final class CopiedVideo: PacketTap {
   private let configuration: AVCConfiguration
   private let packet: Packet
   private let lastDuration: Int64
+  /// The number of packets that are still to be copied.
+  private var rest: Int
 
   /// Adds a stream to a container that is not started yet.
-  init(of reader: ClipReader, scan: PacketScan, container: ContainerWriter) throws(RunFailure) {
+  init(of reader: ClipReader, scan: PacketScan, part: CopiedPart, container: ContainerWriter) throws(RunFailure) {
     input = reader.source
+    rest = part.packets ?? .max
     source = reader.plan.facts.video.stream
     timeBase = reader.timeBase
     origin = scan.origin
@@ -39,9 +42,12 @@ final class CopiedVideo: PacketTap {
     packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
   }
 
+  var isFinished: Bool { rest == 0 }
+
   func take(_ packet: borrowing Packet) throws(RunFailure) {
     // Frames that an edit list hides after the last shown frame are left out.
-    guard packet.stream == source, !packet.isDiscarded else { return }
+    guard packet.stream == source, !packet.isDiscarded, rest > 0 else { return }
+    rest -= 1
     let sample = AVCSample(packet, configuration)
     guard sample.isComplete, sample.frameBytes > 0 else {
       throw input.refusal(.corruptVideo, "a packet is not a sequence of NAL units")

@@ -26,6 +26,7 @@ final class EncodedAudio: AudioTrack {
   /// The end of the decoded audio, in samples from the start of the output; nil before the first frame.
   private var decodedEnd: Int64?
   private let end: Int64?
+  private(set) var isFinished = false
 
   init(
     of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, containers: [ContainerWriter]
@@ -55,8 +56,16 @@ final class EncodedAudio: AudioTrack {
     stream = try containers.addStream(of: encoder)
   }
 
+  // Half a second: more than decoders hold back.
+  private static let maxDelay: Int64 = 24_000
+
   func take(_ packet: borrowing Packet) throws(RunFailure) {
     guard packet.stream == source else { return }
+    if let end, let ticks = packet.pts ?? packet.dts,
+      encoder.timeBase.rescale(ticks, from: timeBase) - origin >= end + Self.maxDelay
+    {
+      isFinished = true
+    }
     // An audio packet that cannot be decoded becomes a gap; it does not fail the run.
     do { try decoder.send(packet) } catch { return }
     try resampleDecoded()

@@ -103,7 +103,7 @@ extension Plan {
     }
     let clips = clips.map { plan in
       var output = PlannedOutput(plan.role, type: "video/mp4", size: plan.size)
-      output.seconds = limits.seconds.map { $0.shortest...$0.longest }
+      output.seconds = limits.usedSeconds.map { $0.shortest...$0.longest }
       // Copied frames stay as the input has them.
       if plan.mode == .remux, let video = inputs[plan.input]?.facts.video {
         output.isCopied = true

@@ -2,6 +2,8 @@
 package struct Limits: Codable, Sendable, Hashable {
   /// The allowed durations by decoded time; nil: any.
   package var seconds: SecondsRange?
+  /// The longest time that is used of a clip, from its start; nil: all of it.
+  package var trimSeconds: Double?
   /// The maximum size of one file.
   package var bytes: Int64
   /// The maximum size of a frame, coded width times height.
@@ -12,16 +14,18 @@ package struct Limits: Codable, Sendable, Hashable {
   package var containers: [ContainerName]
   /// FFmpeg's names, a subset of `AllowedCodecs.video`.
   package var videoCodecs: [String]
-  /// FFmpeg's names, a subset of `AllowedCodecs.audio`; nil: all of them.
+  /// FFmpeg's names, a subset of `AllowedCodecs.audio` and `AllowedCodecs.namedAudio`; nil: all of the former.
   package var audioCodecs: [String]?
   /// The maximum difference between the durations of the inputs.
   package var differenceSeconds: Double
 
   package init(
     seconds: SecondsRange?, bytes: Int64, pixels: Int, framesPerSecond: Double, streams: Int,
-    containers: [ContainerName], videoCodecs: [String], audioCodecs: [String]? = nil, differenceSeconds: Double
+    containers: [ContainerName], videoCodecs: [String], audioCodecs: [String]? = nil, differenceSeconds: Double,
+    trimSeconds: Double? = nil
   ) {
     self.seconds = seconds
+    self.trimSeconds = trimSeconds
     self.bytes = bytes
     self.pixels = pixels
     self.framesPerSecond = framesPerSecond
@@ -35,6 +39,7 @@ package struct Limits: Codable, Sendable, Hashable {
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     seconds = try container.decodeIfPresent(SecondsRange.self, forKey: .seconds)
+    trimSeconds = try container.decodeIfPresent(Double.self, forKey: .trimSeconds)
     bytes = try container.decode(Int64.self, forKey: .bytes)
     pixels = try container.decode(Int.self, forKey: .pixels)
     framesPerSecond = try container.decode(Double.self, forKey: .framesPerSecond)
@@ -43,9 +48,13 @@ package struct Limits: Codable, Sendable, Hashable {
     videoCodecs = try container.decode([String].self, forKey: .videoCodecs)
     audioCodecs = try container.decodeIfPresent([String].self, forKey: .audioCodecs)
     differenceSeconds = try container.decode(Double.self, forKey: .differenceSeconds)
+    if let trimSeconds, trimSeconds <= 0 || seconds?.contains(trimSeconds) != true {
+      throw DecodingError.dataCorruptedError(
+        forKey: .trimSeconds, in: container, debugDescription: "expected a time in the range of 'seconds'")
+    }
     for (key, listed, allowed) in [
       (CodingKeys.videoCodecs, videoCodecs, AllowedCodecs.video),
-      (.audioCodecs, audioCodecs ?? [], AllowedCodecs.audio),
+      (.audioCodecs, audioCodecs ?? [], AllowedCodecs.audio + AllowedCodecs.namedAudio),
     ] {
       guard let unknown = listed.first(where: { !allowed.contains($0) }) else { continue }
       throw DecodingError.dataCorruptedError(
@@ -59,20 +68,25 @@ package struct Limits: Codable, Sendable, Hashable {
 ///
 /// No other decoder is opened: each one adds attack surface for hostile files.
 package enum AllowedCodecs {
-  /// The codecs that phones record or used to record.
-  package static let video = ["h264", "hevc", "mpeg4", "h263", "vp9"]
+  /// The codecs that phones and browsers record or used to record.
+  package static let video = ["h264", "hevc", "mpeg4", "h263", "vp9", "vp8", "av1"]
 
+  /// Those of sound that a definition allows if it names none.
   package static let audio = [
     "aac", "alac", "mp3", "amr_nb", "amr_wb", "ac3", "eac3", "opus", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be",
     "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_mulaw", "pcm_alaw",
   ]
+
+  /// Those of sound that a definition allows only by name.
+  package static let namedAudio = ["vorbis"]
 }
 
-/// The family of a container, by its brand.
+/// The family of a container, by its brand or its document type.
 package enum ContainerName: String, NamedCases, Sendable {
   case mov
   case mp4
   case threeGP = "3gp"
+  case webM = "webm"
 
   /// The media type (RFC 6838, RFC 6381).
   package var mediaType: String {
@@ -80,6 +94,7 @@ package enum ContainerName: String, NamedCases, Sendable {
     case .mov: "video/quicktime"
     case .mp4: "video/mp4"
     case .threeGP: "video/3gpp"
+    case .webM: "video/webm"
     }
   }
 }

@@ -63,7 +63,7 @@ package struct Planner: Sendable {
   /// The plan for a still from a single clip of any duration.
   package func plan(stillOf facts: ClipFacts, at seconds: Double, longEdge: Int?, quality: Int) -> Plan {
     var limits = definition.limits
-    limits.seconds = nil
+    (limits.seconds, limits.trimSeconds) = (nil, nil)
     let size = longEdge.map { facts.video.display.fitted(longEdge: $0) } ?? facts.video.display
     return Plan(
       definition: definition.name, version: definition.version, limits: limits,
@@ -76,6 +76,7 @@ package struct Planner: Sendable {
   package func plan(inspecting facts: ClipFacts) -> Plan {
     var limits = definition.limits
     limits.seconds = SecondsRange(shortest: 0, longest: Self.maxInspected)
+    limits.trimSeconds = nil
     return Plan(
       definition: definition.name, version: definition.version, limits: limits,
       inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)],
@@ -165,7 +166,7 @@ package struct Planner: Sendable {
     _ output: Definition.Clip, role: Role, input: InputName, facts: ClipFacts, _ decisions: inout [Decision]
   ) -> ClipPlan {
     let video = facts.video
-    let obstacle = obstacle(to: video)
+    let obstacle = obstacle(to: video, in: facts.container)
     let fits = obstacle == nil
     decisions.append(
       Decision(
@@ -179,10 +180,11 @@ package struct Planner: Sendable {
   }
 
   /// The reason why a clip's packets cannot be copied; nil if they can.
-  private func obstacle(to video: VideoFacts) -> String? {
+  private func obstacle(to video: VideoFacts, in container: ContainerName) -> String? {
     guard video.codec == "h264", video.pixelFormat == "yuv420p" || video.pixelFormat == "yuvj420p" else {
       return "\(video.codec) \(video.pixelFormat) does not play everywhere"
     }
+    if container == .webM { return "a WebM has no times of decoding" }
     if video.tag != "avc1" { return "\(video.tag) keeps its parameters among the pictures, where players miss them" }
     if video.dynamicRange != .standard { return "its dynamic range is shown wrong by many players" }
     if let tag = Self.uncommonTag(of: video.color) { return "few players read 4:2:0 with the colour tag \(tag)" }

@@ -96,6 +96,7 @@ package struct Decision: Codable, Sendable, Hashable {
     case layout
     case scaling
     case alignment
+    case trimming
     case timeGrid = "time_grid"
     case audio
     case clip

@@ -6,7 +6,7 @@ import Platform
 @testable import Media
 
 extension FuzzTarget {
-  static let arrivals = [arrivingClip]
+  static let arrivals = [arrivingClip, arrivingWebM]
 
   /// The refusals of a file: as it arrives, and at its end.
   private struct Judgement: Equatable {
@@ -88,6 +88,30 @@ extension FuzzTarget {
       guard structure.outermost.allSatisfy(usual.contains) else { return }
       let isRefused = try isRefused(file)
       expect(isRefused, "a file that is accepted as a whole: \(refusal.reason.detail)")
+    }
+  }
+
+  private static let webMLimits = Limits(
+    seconds: SecondsRange(shortest: 0.5, longest: 5.5), bytes: 1 << 20, pixels: 1 << 20, framesPerSecond: 240,
+    streams: 4, containers: [.webM], videoCodecs: ["vp8", "vp9"], differenceSeconds: 0.5)
+
+  /// A flag, whether the length is known, and a WebM: it is refused only if the walk over the whole file, or its tracks, or the times of
+  /// its frames refuse it too.
+  private static let arrivingWebM = FuzzTarget("arriving-webm") { input in
+    guard let flag = input.first else { return }
+    let file = Array(input.dropFirst())
+    guard WebMWalker.recognizes(file), file.count <= webMLimits.bytes else { return }
+    let found = judgement(
+      of: file, AcceptedMedia(clip: webMLimits, as: .clip), length: flag & 1 == 1 ? Int64(file.count) : nil)
+    let examined = WebMWalker.examine(size: Int64(file.count)) { offset, count throws(Never) in
+      Array(file.dropFirst(Int(offset)).prefix(count))
+    }
+    switch examined {
+    case .failure(let refusal): expect(found.end != nil, "a file that is accepted as it arrives: \(refusal)")
+    case .success(let structure):
+      guard let refusal = found.refusal ?? found.end, refusal.reason.code != .durationOutOfRange else { return }
+      let reason = WebMJudgement(webMLimits, input: .clip).reason(structure.tracks)
+      expect(reason?.code == refusal.reason.code, "a file that is accepted as a whole: \(refusal.reason.detail)")
     }
   }
 

@@ -5,7 +5,7 @@ import Model
 @testable import Media
 
 extension FuzzTarget {
-  static let containers = [container, movie, avc, heif]
+  static let containers = [container, movie, avc, heif, webM]
 
   private static func reader(_ file: [UInt8]) -> (_ offset: Int64, _ count: Int) -> [UInt8] {
     { offset, count in
@@ -40,6 +40,19 @@ extension FuzzTarget {
     check(file)
     do throws(ContainerRefusal) {
       _ = try examine(file)
+    } catch {
+      expect(error.offset.map { 0...Int64(file.count) ~= $0 } ?? true, "an offset outside of the file")
+      _ = Reason(error, input: .front)
+    }
+  }
+
+  /// A WebM as it is uploaded.
+  private static let webM = FuzzTarget("webm") { file in
+    guard WebMWalker.recognizes(file) else { return }
+    do throws(ContainerRefusal) {
+      let structure = try WebMWalker.examine(size: Int64(file.count), read: reader(file)).get()
+      expect(structure.tracks.contains { $0.size != nil }, "no video")
+      expect(structure.identifying.count <= 64, "too many entries of metadata")
     } catch {
       expect(error.offset.map { 0...Int64(file.count) ~= $0 } ?? true, "an offset outside of the file")
       _ = Reason(error, input: .front)

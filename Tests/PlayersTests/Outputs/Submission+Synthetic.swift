@@ -35,6 +35,29 @@ extension Submission {
         Submission.marker(name, clip: front, definition: marker),
         Submission.marker("\(name), other", clip: back, definition: marker),
       ]
+    } + recordings(definition)
+  }
+
+  /// What browsers record, also longer than five seconds, with a definition that accepts it.
+  private static func recordings(_ definition: Definition) -> [Submission] {
+    var definition = definition
+    definition.limits.containers.append(.webM)
+    definition.limits.videoCodecs += ["vp8", "vp9", "av1"]
+    definition.limits.seconds = SecondsRange(shortest: 4.5, longest: 60)
+    definition.limits.trimSeconds = 5
+    let clips: [(String, MarkedClip, MarkedClip)] = [
+      ("VP8, VP9", .webM(.red, .vp8, tone: 440, isLive: true), .webM(.blue, .vp9, tone: 1000)),
+      (
+        "long AV1, long H.264", .webM(.red, .av1, seconds: 7, tone: 440),
+        MarkedClip(.blue, seconds: 6, tone: .init(440))
+      ),
+      (
+        "long HEVC, long VP8", MarkedClip(.red, seconds: 8, codec: .hevc),
+        .webM(.blue, .vp8, seconds: 7, tone: 440, isLive: true)
+      ),
+    ]
+    return clips.map { name, front, back in
+      moment(name, front: { try front.write() }, back: { try back.write() }, definition: definition)
     }
   }
 

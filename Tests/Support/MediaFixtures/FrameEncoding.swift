@@ -24,22 +24,39 @@ final class FrameEncoding {
     let order =
       "keyint=\(Self.groupLength):bframes=\(isReordered ? "\(Self.bFrames):b-adapt=0:b-pyramid=0" : "0")"
       + (clip.beginsWithOpenGOP ? ":open-gop=1:scenecut=0" : "")
+    let (encoder, options) = Self.encoder(of: clip, order: order)
     let settings = VideoEncoderSettings(
-      encoder: clip.codec == .h264 ? "libx264" : "libx265",
-      options: clip.codec == .h264
-        ? ["preset": "ultrafast", "crf": "20", "x264-params": ([order] + Self.parameters(clip)).joined(separator: ":")]
-        : ["preset": "ultrafast", "crf": "20", "x265-params": "\(order):log-level=none:pools=none"],
+      encoder: encoder, options: options,
       width: width, height: height, format: format, timeBase: timeBase,
       frameRate: Rational(Int32(max(1, (Double(clip.times.count) / clip.seconds).rounded())), 1),
       color: clip.tags
         ?? (clip.isFullRange
           ? ColorDescription(range: "pc", matrix: "bt709", primaries: "bt709", transfer: "bt709") : .bt709),
       sampleAspectRatio: clip.sampleAspectRatio)
-    encoder = try VideoEncoder(settings)
+    self.encoder = try VideoEncoder(settings)
     frame = try Frame(width: width, height: height, format: format)
     packet = try Packet()
     stream = try muxer.addStream(
-      of: encoder, displayMatrix: clip.rotation == .upright ? nil : clip.rotation.displayMatrix)
+      of: self.encoder, displayMatrix: clip.rotation == .upright ? nil : clip.rotation.displayMatrix)
+  }
+
+  /// The encoder and its options.
+  private static func encoder(of clip: MarkedClip, order: String) -> (name: String, options: [String: String]) {
+    let group = ["b": "2M", "g": "\(groupLength)"]
+    switch clip.codec {
+    case .h264:
+      let parameters = ([order] + parameters(clip)).joined(separator: ":")
+      return ("libx264", ["preset": "ultrafast", "crf": "20", "x264-params": parameters])
+    case .hevc, .hevc10:
+      return ("libx265", ["preset": "ultrafast", "crf": "20", "x265-params": "\(order):log-level=none:pools=none"])
+    // As browsers encode: at once, without frames that are not shown.
+    case .vp8, .vp9:
+      let own = ["deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "auto-alt-ref": "0"]
+      return (clip.codec == .vp8 ? "libvpx" : "libvpx-vp9", group.merging(own) { $1 })
+    case .av1:
+      let own = ["usage": "realtime", "cpu-used": "8", "lag-in-frames": "0"]
+      return ("libaom-av1", group.merging(own) { $1 })
+    }
   }
 
   private static func parameters(_ clip: MarkedClip) -> [String] {

@@ -1,4 +1,5 @@
 package import AV
+import BoxTesting
 import Kernels
 package import Platform
 
@@ -6,7 +7,7 @@ package import Platform
 package struct MarkedClip: Sendable {
   /// The video codec and its bit depth.
   package enum Codec: Hashable, Sendable {
-    case h264, hevc, hevc10
+    case h264, hevc, hevc10, vp8, vp9, av1
   }
 
   /// The audio of a clip.
@@ -26,7 +27,7 @@ package struct MarkedClip: Sendable {
     package var isOpposite = false
     /// In bits per second.
     package var bitRate = 96_000
-    /// FFmpeg's name of the encoder; `pcm_f32le` is for one channel in QuickTime files.
+    /// FFmpeg's name of the encoder; `pcm_f32le` is for one channel in QuickTime files, `libopus` for one in WebM files.
     package var encoder = "aac"
 
     package init(_ frequency: Double, sampleRate: Int = 48_000, channels: Int = 2, delay: Double = 0) {
@@ -52,6 +53,8 @@ package struct MarkedClip: Sendable {
   /// A second audio stream.
   package var secondTone: Tone?
   package var format: Muxer.Format = .mp4
+  /// Whether a WebM is as browsers record it: without index and durations, and with elements of unknown size.
+  package var isLive = false
   /// The rotation of the coded frames.
   package var rotation: CodedRotation
   /// The counter of the first frame.
@@ -119,10 +122,24 @@ extension MarkedClip {
   package func write() throws -> OpenFile {
     let description = String(reflecting: self)
     if let bytes = Self.encoded.withLock({ $0[description] }) { return try TemporaryFile.make(bytes) }
-    let file = try encode()
-    let bytes = try TemporaryFile.bytes(of: file)
+    var bytes = try TemporaryFile.bytes(of: encode())
+    if isLive, let tree = ElementTree(bytes) { bytes = tree.live.bytes }
     Self.encoded.withLock { $0[description] = bytes }
-    return file
+    return try TemporaryFile.make(bytes)
+  }
+
+  /// A WebM with one channel of Opus, if it has sound.
+  package static func webM(
+    _ color: MarkColor, _ codec: Codec, seconds: Double = 5, tone: Double? = nil, isLive: Bool = false,
+    _ change: (inout MarkedClip) -> Void = { _ in }
+  ) -> MarkedClip {
+    var clip = MarkedClip(
+      color, seconds: seconds, codec: codec, tone: tone.map { Tone($0, channels: 1) })
+    clip.tone?.encoder = "libopus"
+    clip.format = .webm
+    clip.isLive = isLive
+    change(&clip)
+    return clip
   }
 
   private func encode() throws -> OpenFile {

@@ -82,6 +82,16 @@ private enum SyntheticClips {
     return clip
   }
 
+  private static func webM(
+    _ color: MarkColor, _ codec: MarkedClip.Codec, _ change: (inout MarkedClip) -> Void = { _ in }
+  ) -> MarkedClip {
+    clip(color, codec: codec, tone: .init(440, channels: 1)) { clip in
+      clip.format = .webm
+      clip.tone?.encoder = "libopus"
+      change(&clip)
+    }
+  }
+
   private static let clips: [(String, MarkedClip)] = [
     ("H.264.mp4", clip()),
     ("B frames.mp4", clip(.blue) { $0.isReordered = true }),
@@ -102,6 +112,10 @@ private enum SyntheticClips {
     ("two sounds.mp4", clip { $0.secondTone = .init(1000, sampleRate: 44_100, channels: 1) }),
     ("no sound.mp4", clip(.green, tone: nil) { $0.sampleAspectRatio = .init(3, 2) }),
     ("full range.mp4", clip(.blue) { $0.isFullRange = true }),
+    ("VP8.webm", webM(.red, .vp8)),
+    ("VP9 from a browser.webm", webM(.blue, .vp9) { $0.isLive = true }),
+    ("AV1 from a browser.webm", webM(.green, .av1) { $0.isLive = true }),
+    ("VP8 of odd size.webm", webM(.blue, .vp8) { ($0.width, $0.height, $0.tone) = (95, 161, nil) }),
   ]
 }
 

@@ -1,3 +1,5 @@
+import BoxTesting
+
 /// Makes mutations of a corpus: files that are a function of the seed and of the corpus.
 package struct Mutator: Sendable {
   private let corpus: Corpus
@@ -44,6 +46,10 @@ extension Mutator {
     let source = source(corpus.clips, corpus.fieldClips, &choices)
     let other = self.source(corpus.clips, corpus.fieldClips, &choices)
     let level = choices.below(100)
+    if level < 88, var elements = source.elements {
+      for _ in 0...choices.below(2) { ElementChanges(other: other.elements).apply(to: &elements, &choices) }
+      return elements.bytes
+    }
     if level < 45, var movie = source.movie {
       for _ in 0...choices.below(2) { SampleChanges(other: other.movie).apply(to: &movie, &choices) }
       guard choices.chance(percent: 12) else { return movie.bytes }

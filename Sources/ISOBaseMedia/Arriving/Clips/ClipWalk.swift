@@ -1,7 +1,7 @@
 internal import Model
 
 /// Judges a clip: the boxes as the whole file is judged, and the tracks by the `moov` box once it has arrived.
-struct ClipWalk: Sendable {
+struct ClipWalk: ArrivingClip {
   // The `moov` box of a moment has some ten kilobytes; that of half a minute at 240 frames per second has 200.
   private static let maxMovieBytes: Int64 = 512 << 10
 
@@ -35,15 +35,12 @@ struct ClipWalk: Sendable {
     walk = ContainerWalk(size: length, readsMetadata: false)
   }
 
-  /// The offset of the next byte that it reads.
   var nextOffset: Int64 {
     let requested = walk.request?.offset ?? .max
     guard case .arriving(let bytes, let range) = movie else { return requested }
     return min(requested, range.lowerBound + Int64(bytes.count))
   }
 
-  /// Takes the bytes at an offset, which follow those before, or begin at `nextOffset` at the latest. What it finds does not depend
-  /// on how the bytes are divided.
   mutating func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StreamRefusal) {
     collectMovie(bytes, at: offset)
     while true {
@@ -62,7 +59,6 @@ struct ClipWalk: Sendable {
     }
   }
 
-  /// Ends a file of this many bytes, whose boxes it judges.
   mutating func finish(at size: Int64) throws(StreamRefusal) -> ContainerName {
     do throws(ContainerRefusal) { try walk.end(at: size) } catch { throw refusal(for: error) }
     while let request = walk.request { try visit(requested.rest(request.count, at: request.offset)) }
@@ -85,7 +81,8 @@ struct ClipWalk: Sendable {
 
   private func refusal(for refusal: ContainerRefusal) -> StreamRefusal {
     switch refusal {
-    case .empty, .unsupported: StreamRefusal(unsupported ?? Reason(refusal, input: input), at: walk.position)
+    case .empty, .unsupported:
+      StreamRefusal(unsupported ?? Reason(refusal, input: input, accepted: limits.containers), at: walk.position)
     case .noVideoTrack: StreamRefusal(Reason(refusal, input: input), at: walk.movieOffset ?? walk.position)
     case .truncated, .damaged: StreamRefusal(Reason(refusal, input: input), at: walk.position)
     }

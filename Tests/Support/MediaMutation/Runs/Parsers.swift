@@ -9,7 +9,7 @@ package struct Parsers {
   private static let pixels = 1 << 24
   private static let limits = Limits(
     seconds: nil, bytes: 1 << 30, pixels: pixels, framesPerSecond: 240, streams: 16,
-    containers: [.mov, .mp4, .threeGP],
+    containers: ContainerName.allCases,
     videoCodecs: AllowedCodecs.video, differenceSeconds: 0.5)
 
   private let bytes: [UInt8]
@@ -28,31 +28,58 @@ package struct Parsers {
 
   private mutating func clip() -> Outcome {
     _ = FileSignature(bytes.prefix(FileSignature.length))
+    if WebMWalker.recognizes(bytes) { return webM() }
     var reads = 0
     let bytes = bytes
     let examined = ContainerWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
       reads += 1
       return Array(bytes.dropFirst(Int(offset)).prefix(count))
     }
-    let arrival = Arrival(bytes, AcceptedMedia(clip: Self.limits, as: .front))
-    if case .failure(let refusal) = examined, arrival.refusalAtEnd == nil {
-      violations.append("a file is accepted as it arrives: \(refusal)")
-    }
-    if reads > Self.maxReads { violations.append("the walk read the file \(reads) times") }
     switch examined {
-    case .failure(let refusal):
-      let reason = Reason(refusal, input: .front)
-      if let offset = reason.byteOffset, !(0...Int64(bytes.count) ~= offset) {
-        violations.append("a refusal at byte \(offset) of \(bytes.count)")
-      }
-      return Outcome(depth: .submitted, ending: .refused(reason.code))
+    case .failure(let refusal): return refused(refusal, reads: reads)
     case .success(let structure):
+      compareArrival(with: nil, reads: reads)
       let content = structure.movieContent
       let movie = Array(bytes[Int(content.lowerBound)..<Int(content.upperBound)])
       let metadata = MovieMetadata(movie: movie, outside: structure.identifying)
       let isProbed = !metadata.tracks.isEmpty
       return Outcome(depth: isProbed ? .probed : .walked, ending: .accepted)
     }
+  }
+
+  private mutating func webM() -> Outcome {
+    var reads = 0
+    let bytes = bytes
+    let examined = WebMWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
+      reads += 1
+      return Array(bytes.dropFirst(Int(offset)).prefix(count))
+    }
+    switch examined {
+    case .failure(let refusal): return refused(refusal, reads: reads)
+    case .success(let structure):
+      compareArrival(with: nil, reads: reads)
+      let reason = WebMJudgement(Self.limits, input: .front).reason(structure.tracks)
+      return Outcome(depth: reason == nil ? .probed : .walked, ending: reason.map { .refused($0.code) } ?? .accepted)
+    }
+  }
+
+  /// The outcome of a file that the walk refuses.
+  private mutating func refused(_ refusal: ContainerRefusal, reads: Int) -> Outcome {
+    compareArrival(with: refusal, reads: reads)
+    let reason = Reason(refusal, input: .front)
+    if let offset = reason.byteOffset, !(0...Int64(bytes.count) ~= offset) {
+      violations.append("a refusal at byte \(offset) of \(bytes.count)")
+    }
+    return Outcome(depth: .submitted, ending: .refused(reason.code))
+  }
+
+  /// Judges the file as it arrives.
+  ///
+  /// - Parameter refusal: that of the whole file; nil: it is accepted.
+  private mutating func compareArrival(with refusal: ContainerRefusal?, reads: Int) {
+    let arrival = Arrival(bytes, AcceptedMedia(clip: Self.limits, as: .front))
+    if let refusal, arrival.refusalAtEnd == nil { violations.append("a file is accepted as it arrives: \(refusal)") }
+    if reads > Self.maxReads { violations.append("the walk read the file \(reads) times") }
   }
 
   private mutating func photo() -> Outcome {

@@ -31,9 +31,13 @@ package struct Pipeline: Sendable {
       settings.moment.canvas.width = width
       settings.moment.canvas.height = width * 16 / 9 / 2 * 2
       settings.moment.limits.differenceSeconds = 20
+      // Most clips last 0.6 seconds.
+      settings.clip.limits.trimSeconds = 0.3
       settings.moment.outputs[.composed]?.composed?.seconds = SecondsRange(shortest: 0.1, longest: 3)
       for path in [\Settings.moment, \Settings.clip] {
         settings[keyPath: path].limits.seconds = SecondsRange(shortest: 0.1, longest: 20)
+        settings[keyPath: path].limits.containers.append(.webM)
+        settings[keyPath: path].limits.videoCodecs += ["vp8", "vp9", "av1"]
         for role in settings[keyPath: path].outputs.roles {
           settings[keyPath: path].outputs[role]?.clip?.longEdge = 320
           settings[keyPath: path].outputs[role]?.still?.longEdge = 160
