@@ -175,7 +175,8 @@ struct WebMTests {
     let path = try #require(tree.paths(to: 0xA3).dropFirst(70).first)
     // Others refer to it.
     tree[path].content[4] &= ~0x10
-    let run = try MomentRun(front: TemporaryFile.make(tree.bytes), back: Self.back.write(), definition: Self.definition())
+    let run = try MomentRun(
+      front: TemporaryFile.make(tree.bytes), back: Self.back.write(), definition: Self.definition())
     #expect(run.codes == [], "\(run.report.verdict.reasons)")
     #expect(run.report.verdict.inputs[.front]?.frames == 149)
     try CompositionTests.expectMarks(run, inside: .red, outside: .blue, frames: 150, maxDifference: 1)
