@@ -247,6 +247,22 @@ struct AttackerTests {
     try await scene.stop()
   }
 
+  @Test("an address has as many attempts at the keys of the console, which are not those of the users there")
+  func consoleAttempts() async throws {
+    let scene = try await AttackScene(["--address-attempts", "2"])
+    try await onThread("attacker") {
+      let attacker = Attacker(port: scene.api.port)
+      for number in 0..<13 { try attacker.ask(1, "POST /console/session HTTP/1.1", body: #"{"key":"t5_\#(number)"}"#) }
+      try attacker.ask(
+        1, "POST /v1/sessions HTTP/1.1", body: #"{"user_name":"guess","password":"battery staple"}"#)
+      let responses = try attacker.finish()
+      let refused = responses.filter { $0.status == 429 }
+      #expect(refused.count == 1 && refused.allSatisfy(Self.isRefusal))
+      #expect(responses.count { $0.status == 401 } == 13)
+    }
+    try await scene.stop()
+  }
+
   /// The bytes that the files of a folder take of the disk.
   private static func reservedBytes(in folder: String) throws -> Int {
     try Folders.files(below: folder).reduce(0) { sum, path in

@@ -38,6 +38,11 @@ def id_at(seconds, number):
     return f"(lpad(to_hex({milliseconds}), 12, '0') || '7000' || '8000' || lpad(to_hex({number}), 12, '0'))::uuid"
 
 
+def quoted(text):
+    """A text in SQL."""
+    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"
+
+
 class Content:
     def __init__(self, program, service):
         self.program, self.service = program, service
@@ -168,16 +173,16 @@ class Content:
         """A job of a queue that no worker reads: `available`, `scheduled` or `dead`; returns its id."""
         self.number += 1
         number = 10**9 + self.number
-        columns = f"'post', {id_at(age, number)}, '{queue}', 1::smallint, 5::smallint, 0::smallint, '{author}', " \
+        columns = f"'post', {id_at(age, number)}, '{queue}', 1::smallint, 5::smallint, 0::smallint, {quoted(author)}, " \
                   f"clock_timestamp() - interval '{age} seconds', '{{}}'"
         if state == "dead":
             self.sql(f"INSERT INTO job_dead (id, {COLUMNS}, priority, deadline_seconds, died_at, last_error) "
-                     f"VALUES ({number}, {columns}, 5, 120, clock_timestamp() - interval '{age} seconds', '{error}')")
+                     f"VALUES ({number}, {columns}, 5, 120, clock_timestamp() - interval '{age} seconds', {quoted(error)})")
         else:
             self.sql(f"INSERT INTO job ({COLUMNS}, state, rank, run_at, deadline_seconds, last_error) VALUES ({columns}, "
-                     f"'{state[0]}', 1, clock_timestamp() {'+' if state == 'scheduled' else '-'} interval '{age} seconds', 120, "
-                     f"{repr(error) if error else 'NULL'})")
-        [found] = self.request("GET", f"/v1/jobs?queue={queue}&author={author}&limit=1")["items"]
+                     f"'{state[0]}', 1, clock_timestamp() {'+' if state == 'scheduled' else '-'} interval '{age} seconds', 120, {quoted(error)})")
+        query = urllib.parse.urlencode({"queue": queue, "author": author, "limit": 1})
+        [found] = self.request("GET", f"/v1/jobs?{query}")["items"]
         return found["id"]
 
     @functools.cached_property
@@ -197,7 +202,7 @@ class Content:
     def worker(self, host, seconds):
         """A worker on another machine, which takes so long for a moment."""
         recent = json.dumps({"post": {"completed": 50, "failed": 1, "p50": seconds, "p95": 2 * seconds}})
-        self.sql(f"INSERT INTO worker (host, process, lease_seconds, recent) VALUES ('{host}', 1, 3600, '{recent}')")
+        self.sql(f"INSERT INTO worker (host, process, lease_seconds, recent) VALUES ({quoted(host)}, 1, 3600, {quoted(recent)})")
 
     def run(self, **selection):
         """A run of reprocessing, so slow that a test can change it."""

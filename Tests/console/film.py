@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from console import PHONE, Page, opened
+from console import PHONE, Console, Page, opened
 from content import camera_clip
 
 
@@ -30,10 +30,12 @@ def user(stage):
     """a user with a token films a moment, which is composed and plays"""
     content = stage.content
     user = content.new("filmer")
+    content.request("PUT", f"/v1/users/{user}", {"name": "Film Maker"})
     token = content.request("POST", f"/v1/users/{user}/tokens", {})["token"]
     with opened(phone(stage)) as page:
         sign_in(page, token)
         expect(page.page.get_by_label("Author")).to_be_hidden()
+        expect(page.page.locator("#who")).to_have_text("Film Maker")
         page.fits()
         choose(page, user)
         page.page.get_by_label("Caption").fill("From a phone")
@@ -70,4 +72,18 @@ def refused(stage):
         page.picture("film-refused")
 
 
-TESTS = (user, refused)
+def operator(stage):
+    """who is signed in to the console films for a user"""
+    with opened(Console(stage, address="jobs", size=PHONE)) as console:
+        page = console.page
+        page.goto(f"{stage.service.url}/film")
+        expect(page.get_by_role("heading", name="One moment, both cameras")).to_be_visible()
+        name = stage.content.new("filmed")
+        choose(console, name)
+        page.get_by_label("Author").fill(name)
+        page.get_by_role("button", name="Post the moment").click()
+        expect(page.get_by_role("heading", name="Your moment")).to_be_visible()
+        assert [post["status"] for post in stage.content.request("GET", f"/v1/posts?author={name}")["items"]] == ["ready"]
+
+
+TESTS = (user, refused, operator)

@@ -8,7 +8,8 @@ import threading
 from console import Console, Page, opened
 
 # What the browser says of the attempts.
-REFUSED = ("CORS policy", "net::ERR_FAILED", "status of 40[0-9]", "Content Security Policy", "X-Frame-Options", "frame", "policy: ")
+REFUSED = ("CORS policy", "net::ERR_FAILED", "net::ERR_BLOCKED_BY_RESPONSE", "status of 40[0-9]", "Content Security Policy",
+           "X-Frame-Options", "policy: ")
 
 PAGE = b"""<!doctype html><meta charset="utf-8"><title>Prizes</title><iframe name="hidden"></iframe><script src="attack.js"></script>"""
 

@@ -80,7 +80,7 @@ async function open() {
   const visitor = new Take5({ headers: { "Take5-Console": "1" }, credentials: "same-origin" })
   try {
     session = await visitor.get("/console/session")
-    if (session.signed_in && session.scopes.includes("submit")) await enter(visitor, session.credential === "none" ? "" : session.name ?? "")
+    if (session.signed_in && session.scopes.includes("submit")) await enter(visitor, session.credential === "none" ? "" : session.name ?? "", false)
     else askForSignIn()
   } catch (error) {
     // A service without the console has accounts or tokens all the same.
@@ -99,9 +99,9 @@ function askForSignIn() {
   show("sign-in", "Sign in", mayHaveAccounts ? "Then film your moment." : "With a user token of your app, or with an API key.")
 }
 
-/** Uses a client, once the service has accepted its credential. */
-async function enter(next, name) {
-  const actsAsUser = await next.get("/v1/posts", { friends: true, limit: 1 }).then(() => true, error => {
+/** Uses a client, once the service has accepted its credential. A sign-in of the console acts as no user. */
+async function enter(next, name, mayBeUser = true) {
+  const actsAsUser = mayBeUser && await next.get("/v1/posts", { friends: true, limit: 1 }).then(() => true, error => {
     // It acts as no user, or may submit and not read.
     if (["user_required", "forbidden"].includes(error.code)) return false
     throw error

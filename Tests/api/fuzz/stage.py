@@ -22,6 +22,10 @@ UNREACHED = {
     "verifyEmail": "no webhook brings the code",
     "resetForgottenPassword": "no webhook brings the code",
     "replayDelivery": "no endpoint takes a delivery, and one that fails is tried for days",
+    "releaseQuarantined": "no media break a media process",
+    "readRun": "a run would replace the media that other requests know",
+    "changeRun": "a run would replace the media that other requests know",
+    "signInToConsole": "a valid body has no key that exists",
 }
 
 # The seconds after which an answer is late: no operation takes nearly as long.
