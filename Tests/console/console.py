@@ -154,8 +154,9 @@ class Console(Page):
         name = re.split("[/?]", address)[0]
         expect(self.main).to_have_class(f"view-{name}")
         expect(self.main.locator("h1").first).to_be_visible()
-        for word in ("Loading…", "Reading…", "Measuring a frame…", "Searching…"):
+        for word in ("Loading…", "Reading…", "Measuring a frame…", "Loading the clips…", "Searching…"):
             expect(self.main.get_by_text(word, exact=True)).to_have_count(0)
+        expect(self.main.locator("[aria-busy=true]")).to_have_count(0)
 
     def part(self, title):
         """A part of the view, by its title."""

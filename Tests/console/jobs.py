@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from console import Console, opened
+from console import PHONE, Console, opened
 
 
 def row(console, job):
@@ -93,6 +93,22 @@ def chosen(stage):
         console.drawn("job")
 
 
+def phone(stage):
+    """on a phone each row shows all of its cells"""
+    author, found = list_of(stage, "dead", "scheduled")
+    with opened(Console(stage, address=f"jobs?author={author}", size=PHONE)) as console:
+        expect(row(console, found[0])).to_be_visible()
+        cut = console.page.evaluate("""[...document.querySelectorAll(".long-room .long-row")].flatMap(row => {
+            const frame = row.getBoundingClientRect()
+            return [...row.children].filter(cell => {
+                const box = cell.getBoundingClientRect()
+                return box.left < frame.left || box.right > frame.right + 1 || box.bottom > frame.bottom + 1
+            }).map(cell => cell.className)
+        })""")
+        assert cut == [], cut
+        console.picture("jobs-phone", whole=False)
+
+
 def detail(stage):
     """a job has its attempts, its facts and its actions; its post is linked"""
     content = stage.content
@@ -137,4 +153,4 @@ def quarantine(stage):
         assert not any(each["hash"] == hash for each in stage.content.request("GET", "/v1/operations/quarantine")["items"])
 
 
-TESTS = (filters, one, many, chosen, detail, running, quarantine)
+TESTS = (filters, one, many, chosen, phone, detail, running, quarantine)

@@ -34,39 +34,40 @@ def walk(stage, theme, look, **options):
     """Looks at each view in a theme."""
     with opened(Console(stage, theme=theme, **options)) as console:
         assert console.page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light dark"
-        for address in addresses(stage.content):
+        for number, address in enumerate(addresses(stage.content)):
             console.go(address)
-            look(console, address)
+            look(console, f"{number:02}-{name_of(address)}")
             console.check()
 
 
 def every_view(theme):
     def test(stage):
-        walk(stage, theme, lambda console, address: console.picture(f"{theme}-{name_of(address)}"))
+        walk(stage, theme, lambda console, name: console.picture(f"{theme}-{name}"))
 
     test.__doc__ = f"nothing fails in any view, {theme}"
     return test
 
 
-def barriers(console, address):
-    """Checks by axe, which looks for barriers: to people who see little, or use no mouse."""
-    results = Axe().run(console.page, options={"resultTypes": ["violations"]}).response
-    found = [f"{violation['id']} ({violation['impact']}): {node['target']} {node['failureSummary']}"
-             for violation in results["violations"] for node in violation["nodes"]]
-    assert not found, (address, len(found), found[:8])
+def barriers(page, name):
+    """What axe finds: barriers to people who see little, or use no mouse."""
+    results = Axe().run(page, options={"resultTypes": ["violations"]}).response
+    return [f"{name}: {violation['id']} ({violation['impact']}): {node['target']} {node['failureSummary']}"
+            for violation in results["violations"] for node in violation["nodes"]]
 
 
 def axe(theme):
     def test(stage):
+        found = []
         # Parts that come in slowly would be judged half transparent.
-        walk(stage, theme, barriers, reduced_motion="reduce")
+        walk(stage, theme, lambda console, name: found.extend(barriers(console.page, name)), reduced_motion="reduce")
         with opened(Console(stage, key=None, theme=theme)) as console:
             expect(console.page.get_by_label("Key")).to_be_visible()
-            barriers(console, "the sign-in")
+            found += barriers(console.page, "the sign-in")
         with opened(Page(stage, theme=theme, size=PHONE)) as page:
             page.page.goto(f"{stage.service.url}/film")
             expect(page.page.get_by_role("heading", name="Sign in")).to_be_visible()
-            barriers(page, "/film")
+            found += barriers(page.page, "/film")
+        assert not found, "\n".join([f"{len(found)} barriers", *found])
 
     test.__doc__ = f"axe finds no barrier in any view, {theme}"
     return test
@@ -75,9 +76,9 @@ def axe(theme):
 def phone(stage):
     """no view is wider than 360 pixels"""
 
-    def look(console, address):
+    def look(console, name):
         console.fits()
-        console.picture(f"phone-{name_of(address)}")
+        console.picture(f"phone-{name}")
 
     walk(stage, "light", look, size=PHONE, has_touch=True, is_mobile=True)
     with opened(Console(stage, key=None, size=PHONE)) as console:

@@ -123,6 +123,9 @@ class App {
         ? h("button", { class: "icon-button", "aria-label": "Sign out", onclick: () => this.signOut() }, icon("leave")) : null)
     show(document.querySelector("#views"), this.session?.signed_in && h("ul", {}, views.map(view =>
       h("li", {}, h("a", { href: `#/${view.name}`, "aria-current": view.name === current ? "page" : null }, icon(view.name), view.title)))))
+    // On a phone the menu is wider than the screen.
+    const menu = document.querySelector("#views"), here = menu.querySelector("[aria-current]")
+    if (here) menu.scrollLeft = here.offsetLeft + here.offsetWidth / 2 - menu.clientWidth / 2
   }
 
   /** Shows the view that the fragment names. */

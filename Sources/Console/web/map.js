@@ -226,7 +226,7 @@ class MapView {
     const points = this.#loaded.posts?.map(each => each.coordinate) ?? this.#loaded.cells.map(cell => cell.center)
     const [longitudes, latitudes] = [points.map(each => each.longitude), points.map(each => each.latitude)]
     const box = [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)]
-    if (points.length && box[2] - box[0] < 150) this.world.fit(box, { border: 70, greatest: 11 })
+    if (points.length && box[2] - box[0] < 150) this.world.fit(box, { border: 70, greatest: 6 })
   }
 
   // MARK: Drawing

@@ -232,7 +232,7 @@ export function pages(list, { draw, into, signal, empty = "There is nothing here
       }
       if (done || !value.next) more.remove()
       else more.textContent = "More"
-      if (!shown) into.append(h("p", { class: "empty" }, empty))
+      if (!shown) into.append(h(/^[ou]l$/.test(into.localName) ? "li" : "p", { class: "empty" }, empty))
     } catch (error) {
       if (!signal?.aborted) { more.textContent = "Try again"; more.before(problem(error)) }
     } finally {
