@@ -179,8 +179,9 @@ class Content:
             self.sql(f"INSERT INTO job_dead (id, {COLUMNS}, priority, deadline_seconds, died_at, last_error) "
                      f"VALUES ({number}, {columns}, 5, 120, clock_timestamp() - interval '{age} seconds', {quoted(error)})")
         else:
+            due = "+ interval '1 day'" if state == "scheduled" else f"- interval '{age} seconds'"
             self.sql(f"INSERT INTO job ({COLUMNS}, state, rank, run_at, deadline_seconds, last_error) VALUES ({columns}, "
-                     f"'{state[0]}', 1, clock_timestamp() {'+' if state == 'scheduled' else '-'} interval '{age} seconds', 120, {quoted(error)})")
+                     f"'{state[0]}', 1, clock_timestamp() {due}, 120, {quoted(error)})")
         query = urllib.parse.urlencode({"queue": queue, "author": author, "limit": 1})
         [found] = self.request("GET", f"/v1/jobs?{query}")["items"]
         return found["id"]
@@ -208,9 +209,9 @@ class Content:
         """A run of reprocessing, so slow that a test can change it."""
         return self.request("POST", "/v1/operations/runs", {"kinds": ["take5"], "is_forced": True, "rate": 0.01, **selection})
 
-    def case(self, *, waits=True, author="mallory", **fields):
+    def case(self):
         """A case that a report has opened, about a marker; returns the marker and the case."""
-        post = self.marker(author, title="Buy gold", **fields)
+        post = self.marker(self.new("mallory"), title="Buy gold")
         self.request("POST", "/v1/reports", {"post": post["id"], "reason": "spam", "text": "The third today"}, user="bob")
         cases = self.request("GET", "/v1/moderation/cases?limit=100")["items"]
         return post, next(each for each in cases if each["post"] == post["id"])

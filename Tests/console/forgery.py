@@ -74,7 +74,7 @@ def state_of(content, post, job):
 def requests(stage):
     """a form and a fetch of another page, with the cookie of the operator, read nothing and change nothing"""
     content = stage.content
-    post, job = content.marker("ada", title="Mine")["id"], content.job("scheduled", author=content.new("author"))
+    post, job = content.marker(content.new("author"), title="Mine")["id"], content.job("scheduled", author=content.new("author"))
     before = state_of(content, post, job)
     own = {"Take5-Console": "1"}
     # Another port of the same site, to which a browser sends even a strict cookie; and another site.

@@ -45,8 +45,10 @@ def figures(stage):
         expect(console.part("Rejections of the last day")).to_contain_text("corrupt_video")
         expect(console.part("Dead jobs by error")).to_contain_text("the disk is broken")
         expect(console.part("Stages of an attempt").locator("svg.chart")).to_have_attribute("aria-label", re.compile("post"))
-        expect(console.part("Alerts, the nearest first").get_by_role("listitem").first).to_contain_text("Take5JobsDead")
-        expect(console.main.locator(".alarm")).to_contain_text("Take5JobsDead")
+        alert = console.part("Alerts, the nearest first").get_by_role("listitem").filter(has_text="Take5JobsDead")
+        expect(alert).to_contain_text("dead job")
+        expect(alert.locator(".badge")).to_have_text("fires")
+        expect(console.main.locator(".alarm")).to_contain_text("fires above")
         console.picture("now")
 
 

@@ -49,7 +49,7 @@ def job_list(stage):
 
 def post(stage):
     """a post shows an outage, and what others write after it"""
-    marker = stage.content.marker("ada", title="Before the outage")
+    marker = stage.content.marker(stage.content.new("author"), title="Before the outage")
 
     def is_live(console):
         stage.content.request("PATCH", f"/v1/posts/{marker['id']}", {"title": "After the outage"})

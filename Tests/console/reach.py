@@ -101,7 +101,7 @@ def theme(stage):
 
 def keyboard(stage):
     """a keyboard is enough: from the sign-in to the jobs, to one of them, and back"""
-    job = stage.content.job("scheduled", author="ada")
+    job = stage.content.job("scheduled", author="ada", age=0)
     with opened(Console(stage, key=None)) as console:
         expect(console.page.get_by_label("Key")).to_be_focused()
         console.page.keyboard.type(KEY)
