@@ -105,7 +105,7 @@ def smoke(stage):
         firefox.until("document.activeElement?.name === 'key'")
         firefox.type(KEY + ENTER)
         firefox.until("/^\\d/.test(document.querySelector('.tiles .tile b')?.textContent)")
-        firefox.until("document.querySelector('[aria-label=Workers] .badge')?.textContent === 'alive'")
+        firefox.until("[...document.querySelectorAll('[aria-label=Workers] .badge')].some(badge => badge.textContent === 'alive')")
         firefox.picture(stage, "now")
         firefox.run(f"void (location.hash = '#/post/{post['id']}')")
         video = "document.querySelector('.player video')"
