@@ -115,7 +115,7 @@ final class StorageCall<Value: Sendable>: Sendable {
   private let state = Locked(State())
   private let onEnd: @Sendable () -> Void
 
-  /// - Parameter onEnd: called once the result is set.
+  /// - Parameter onEnd: called before anybody sees the result, so that a task that has seen it starts the next call.
   init(onEnd: @escaping @Sendable () -> Void = {}) { self.onEnd = onEnd }
 
   /// Whether the result is of use to anybody.
@@ -149,13 +149,13 @@ final class StorageCall<Value: Sendable>: Sendable {
 
   /// Sets the result; called once.
   func end(_ result: Result<Value, BlobError>) {
+    onEnd()
     let waiters = state.withLock { state in
       state.result = result
       defer { state.waiters = [:] }
       return Array(state.waiters.values)
     }
     for waiter in waiters { waiter.resume() }
-    onEnd()
   }
 
   private func leave(_ number: Int) {

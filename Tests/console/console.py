@@ -84,14 +84,19 @@ class Page:
         moved = difference(before, element.evaluate(PIXELS))
         assert moved > 16, f"the frames are the same: they differ by {moved}"
 
+    def too_wide(self):
+        """What is wider than the screen; empty if all fits."""
+        return self.page.evaluate("""(() => {
+            if (document.documentElement.scrollWidth <= innerWidth) return []
+            const wide = [...document.querySelectorAll("body *")].filter(element => element.getClientRects().length
+                && element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 && !element.closest(".scroll, .map, #views, .unseen"))
+            return [`${location.hash}: ${document.documentElement.scrollWidth} pixels: ` + wide.slice(0, 6).map(element =>
+                `${element.localName}.${element.getAttribute("class")} ${element.getBoundingClientRect().right}`).join(", ")]
+        })()""")
+
     def fits(self):
         """Checks that nothing is wider than the screen."""
-        widths = self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        if widths[0] > widths[1]:
-            wide = self.page.evaluate("""[...document.querySelectorAll("body *")].filter(element => element.getClientRects().length
-                && element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".scroll, .map, #views"))
-                .slice(0, 5).map(element => `${element.localName}.${element.getAttribute("class")}`)""")
-            raise AssertionError(f"{self.page.url}: {widths[0]} pixels on a screen of {widths[1]}: {wide}")
+        assert not self.too_wide(), self.too_wide()
 
     def focus(self):
         """What has the focus: its name, and whether a person sees that it has it."""

@@ -139,7 +139,7 @@ def feed(stage):
         expect(new).to_contain_text("While you look")
         content.request("DELETE", f"/v1/posts/{post['id']}")
         console.picture("moments-feed", whole=False)
-        console.page.get_by_label("Author").fill("no-one")
+        console.page.get_by_label("Author", exact=True).fill("no-one")
         console.page.keyboard.press("Enter")
         expect(console.main.get_by_text("No posts match these filters.")).to_be_visible()
 
