@@ -35,7 +35,6 @@ struct WebMWalkerTests {
             element(0xA7, [1]), element(0xA0, element(0xA1, blockHeader(), [7, 8]), element(0x9B, [33])),
             element(0xAB, [1])))
     ),
-    ("two lists of tracks", webM(videoEntry(), clusters: element(0x1654_AE6B, soundEntry()) + cluster(simpleBlock()))),
     ("filler behind it", webM(videoEntry()) + element(0xEC, zeros(9))),
     (
       "sizes of eight bytes",
@@ -56,6 +55,14 @@ struct WebMWalkerTests {
   private static let segment = element(0x1549_A966) + element(0x1654_AE6B, videoEntry())
 
   static let damaged: [(String, [UInt8], String)] = [
+    (
+      "two lists of tracks", webM(videoEntry(), clusters: element(0x1654_AE6B, soundEntry()) + cluster(simpleBlock())),
+      "a second element 'Tracks'"
+    ),
+    (
+      "two headers of its segment", webM(videoEntry(), clusters: element(0x1549_A966) + cluster(simpleBlock())),
+      "a second element 'Info'"
+    ),
     (
       "no size of its tracks", documentHeader() + openElement(0x1853_8067, openElement(0x1654_AE6B, videoEntry())),
       "is unknown"

@@ -128,6 +128,30 @@ struct LeaseTests {
     }
   }
 
+  @Test("after a pause that is longer than the lease, an attempt has the rest of its time, and no job is blamed")
+  func paused() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
+      let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+      let beat = { try JobQueue.heartbeat(worker: worker, holding: [(job.id, job.token)], session) }
+      try Self.passTime(seconds: 20, session)
+      #expect(try beat() == HeartbeatReply())
+      // The clock steps forward, and the worker sends a heartbeat before another one reaps.
+      try Self.passTime(seconds: 7200, session)
+      #expect(try beat() == HeartbeatReply())
+      #expect(try JobQueue.reap(session).isEmpty)
+      for _ in 0..<3 {
+        try Self.passTime(seconds: 20, session)
+        _ = try beat()
+        #expect(try JobQueue.reap(session).isEmpty)
+      }
+      try Self.passTime(seconds: 15, session)
+      _ = try beat()
+      #expect(try JobQueue.reap(session).map(\.id) == [job.id])
+    }
+  }
+
   @Test("after the clock of the server has stepped back, a job that waits is due after its pause", arguments: [0, 1])
   func pauseSteppedBack(attempts: Int) async throws {
     try await withSession { session in

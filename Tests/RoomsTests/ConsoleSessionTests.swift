@@ -111,6 +111,10 @@ struct ConsoleSessionTests {
         #expect(try await api.get("/console/session", headers: headers).json["signed_in"] == .boolean(false), "\(site)")
       }
       #expect(try await Self.status(Self.console, cookie, ("Sec-Fetch-Site", "same-origin"), api: api) == 200)
+      for (origin, status) in [("http://evil.example", 401), ("null", 401), ("http://localhost", 200)] {
+        #expect(
+          try await Self.status(Self.console, cookie, ("Origin", origin), api: api) == status)
+      }
       #expect(try await Self.status(Self.console, cookie, ("Authorization", "Bearer t5-other"), api: api) == 401)
       let none = try await api.get("/v1/jobs", headers: [Self.console])
       #expect(none.status == 401 && UserClient.kind(none) == "unauthorized")

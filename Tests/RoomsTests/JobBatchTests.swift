@@ -44,6 +44,33 @@ struct JobBatchTests {
     [response.json["matched"], response.json["changed"]]
   }
 
+  @Test("a request leaves the rest to a further one, and what dies or comes after a dry run to another change")
+  func agreed() async throws {
+    try await Self.with { api in
+      let trial = try await Self.change(#"{"action":"retry","filter":{},"limit":2,"dry_run":true}"#, api)
+      #expect(Self.numbers(trial) == [.number(3), .number(2)] && trial.json["remaining"] == .number(1))
+      let before = try #require(trial.json["before"].text)
+      // One dies that existed before, and one comes.
+      try await api.pool.run { session in
+        let worker = try JobQueue.register(host: "here", process: 2, session)
+        for job in try JobQueue.claim(worker: worker, queue: "media", limit: 1, session) {
+          _ = try JobQueue.fail(job, error: "disk full", session)
+        }
+      }
+      #expect(try await Self.count([.dead], api) == 4)
+      func retry() async throws -> ClientResponse {
+        try await Self.change(#"{"action":"retry","filter":{},"limit":2,"before":"\#(before)"}"#, api)
+      }
+      let (first, second, third) = (try await retry(), try await retry(), try await retry())
+      #expect(Self.numbers(first) == [.number(3), .number(2)] && first.json["remaining"] == .number(1))
+      #expect(Self.numbers(second) == [.number(1), .number(1)] && second.json["remaining"] == .number(0))
+      #expect(Self.numbers(third) == [.number(0), .number(0)] && third.json["before"].text == before)
+      #expect(try await Self.count([.dead], api) == 1)
+      let all = try await Self.change(#"{"action":"cancel","filter":{},"limit":10001}"#, api)
+      #expect(all.status == 400)
+    }
+  }
+
   @Test("a dry run counts, and changes nothing; the same request then changes what it counted")
   func dryRun() async throws {
     try await Self.with { api in

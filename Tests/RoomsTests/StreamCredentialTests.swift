@@ -59,6 +59,20 @@ struct StreamCredentialTests {
     }
   }
 
+  @Test("a stream of the console ends when its cookie does, with the keys that sign")
+  func console() async throws {
+    try await UserClient.with { api in
+      _ = try await api.createKey("t5-console", [.admin, .read])
+      let signedIn = try await UserClient.send("POST", "/console/session", [], #"{"key":"t5-console"}"#, api)
+      let field = try #require(signedIn.headers["set-cookie"])
+      let cookie = [("Take5-Console", "1"), ("Cookie", "\(field.prefix { $0 != ";" })"), ("Take5-User", "ada")]
+      try await Self.expectEnd("/v1/events", cookie, api) {
+        try await api.pool.transaction { try Keys.rotateSigningKeys(keepingOld: 0, $0) }
+        try await api.access.refresh(api.pool)
+      }
+    }
+  }
+
   @Test("a ticket opens one stream, as the client that got it")
   func ticket() async throws {
     try await UserClient.with { api in

@@ -7,15 +7,14 @@ struct WebMMetadata: Sendable {
   private(set) var recorded: Double?
   /// Without repetitions, in the order of the file.
   private(set) var identifying: [IdentifyingMetadata] = []
-  private var hasInfo = false
+  private(set) var hasInfo = false
 
   // Names of tags have some twenty characters, and tags of tags are few.
   private static let maxNameBytes = 256
   private static let maxDepth = 4
 
-  /// Reads the content of the first `Info`; returns false if it is inconsistent.
+  /// Reads the content of the `Info`; returns false if it is inconsistent.
   mutating func readInfo(_ content: ArraySlice<UInt8>) -> Bool {
-    guard !hasInfo else { return true }
     hasInfo = true
     guard let elements = Element.list(in: content) else { return false }
     if let scale = elements.first(.timestampScale) {

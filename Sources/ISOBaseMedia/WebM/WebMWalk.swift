@@ -183,7 +183,10 @@ package struct WebMWalk: Sendable {
       }
       clusterTime = nil
       try enter(element)
-    case .tracks where tracks == nil, .info, .tags: try readContent(of: element, upTo: Self.maxContent)
+    // A demuxer may read the second of two, which may differ.
+    case .tracks where tracks != nil, .info where metadata.hasInfo:
+      throw .damaged(finding: "it has a second element '\(element.id)'", offset: element.offset)
+    case .tracks, .info, .tags: try readContent(of: element, upTo: Self.maxContent)
     case .attachments: throw .unsupported(.matroska)
     case .header, .segment: throw .damaged(finding: "another recording follows", offset: element.offset)
     case .void, .checksum: try visitNext(behind: element)

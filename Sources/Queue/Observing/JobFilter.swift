@@ -18,6 +18,8 @@ package struct JobFilter: Sendable, Hashable {
   package var finishedAfter: Date?
   /// Exclusive; matches only jobs that have ended.
   package var finishedBefore: Date?
+  /// Exclusive; leaves out what was created or died later. What a filter selected then, and still does, it selects again.
+  package var asOf: Date?
   package var ids: [PublicID]
   /// The last job of the previous page: matches only jobs that are older.
   package var before: PublicID?
@@ -118,7 +120,10 @@ struct JobSelection {
       if !wants(.cancelled) { conditions.append("outcome <> 'c'") }
       branches.append((JobQueue.observing["done"], conditions))
     }
-    if wants(.dead) { branches.append((dead, times("died_at", filter.finishedAfter, filter.finishedBefore))) }
+    if wants(.dead) {
+      let end = [filter.finishedBefore, filter.asOf].compactMap(\.self).min()
+      branches.append((dead, times("died_at", filter.finishedAfter, end)))
+    }
     // A live job with a time of its end: no table contains such jobs.
     return branches.isEmpty ? [(live, ["false"])] : branches
   }
@@ -131,10 +136,11 @@ struct JobSelection {
     if let error = filter.error {
       conditions.append("strpos(lower(last_error), lower(\(parameter(.text(error))))) > 0")
     }
-    conditions += times("created_at", filter.createdAfter, filter.createdBefore)
+    let end = [filter.createdBefore, filter.asOf].compactMap(\.self).min()
+    conditions += times("created_at", filter.createdAfter, end)
     if let first = filter.createdAfter { conditions.append("public_id >= " + id(first - Self.skew)) }
     // A job is created before it ends.
-    if let last = [filter.createdBefore, filter.finishedBefore].compactMap(\.self).min() {
+    if let last = [end, filter.finishedBefore].compactMap(\.self).min() {
       conditions.append("public_id < " + id(last + Self.skew))
     }
     if filter.ids.count == 1 {

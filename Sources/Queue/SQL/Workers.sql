@@ -33,7 +33,13 @@ UNION ALL SELECT extract(epoch FROM ends_at - statement_timestamp())::float8 FRO
 -- name: heartbeat
 -- Returns the leases that the worker has lost, the jobs that are to be cancelled, and whether the worker's row is gone.
 -- The commit does not wait for the disk: if a crash loses the new time, the lease only ends earlier.
-WITH renewed AS (
+-- The time of a pause that is longer than the lease is no time of an attempt: the worker was frozen, or the clock has stepped.
+WITH paused AS MATERIALIZED (
+    SELECT id AS paused_id, clock_timestamp() - beat_at AS pause FROM worker
+    WHERE id = $1 AND beat_at < clock_timestamp() - make_interval(secs => lease_seconds)),
+  prolonged AS (
+    UPDATE job SET deadline_at = deadline_at + pause FROM paused WHERE worker_id = paused_id AND state = 'x'),
+  renewed AS (
   UPDATE worker SET beat_at = clock_timestamp(), recent = $4::jsonb
   WHERE id = $1 AND set_config('synchronous_commit', 'off', true) = 'off'
   RETURNING id)

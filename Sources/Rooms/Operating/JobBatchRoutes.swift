@@ -16,11 +16,15 @@ struct JobBatchRoutes: RouteRoom {
 
   private func change(_ request: Request) async throws -> Response {
     let draft = try JobBatchDraft(fields: try await JSONBody.fields(of: request))
-    let filter = draft.filter
-    let matched = try await queryList(isWide: filter.error != nil) { session in try JobQueue.count(filter, session) }
-    let selected = min(matched, draft.limit ?? matched)
+    let (filter, matched) = try await queryList(isWide: draft.filter.error != nil) { session in
+      var filter = draft.filter
+      if filter.asOf == nil { filter.asOf = try Operations.time(session) }
+      return (filter, try JobQueue.count(filter, session))
+    }
+    let selected = min(matched, draft.limit)
     let changed = draft.isDryRun ? selected : try await draft.action.change.run(filter, max: selected, database)
-    return try .uncached(JobBatchResponse(matched: matched, changed: changed))
+    return try .uncached(
+      JobBatchResponse(matched: matched, changed: changed, remaining: matched - selected, before: filter.asOf))
   }
 }
 
@@ -37,9 +41,12 @@ struct JobBatchDraft: Sendable {
     }
   }
 
+  /// The maximum number of jobs that a request changes: it ends in seconds, before its client gives up.
+  static let maxJobs = 10_000
+
   let action: Action
   let filter: JobFilter
-  let limit: Int?
+  let limit: Int
   let isDryRun: Bool
 
   init(fields: [String: JSONValue]) throws(Problem) {
@@ -65,7 +72,8 @@ struct JobBatchDraft: Sendable {
         reader.refuse("filter.state", "expected only states whose jobs can be changed so: \(names)")
       }
     }
-    limit = reader.integer("limit", in: 1...Int(Int32.max))
+    filter.asOf = reader.time("before")
+    limit = reader.integer("limit", in: 1...Self.maxJobs) ?? Self.maxJobs
     isDryRun = reader.flag("dry_run")
     try reader.check()
     self.action = action ?? .retry
@@ -73,8 +81,10 @@ struct JobBatchDraft: Sendable {
   }
 }
 
-/// The JSON of a change of jobs: how many the filter selects, and how many are changed or would be.
+/// The JSON of a change of jobs: how many the filter selects, how many are changed or would be, and how many another request may change.
 struct JobBatchResponse: Encodable {
   let matched: Int
   let changed: Int
+  let remaining: Int
+  let before: Date?
 }

@@ -25,3 +25,7 @@ SELECT count(*) AS blobs, coalesce(sum(bytes), 0)::bigint AS bytes FROM blob
 
 -- name: damaged_blobs
 SELECT encode(hash, 'hex') AS hash, kind, found_at, attempts, error FROM blob_damage ORDER BY found_at DESC, hash LIMIT 100
+
+-- name: time
+-- The end of the present millisecond: JSON has no shorter time.
+SELECT date_trunc('milliseconds', clock_timestamp()) + interval '1 millisecond' AS time

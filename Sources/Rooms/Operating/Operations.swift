@@ -15,6 +15,11 @@ package enum Operations: Room {
     }
   }
 
+  /// The server's time, up to which a request may select what exists.
+  static func time(_ session: Session) throws -> Date {
+    Date(microseconds: try session.execute(statements["time"]).single().get("time"))
+  }
+
   /// Sums up all assets and blobs, which reads all rows of their tables.
   static func usage(_ session: Session) throws -> StoreUsage {
     var usage = StoreUsage()

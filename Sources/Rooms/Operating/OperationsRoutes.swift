@@ -24,7 +24,7 @@ struct OperationsRoutes: RouteRoom {
 
   private func readOverview(_ request: Request, _ history: RecentHistory) async throws -> Response {
     let live = try await queryList { session in try session.snapshot { try LiveFigures($0) } }
-    let past = try await history.figures {
+    let past = await history.figures {
       try await queryList { session in try session.snapshot { try HistoryFigures($0) } }
     }
     let overview = OverviewResponse(at: .now, live, past, storage: await storage())

@@ -13,6 +13,8 @@ struct OverviewResponse: NilEncodable {
   }
 
   let at: Date
+  /// When the history was read; null while it could not be.
+  let historyAt: Date?
   let queues: [QueueDepth]
   let lastHour: [QueueFigures.Finished]
   let lastDay: [QueueFigures.Finished]
@@ -23,11 +25,12 @@ struct OverviewResponse: NilEncodable {
   let errors: [DeadError]
   let storage: Storage?
 
-  init(at time: Date, _ live: LiveFigures, _ past: HistoryFigures, storage: Storage?) {
+  init(at time: Date, _ live: LiveFigures, _ past: HistoryFigures?, storage: Storage?) {
     at = time
+    historyAt = past?.at
     (queues, workers, errors) = (live.queues, live.workers, live.errors)
-    (lastHour, lastDay) = (past.lastHour, past.lastDay)
-    (minutes, times, reasons) = (past.minutes, past.times, past.reasons)
+    (lastHour, lastDay) = (past?.lastHour ?? [], past?.lastDay ?? [])
+    (minutes, times, reasons) = (past?.minutes ?? [], past?.times ?? [], past?.reasons ?? [])
     self.storage = storage
   }
 }
@@ -47,6 +50,7 @@ struct LiveFigures: Sendable {
 
 /// What the history says of the last hour and the last day.
 struct HistoryFigures: Sendable {
+  let at = Date.now
   let lastHour: [QueueFigures.Finished]
   let lastDay: [QueueFigures.Finished]
   let minutes: [FinishedMinute]
@@ -62,21 +66,5 @@ struct HistoryFigures: Sendable {
     minutes = try JobQueue.minutes(session)
     times = try JobQueue.times(session)
     reasons = try Operations.rejections(session)
-  }
-}
-
-/// The figures of the history, which are read at most once in some seconds, however many consoles ask: the history of a day is long.
-final class RecentHistory: Sendable {
-  private static let lifetime = Duration.seconds(5)
-
-  private let recent = Locked<(figures: HistoryFigures, until: ContinuousClock.Instant)?>(nil)
-
-  /// Returns figures that are not older than the lifetime.
-  func figures(_ read: () async throws -> HistoryFigures) async throws -> HistoryFigures {
-    let now = ContinuousClock.now
-    if let recent = recent.withLock({ $0 }), now < recent.until { return recent.figures }
-    let figures = try await read()
-    recent.withLock { $0 = (figures, now + Self.lifetime) }
-    return figures
   }
 }

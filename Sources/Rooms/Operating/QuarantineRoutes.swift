@@ -16,8 +16,13 @@ struct QuarantineRoutes: RouteRoom {
     ]
   }
 
+  /// The maximum number of media in the list.
+  private static let maxMedia = 1000
+
   private func list(_ request: Request) async throws -> Response {
-    let media = try await queryList { session in try session.snapshot { try Quarantine.list($0) } }
+    let media = try await queryList { session in
+      try session.snapshot { try Quarantine.list(limit: Self.maxMedia, $0) }
+    }
     return try .uncached(PageResponse(items: media.map(QuarantinedResponse.init), next: nil))
   }
 

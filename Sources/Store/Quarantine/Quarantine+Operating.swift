@@ -7,8 +7,10 @@ import Queue
 /// The quarantine, as operators see it.
 extension Quarantine {
   /// Reads the quarantined inputs whose hash begins with the given lower-case hexadecimal digits, the newest first.
-  package static func list(prefix: String = "", _ session: Session) throws -> [QuarantinedMedia] {
-    try session.execute(Self.statements["quarantined"], .text(prefix)).map { row in
+  package static func list(
+    prefix: String = "", limit: Int = .max, _ session: Session
+  ) throws -> [QuarantinedMedia] {
+    try session.execute(Self.statements["quarantined"], .text(prefix), .integer(limit)).map { row in
       let media = try QuarantinedMedia(row)
       return try media.with(
         inputs: session.execute(Self.statements["blobs_of_quarantined"], .bytes(media.hash.bytes))

@@ -39,6 +39,7 @@ SELECT entry.inputs, entry.kind, entry.code, entry.stage, entry.signal, entry.li
 FROM media_crash AS entry JOIN definition ON definition.hash = entry.definition
 WHERE entry.quarantined_at IS NOT NULL AND starts_with(encode(entry.inputs, 'hex'), $1)
 ORDER BY entry.quarantined_at DESC, entry.inputs
+LIMIT $2
 
 -- name: blobs_of_quarantined
 -- The front clip comes first.

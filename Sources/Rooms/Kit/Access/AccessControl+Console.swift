@@ -6,6 +6,8 @@ internal import Platform
 /// What a client of the console is signed in with.
 struct ConsoleSignIn: Sendable, Hashable {
   let credential: Caller.Credential
+  /// The value of the cookie; nil while the service needs no key.
+  let cookie: String?
   let scopes: Set<Scope>
   /// What the console calls it.
   let name: String
@@ -33,14 +35,15 @@ extension AccessControl {
     let minter = Caller(credential: credential, user: nil).tenant
     let expires = now() + Self.consoleLifetime
     let code = Self.code(of: minter, until: expires, keyHash: digest.hex, signing)
-    return (signIn(credential, scopes), "\(minter).\(expires).\(code.hex)")
+    let cookie = "\(minter).\(expires).\(code.hex)"
+    return (signIn(credential, cookie, scopes), cookie)
   }
 
   /// Returns what a client is signed in with, which is nothing but this machine while the service needs no key; nil: it is not.
   func consoleSignIn(of head: RequestHead, from client: IPAddress) throws(Problem) -> ConsoleSignIn? {
     guard needsKey else {
       try checkOrigin(head, from: client)
-      return signIn(.none, Set(Scope.allCases))
+      return signIn(.none, nil, Set(Scope.allCases))
     }
     return consoleSignIn(of: head)
   }
@@ -56,7 +59,7 @@ extension AccessControl {
         "The sign-in of the console has expired, or its key was revoked: sign in at /console with a valid key.",
         headers: ["WWW-Authenticate": #"Bearer realm="take5""#])
     }
-    let caller = Caller(credential: signIn.credential, user: try head.actingUser())
+    let caller = Caller(credential: signIn.credential, user: try head.actingUser(), cookie: signIn.cookie)
     try limits.countRequest(ofKey: caller.tenant)
     try check(caller, signIn.scopes, access)
     return caller
@@ -66,6 +69,9 @@ extension AccessControl {
     guard head.isOfConsole else { return nil }
     return head.cookies(Self.consoleCookie).lazy.compactMap(verified).first
   }
+
+  /// Whether the cookie of an admitted client is still valid: it expires, and ends with its key and with those that sign.
+  func isValid(cookie: String) -> Bool { verified(cookie[...]) != nil }
 
   private func verified(_ cookie: Substring) -> ConsoleSignIn? {
     let parts = cookie.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Substring($0) }
@@ -80,17 +86,17 @@ extension AccessControl {
         HMAC.areEqual(given, Self.code(of: name, until: expires, keyHash: reader.keyHash, $0))
       })
     else { return nil }
-    return signIn(credential, scopes)
+    return signIn(credential, String(cookie), scopes)
   }
 
-  private func signIn(_ credential: Caller.Credential, _ scopes: Set<Scope>) -> ConsoleSignIn {
+  private func signIn(_ credential: Caller.Credential, _ cookie: String?, _ scopes: Set<Scope>) -> ConsoleSignIn {
     let name =
       switch credential {
       case .key(let id): self.name(ofKey: id) ?? "key \(id)"
       case .operatorKey: Caller.operatorName
       default: "this machine"
       }
-    return ConsoleSignIn(credential: credential, scopes: scopes, name: name)
+    return ConsoleSignIn(credential: credential, cookie: cookie, scopes: scopes, name: name)
   }
 
   /// The code of a cookie. What it begins with keeps it apart from the signatures of media URLs, which are made with the same keys.
@@ -108,7 +114,10 @@ extension RequestHead {
   /// what kind of a page sends a request (Fetch Metadata Request Headers, section 2.3).
   var isOfConsole: Bool {
     guard let field = headers[AllowedOrigins.ownField], field.utf8.elementsEqual("1".utf8) else { return false }
-    return headers["Sec-Fetch-Site"].map { $0.utf8.elementsEqual("same-origin".utf8) } ?? true
+    if let site = headers["Sec-Fetch-Site"] { return site.utf8.elementsEqual("same-origin".utf8) }
+    // Browsers leave that out where there is no TLS, and say where a request that changes something comes from.
+    guard let origin = headers["Origin"] else { return true }
+    return ["http", "https"].contains { origin == "\($0)://\(authority ?? "")" }
   }
 
   /// The values of the cookies of a name (RFC 6265, section 4.2.1).

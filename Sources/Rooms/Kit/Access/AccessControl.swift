@@ -139,7 +139,7 @@ package final class AccessControl: Sendable {
 
   /// Whether the credential of an admitted client is still valid. Of a user token only the minter is known here.
   func isValid(_ caller: Caller) -> Bool {
-    guard !isSuspended(caller.user) else { return false }
+    guard !isSuspended(caller.user), caller.cookie.map(isValid(cookie:)) ?? true else { return false }
     return switch caller.credential {
     case .token(let token): isMinterValid(token)
     case .none, .operatorKey, .key: credential(of: caller.minter) != nil

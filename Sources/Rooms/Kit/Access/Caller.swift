@@ -22,6 +22,8 @@ struct Caller: Principal, Hashable {
   let credential: Credential
   /// The user that the client acts as; nil: it sees and changes everything that its scopes permit.
   let user: String?
+  /// The cookie that stands for the credential; nil: the client has sent the credential itself.
+  var cookie: String?
 
   static let anonymous = Caller(credential: .none, user: nil)
   static let stranger = Caller(credential: .stranger, user: nil)
