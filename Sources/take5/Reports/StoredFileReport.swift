@@ -1,4 +1,6 @@
+import Blobs
 import Model
+import Store
 
 /// A file of a post or an image in the output of `take5 posts files` and `take5 posts export`.
 struct StoredFileReport: Encodable {
