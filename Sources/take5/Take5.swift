@@ -21,8 +21,8 @@ struct Take5 {
 
   static let commands: [Subcommand] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
-    .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .postsFiles, .postsExport, .jobsList, .jobsShow, .jobsRetry,
-    .jobsCancel, .jobsStats,
+    .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .postsFiles, .postsExport,
+    .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats,
     .keysCreate, .keysList, .keysRevoke, .keysRotateSigning,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,

@@ -97,7 +97,8 @@ struct DefinitionCommandTests {
     let text = try await shown("take5-post")
     let reaction = try await shown("reaction")
     for (text, code, path) in [
-      ("{", "not_json", nil), (text.replacing(#""corner""#, with: #""cornr""#), "missing_key", "outputs.composed.inset.corner"),
+      ("{", "not_json", nil),
+      (text.replacing(#""corner""#, with: #""cornr""#), "missing_key", "outputs.composed.inset.corner"),
       (text.replacing(#""top-left""#, with: #""bottom""#), "wrong_value", "outputs.composed.inset.corner"),
       (text.replacing(#""top-left""#, with: "7"), "wrong_type", "outputs.composed.inset.corner"),
       (text.replacing(#""keep_sources""#, with: #""keepsources": 1, "keep_sources""#), "unknown_key", "keepsources"),

@@ -25,7 +25,9 @@ struct DocumentationTests {
     let service = try await Service(shipped: isShipped)
     // The service is already running; `make` targets are checked below, Tests/Packaging installs the package, and Tests/console runs
     // what serves the first app.
-    let others = ["make ", "take5 serve", "sudo ", "take5 submit post /usr/share/doc/", "podman ", "python3 -m http.server"]
+    let others = [
+      "make ", "take5 serve", "sudo ", "take5 submit post /usr/share/doc/", "podman ", "python3 -m http.server",
+    ]
     let lines = try paths.flatMap { path in
       try Document(path).commands.joined(separator: "\n").replacing("\\\n", with: " ")
         .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -77,7 +77,9 @@ struct PostExportTests {
     let composed = try path("composed")
     let content = try bytes(composed)
     chmod(composed, 0o600)
-    for (name, damaged) in [("truncated", Array(content.dropLast())), ("corrupt", content.dropLast() + [~content.last!])] {
+    for (name, damaged) in [
+      ("truncated", Array(content.dropLast())), ("corrupt", content.dropLast() + [~content.last!]),
+    ] {
       try Descriptor(writing: composed, replacing: true).write(damaged)
       let refused = try await take5("posts", "export", "\(post)", "--to", folder)
       #expect(refused.status == 74 && refused.errors.contains("composed.mp4 is \(name) in the store"), "\(refused)")

@@ -7,7 +7,7 @@ extension Subcommand {
 
   static let definitionList = Subcommand(
     "definition list",
-    abstract: "List the definitions, which say what is made from submissions: those of the configuration and built-in ones.",
+    abstract: "List the definitions in use, which say what is made from submissions, with their files.",
     options: [.json] + inUse, example: "take5 definition list"
   ) { arguments in
     var table = TextTable("NAME", "VERSION", "KIND", "FOR", "FROM", isNumeric: false)

@@ -4,7 +4,7 @@ import Postgres
 extension Subcommand {
   static let postsFiles = Subcommand(
     "posts files",
-    abstract: "List the stored files of a post or an image, with its sources, which no service sends, out of the store.",
+    abstract: "List the stored files of a post or an image, also its sources, which no service sends.",
     operands: ["ID"], options: Option.storeAccess,
     example: "take5 posts files 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in

@@ -15,7 +15,7 @@ struct DefinitionCheck: Encodable {
     case unfit
 
     init(_ error: any Error, in bytes: [UInt8]) {
-      guard (try? JSONTree(parsing: bytes)) != nil else {
+      do { _ = try JSONTree(parsing: bytes) } catch {
         self = .notJSON
         return
       }

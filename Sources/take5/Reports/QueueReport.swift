@@ -78,7 +78,8 @@ struct QueueReport: Encodable {
     for worker in workers {
       table.add(
         "\(worker.number)", worker.host, "\(worker.process)", worker.isAlive ? "yes" : "no",
-        DurationText.text(worker.beatAgeSeconds), worker.slots.map { "\($0)" }, "\(worker.jobs)", JSON.text(of: worker.startedAt))
+        DurationText.text(worker.beatAgeSeconds), worker.slots.map { "\($0)" }, "\(worker.jobs)",
+        JSON.text(of: worker.startedAt))
     }
     return table.isEmpty ? ["no workers"] : table.lines
   }
