@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh PROGRAMS: installs the programs of the folder PROGRAMS with their manual pages, completions, units and the example
+# install.sh PROGRAMS: installs the programs of the folder PROGRAMS with their manual pages, completions, definitions, units and the example
 # configuration, below DESTDIR. 'make install' calls it, and so does the script of the Debian package.
 set -eu
 programs=$1
@@ -35,6 +35,10 @@ write bash completions bash
 write zsh completions zsh
 write fish completions fish
 write example config --example
+"$take5" definition write --to "$work/definitions" >"$work/written" && [ -s "$work/written" ] || {
+  echo "install.sh: 'take5 definition write' failed: this version of take5 cannot be installed" >&2
+  exit 1
+}
 gzip -9n "$work/take5.1" "$work/take5.conf.5"
 # The folder that the units own.
 sed -E "s|^#? ?data = .*|data = $data|" "$work/example" >"$work/take5.conf"
@@ -50,6 +54,10 @@ install -D -m 644 "$work/take5.conf.5.gz" "$to$share/man/man5/take5.conf.5.gz"
 install -D -m 644 "$work/bash" "$to$share/bash-completion/completions/take5"
 install -D -m 644 "$work/zsh" "$to$zsh/_take5"
 install -D -m 644 "$work/fish" "$to$share/fish/vendor_completions.d/take5.fish"
+# To start from; the program has them built in.
+for definition in "$work"/definitions/*.json; do
+  install -D -m 644 "$definition" "$to$share/take5/definitions/$(basename "$definition")"
+done
 for unit in "$source"/*.service; do
   sed "s|^ExecStart=/usr/bin/|ExecStart=$prefix/bin/|" "$unit" >"$work/unit"
   install -D -m 644 "$work/unit" "$to$units/$(basename "$unit")"

@@ -5,12 +5,14 @@ package import Postgres
 extension JobQueue {
   /// Registers a worker; returns its id, which is never used again.
   ///
-  /// - Parameter leaseSeconds: the age of the last heartbeat at which other workers may take its jobs.
+  /// - Parameters:
+  ///   - leaseSeconds: the age of the last heartbeat at which other workers may take its jobs.
+  ///   - slots: how many jobs it performs at the same time.
   package static func register(
-    host: String, process: Int32, leaseSeconds: Double = 30, _ session: Session
+    host: String, process: Int32, leaseSeconds: Double = 30, slots: Int = 1, _ session: Session
   ) throws(PostgresError) -> Int64 {
     let rows = try session.execute(
-      statements["register"], .text(host), .integer(Int64(process)), .double(leaseSeconds))
+      statements["register"], .text(host), .integer(Int64(process)), .double(leaseSeconds), .integer(slots))
     return try rows.single().get("id")
   }
 

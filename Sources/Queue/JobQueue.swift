@@ -65,7 +65,8 @@ package enum QueueChannel {
 package enum QueueMigrations {
   /// Versions 1 to 99 are the queue's.
   package static let all = [
-    Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", [PackageResources.Queue_schema_sql])
+    Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", [PackageResources.Queue_schema_sql]),
+    Migration(version: 11, name: "worker_slots", PackageResources.v0011_worker_slots_sql),
   ]
 }
 

@@ -21,8 +21,8 @@ struct Take5 {
 
   static let commands: [Subcommand] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
-    .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .jobsList, .jobsShow, .jobsRetry,
-    .jobsCancel, .jobsStats,
+    .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .postsFiles, .postsExport,
+    .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats,
     .keysCreate, .keysList, .keysRevoke, .keysRotateSigning,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
@@ -32,8 +32,8 @@ struct Take5 {
     .webhooksList, .webhooksCreate, .webhooksShow, .webhooksEnable, .webhooksRotate, .webhooksDelete,
     .webhooksDeliveries, .webhooksReplay,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
-    .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow, .definitionCheck, .backup,
-    .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,
+    .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow,
+    .definitionCheck, .definitionWrite, .backup, .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,
     .databaseUpgrade, .databaseChecksums, .migrate,
     .doctor, .config, .completions, .manual, .version,
   ]

@@ -92,6 +92,70 @@ struct DefinitionCommandTests {
     #expect(composed.status == 64 && composed.errors.contains("take5 definition show take5-post"), "\(composed)")
   }
 
+  @Test("a fault has a code and a path for programs")
+  func codes() async throws {
+    let text = try await shown("take5-post")
+    let reaction = try await shown("reaction")
+    for (text, code, path) in [
+      ("{", "not_json", nil),
+      (text.replacing(#""corner""#, with: #""cornr""#), "missing_key", "outputs.composed.inset.corner"),
+      (text.replacing(#""top-left""#, with: #""bottom""#), "wrong_value", "outputs.composed.inset.corner"),
+      (text.replacing(#""top-left""#, with: "7"), "wrong_type", "outputs.composed.inset.corner"),
+      (text.replacing(#""keep_sources""#, with: #""keepsources": 1, "keep_sources""#), "unknown_key", "keepsources"),
+      (reaction.replacing(#""keep_sources""#, with: #""moderation": "hold", "keep_sources""#), "unfit", nil),
+    ] as [(String, String, String?)] {
+      let result = try json(try await check(text))
+      #expect(result["code"]?.text == code && result["path"]?.text == path, "\(code): \(result)")
+    }
+  }
+
+  @Test("'write' writes the built-in definitions into a folder, which replaces no file of it unless it is asked to")
+  func write() async throws {
+    let files = "\(folder.path)/definitions"
+    let one = try await Take5Command.run(["definition", "write", "reaction", "--to", files])
+    #expect(one.status == 0 && one.output == "\(files)/reaction.json\n", "\(one)")
+    let all = try await Take5Command.run(["definition", "write", "--to", files])
+    #expect(all.status == 74 && all.errors.contains("reaction.json already exists"), "\(all)")
+    #expect(try Folder.names(in: files) == ["reaction.json"])
+    #expect(try await Take5Command.run(["definition", "write", "--to", files, "--force"]).status == 0)
+    let names = try await Take5Command.run(["definition", "list"]).output.split(separator: "\n").dropFirst()
+    #expect(try Folder.names(in: files).count == names.count)
+    for name in try Folder.names(in: files) {
+      let text = String(decoding: try Descriptor(reading: "\(files)/\(name)").contents(), as: UTF8.self)
+      #expect(text == (try Document("jobs/\(name)").text))
+    }
+    let wrong = try await Take5Command.run(["definition", "write", "take5-pots", "--to", files])
+    #expect(wrong.status == 66 && wrong.errors.contains("did you mean 'take5-post'?"), "\(wrong)")
+    #expect(try await Take5Command.run(["definition", "write", "take5-post"]).status == 64)
+  }
+
+  @Test("'list' and 'show' have the definitions of the configuration, and what stops a service stops them")
+  func configured() async throws {
+    let (files, kinds) = ("\(folder.path)/definitions", "\(folder.path)/kinds")
+    for path in [files, kinds] { try Folder.make(path) }
+    let text = try await shown("photo-post").replacing(#""version": 1"#, with: #""version": 41"#)
+    try Descriptor(writing: "\(files)/mine.json", replacing: true).write(Array(text.utf8))
+    let album = try await shown("album").replacing(#""album""#, with: #""mixtape""#)
+    try Descriptor(writing: "\(kinds)/mixtape.json", replacing: true).write(Array(album.utf8))
+    let configuration = try Clips.write(
+      Array("definitions = \(files)\ncollections = \(kinds)\n".utf8), "take5.conf", in: folder)
+    for options in [["--definitions", files, "--collections", kinds], ["--config", configuration]] {
+      let listed = try await Take5Command.run(["definition", "list", "--json"] + options)
+      let items = try listed.output.split(separator: "\n").map {
+        try JSONDecoder().decode(API.Value.self, from: Data($0.utf8))
+      }
+      let own = items.filter { $0["file"]?.text != nil }
+      #expect(own.compactMap { $0["name"]?.text } == ["photo-post", "mixtape"], "\(listed)")
+      #expect(own.first?["version"]?.number == 41 && own.first?["file"]?.text == "\(files)/mine.json", "\(listed)")
+      #expect(try await Take5Command.run(["definition", "show", "photo-post"] + options).output == text)
+      #expect(try await Take5Command.run(["definition", "show", "mixtape"] + options).output == album)
+    }
+    #expect(try await Take5Command.run(["definition", "show", "mixtape"]).status == 66)
+    try Descriptor(writing: "\(files)/broken.json", replacing: true).write(Array("{".utf8))
+    let broken = try await Take5Command.run(["definition", "list", "--definitions", files])
+    #expect(broken.status == 78 && broken.errors.contains("broken.json"), "\(broken)")
+  }
+
   @Test("no message and no comment of the example names a document that the package lacks")
   func documents() async throws {
     let example = try await Take5Command.run(["config", "--example"])

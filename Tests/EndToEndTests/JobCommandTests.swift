@@ -91,8 +91,9 @@ struct JobCommandTests {
     }
     #expect(figures?["completed"]?.number == 1, "\(String(describing: figures))")
     #expect(figures?["failed"]?.number == 0 && figures?["p95_seconds"] == figures?["p50_seconds"])
+    #expect(figures?["lost"]?.number == 0)
     let text = try await Take5Command.run(["jobs", "stats"] + access).output
-    #expect(text.contains("LAST HOUR OF WORKER"), "\(text)")
+    #expect(text.contains("LAST HOUR OF WORKER") && text.contains("  SLOTS  "), "\(text)")
     let metrics = String(decoding: try await service.get("/metrics").body, as: UTF8.self).split(separator: "\n")
     let label = "process=\"\(process)\""
     #expect(metrics.contains { $0.hasPrefix("take5_worker_attempts{") && $0.contains(label) && $0.hasSuffix(" 1") })

@@ -128,6 +128,8 @@ struct UserCommandTests {
     for user in ["eve", "ada"] {
       let deleted = try await Self.take5(service, "users", "delete", user, "--yes")
       #expect(deleted.status == 0 && deleted.output.contains("take5 jobs show "), "\(deleted)")
+      let amount = user == "ada" ? "1 post, 0 images, 0 comments" : "0 posts, 0 images, 1 comment,"
+      #expect(deleted.output.contains(amount), "\(deleted)")
     }
     try await until { try await service.count("SELECT count(*) FROM forgetting") == 0 }
     #expect(try await service.count("SELECT count(*) FROM post") == 0)

@@ -146,6 +146,8 @@ equal "take5 with all functions bound" "$(inside env LD_BIND_NOW=1 LD_PRELOAD='l
   /usr/bin/take5 --help | head -n 1 | cut -d : -f 1)" take5
 equal "the user of the service" "$(inside ps -o user= -p "$(inside systemctl show -P MainPID take5)")" take5
 equal "the rights of the data" "$(inside stat --format '%U %a' /var/lib/take5)" 'take5 700'
+inside take5 definition write --to /tmp/definitions >/dev/null
+inside diff -r /tmp/definitions /usr/share/take5/definitions || fail "the installed definitions are not those of the program"
 inside man -w take5 >/dev/null 2>&1 || inside test -s /usr/share/man/man1/take5.1.gz || fail "the manual page is missing"
 
 step "the walls, as the unit has them and as a shell has them"

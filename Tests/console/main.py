@@ -24,6 +24,7 @@ from playwright.sync_api import sync_playwright
 
 import film
 import firefox
+import first_app
 import forgery
 import inside
 import jobs
@@ -43,7 +44,7 @@ from content import Content
 from service import Service, free_ports
 
 GROUPS = (signing, now, outage, submitting, moments, inside, jobs, store, people, permissions, forgery, scripts, questions, reach,
-          smooth, film, firefox)
+          smooth, film, first_app, firefox)
 
 # Posts and users of the tests have a field of their own.
 FIELDS = """{ "name": "fields", "version": 1, "posts": { "genre": { "type": "text" } }, "users": { "motto": { "type": "text" } } }"""

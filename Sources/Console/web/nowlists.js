@@ -47,8 +47,9 @@ function slowness(worker, all) {
     .filter(({ own, usual }) => own > 2 * usual && own > usual + 0.2).sort((a, b) => b.own / b.usual - a.own / a.usual)[0] ?? null
 }
 
-const attempts = ({ kind, completed, failed, p50_seconds: half }) =>
-  `${kind}: ${count(completed)} done${failed ? `, ${count(failed)} failed` : ""}, median ${seconds(half)}`
+const attempts = ({ kind, completed, failed, lost, p50_seconds: half }) =>
+  [`${kind}: ${count(completed)} done`, failed && `${count(failed)} failed`, lost && `${count(lost)} lost`,
+    half !== null && `median ${seconds(half)}`].filter(Boolean).join(", ")
 
 export function workers(app) {
   return list("Workers", ({ operations }) => operations.workers.map(each => ({ ...each, slow: slowness(each, operations.workers) })), {
@@ -63,7 +64,7 @@ export function workers(app) {
         put(name, `${each.host}:${each.process}`)
         mark.className = `badge ${!each.is_alive ? "bad" : each.slow ? "wait" : "good"}`
         put(mark, !each.is_alive ? "silent" : each.slow ? "slow" : "alive")
-        put(jobs, counted(each.jobs, "job"))
+        put(jobs, each.slots === null ? counted(each.jobs, "job") : `${counted(each.jobs, "job")} of ${each.slots}`)
         const times = each.slow && `A ${each.slow.kind} takes ${(each.slow.own / each.slow.usual).toFixed(1)} times the others’ median. `
         const life = seconds(Math.max(0, (Date.now() - Date.parse(each.started_at)) / 1000))
         put(age, `${times ?? ""}Heartbeat ${seconds(each.beat_age_seconds)} ago, lease ${seconds(lease)}, started ${life} ago.`)

@@ -59,6 +59,19 @@ extension JSON {
     }
   }
 
+  /// Where a decoding error is, as a path in the JSON; nil if it concerns the whole.
+  package static func path(of error: any Error) -> String? {
+    guard let error = error as? DecodingError else { return nil }
+    let keys: [any CodingKey]
+    switch error {
+    case .keyNotFound(let key, let context): keys = context.codingPath + [key]
+    case .valueNotFound(_, let context), .typeMismatch(_, let context), .dataCorrupted(let context):
+      keys = context.codingPath
+    @unknown default: keys = []
+    }
+    return keys.isEmpty ? nil : path(keys)
+  }
+
   private static func path(_ keys: [any CodingKey]) -> String {
     keys.reduce(into: "") { path, key in
       if let index = key.intValue {

@@ -124,6 +124,8 @@ package struct WorkerRecord: Sendable, Hashable {
   package let isAlive: Bool
   /// The number of jobs that the worker holds.
   package let jobs: Int
+  /// The number of jobs that it performs at the same time, in all its queues; nil for a worker of an earlier version.
+  package let slots: Int?
   /// What it has done within the last hour, as of that heartbeat; empty for a worker of an earlier version.
   package let recent: RecentAttempts
 
@@ -135,6 +137,7 @@ package struct WorkerRecord: Sendable, Hashable {
     heartbeatAgeSeconds = try row.get("silence")
     isAlive = try row.get("is_alive")
     jobs = try row.get("jobs")
+    slots = try row.get("slots")
     recent = try RecentAttempts(row.get("recent", as: String?.self))
   }
 }

@@ -31,7 +31,7 @@ package enum QueueFigures {
   }
 
   /// A registered worker.
-  package struct Worker: Encodable, Sendable {
+  package struct Worker: NilEncodable, Sendable {
     package let number: Int64
     package let host: String
     package let process: Int
@@ -40,6 +40,8 @@ package enum QueueFigures {
     /// The age of the last heartbeat.
     package let beatAgeSeconds: Double
     package let jobs: Int
+    /// How many it performs at the same time; nil: it is one of an earlier version.
+    package let slots: Int?
     /// What it has done within the last hour, by the kind of jobs.
     package let lastHour: [Recent]
 
@@ -50,23 +52,27 @@ package enum QueueFigures {
       startedAt = worker.startedAt
       isAlive = worker.isAlive
       beatAgeSeconds = worker.heartbeatAgeSeconds
-      jobs = worker.jobs
+      (jobs, slots) = (worker.jobs, worker.slots)
       lastHour = worker.recent.kinds.sorted { $0.key < $1.key }.map { Recent($0.key, $0.value) }
     }
   }
 
   /// What a worker has done within the last hour with jobs of one kind.
-  package struct Recent: Encodable, Sendable {
+  package struct Recent: NilEncodable, Sendable {
     package let kind: String
     package let completed: Int
     package let failed: Int
-    package let p50Seconds: Double
-    package let p95Seconds: Double
+    /// The jobs that others took from it.
+    package let lost: Int
+    /// Nil without an attempt that was completed or failed.
+    package let p50Seconds: Double?
+    package let p95Seconds: Double?
 
     init(_ kind: String, _ figures: RecentAttempts.Figures) {
       self.kind = kind
-      (completed, failed) = (figures.completed, figures.failed)
-      (p50Seconds, p95Seconds) = (figures.p50, figures.p95)
+      (completed, failed, lost) = (figures.completed, figures.failed, figures.lost)
+      let hasTimes = figures.completed + figures.failed > 0
+      (p50Seconds, p95Seconds) = hasTimes ? (figures.p50, figures.p95) : (nil, nil)
     }
   }
 }

@@ -57,6 +57,7 @@ package enum QueueGauges {
           "take5_worker_attempts", attempts, labels("result", "completed"), Double(figures.completed)),
         MetricGauge(
           "take5_worker_attempts", attempts, labels("result", "failed"), Double(figures.failed)),
+        MetricGauge("take5_worker_attempts", attempts, labels("result", "lost"), Double(figures.lost)),
         MetricGauge(
           "take5_worker_attempt_seconds", duration, labels("quantile", "0.5"), figures.p50),
         MetricGauge(

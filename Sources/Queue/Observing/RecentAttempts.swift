@@ -7,15 +7,28 @@ package struct RecentAttempts: Sendable, Hashable {
     /// The number of jobs that were completed, accepted or rejected, and of attempts that failed.
     package var completed: Int
     package var failed: Int
-    /// The median and the 95th percentile of the time of an attempt, in seconds.
+    /// The number of attempts whose jobs others took, because the worker did not renew their leases in time.
+    package var lost: Int
+    /// The median and the 95th percentile of the time of an attempt that was completed or failed, in seconds; 0 without one.
     package var p50: Double
     package var p95: Double
 
-    package init(completed: Int, failed: Int, p50: Double, p95: Double) {
+    package init(completed: Int, failed: Int, lost: Int = 0, p50: Double, p95: Double) {
       self.completed = completed
       self.failed = failed
+      self.lost = lost
       self.p50 = p50
       self.p95 = p95
+    }
+
+    package init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      completed = try container.decode(Int.self, forKey: .completed)
+      failed = try container.decode(Int.self, forKey: .failed)
+      // A worker of an earlier version does not count them.
+      lost = try container.decodeIfPresent(Int.self, forKey: .lost) ?? 0
+      p50 = try container.decode(Double.self, forKey: .p50)
+      p95 = try container.decode(Double.self, forKey: .p95)
     }
   }
 

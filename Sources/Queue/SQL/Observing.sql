@@ -94,7 +94,7 @@ GROUP BY 1 ORDER BY jobs DESC, error LIMIT 20
 -- A heartbeat from the future, by a clock that has stepped back since, does not show that the worker lives; the next one does.
 SELECT id, host, process, started_at, greatest(extract(epoch FROM clock_timestamp() - beat_at), 0)::float8 AS silence,
   beat_at BETWEEN clock_timestamp() - make_interval(secs => lease_seconds) AND clock_timestamp() + interval '1 second'
-    AS is_alive, recent,
+    AS is_alive, slots, recent,
   (SELECT count(*) FROM job WHERE job.worker_id = worker.id AND state = 'x') AS jobs
 FROM worker ORDER BY id
 

@@ -1,7 +1,7 @@
 -- Workers, and the maintenance that one of them performs for all.
 
 -- name: register
-INSERT INTO worker (host, process, lease_seconds) VALUES ($1, $2, $3::float8) RETURNING id
+INSERT INTO worker (host, process, lease_seconds, slots) VALUES ($1, $2, $3::float8, $4::int) RETURNING id
 
 -- name: deregister
 -- Jobs that the worker still holds have no worker from now on: the next reap takes them, whatever the lease. Another worker

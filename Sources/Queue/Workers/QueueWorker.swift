@@ -146,8 +146,9 @@ package final class QueueWorker: Sendable {
     gethostname(&name, name.count - 1)
     let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     let lease = configuration.lease / .seconds(1)
+    let slots = consumers.reduce(0) { $0 + $1.slots }
     return try await pool.run { session in
-      try JobQueue.register(host: host, process: getpid(), leaseSeconds: lease, session)
+      try JobQueue.register(host: host, process: getpid(), leaseSeconds: lease, slots: slots, session)
     }
   }
 

@@ -18,6 +18,14 @@ package enum Exporting: Room {
     try assets(Self.statements["assets_of_images"], images, session)
   }
 
+  /// Counts what a user has made, which goes with the user.
+  package static func belongings(of user: String, _ session: Session) throws -> Belongings {
+    let row = try session.execute(Self.statements["belongings"], .text(user)).single()
+    return Belongings(
+      posts: try row.get("posts"), images: try row.get("images"), comments: try row.get("comments"),
+      collections: try row.get("collections"), files: try row.get("files"), bytes: try row.get("bytes"))
+  }
+
   private static func assets(
     _ statement: Statement, _ owners: [PublicID], _ session: Session
   ) throws -> [PublicID: [Asset]] {
@@ -27,4 +35,15 @@ package enum Exporting: Room {
     }
     return assets
   }
+}
+
+/// How much a user has made.
+package struct Belongings: Encodable, Sendable, Hashable {
+  package let posts: Int
+  package let images: Int
+  package let comments: Int
+  package let collections: Int
+  /// The media of the posts and images, with their sources, and their bytes.
+  package let files: Int
+  package let bytes: Int64
 }

@@ -1,7 +1,7 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
-internal import Model
+package import Model
 internal import Platform
 internal import Postgres
 internal import Store
@@ -130,7 +130,7 @@ extension BlobReads {
 
 extension Asset {
   /// The usual file name extension of the media type.
-  var fileExtension: String {
+  package var fileExtension: String {
     switch type {
     case "video/quicktime": "mov"
     case "video/mp4": "mp4"

@@ -1,21 +1,23 @@
 import Definitions
 import Model
-import Rooms
+import Platform
 
 extension Subcommand {
+  private static let inUse: [Option] = [ServedDefinitions.option, CollectionKinds.option]
+
   static let definitionList = Subcommand(
-    "definition list", abstract: "List the built-in definitions, which say what is made from submissions.",
-    options: [.json], example: "take5 definition list"
+    "definition list",
+    abstract: "List the definitions in use, which say what is made from submissions, with their files.",
+    options: [.json] + inUse, example: "take5 definition list"
   ) { arguments in
-    var table = TextTable("NAME", "VERSION", "KIND", "FOR", isNumeric: false)
-    for document in Definitions.documents {
-      let definition = try DefinitionDocument(document.bytes)
-      let result = ListedDefinition(
-        name: document.name, version: definition.version, kind: document.kind, purpose: document.purpose)
+    var table = TextTable("NAME", "VERSION", "KIND", "FOR", "FROM", isNumeric: false)
+    for definition in try UsedDefinition.all(arguments) {
+      let result = try ListedDefinition(definition)
       if arguments.has(Option.json.name) {
         try Console.print(try JSON.text(result))
       } else {
-        table.add(result.name, "\(result.version)", result.kind.rawValue, result.purpose)
+        table.add(
+          result.name, "\(result.version)", result.kind.rawValue, result.purpose, result.file ?? "built-in")
       }
     }
     if !table.isEmpty { try Console.print(table.lines.joined(separator: "\n")) }
@@ -23,17 +25,49 @@ extension Subcommand {
   }
 
   static let definitionShow = Subcommand(
-    "definition show", abstract: "Print a built-in definition as JSON, to change it in a file of your own.",
-    operands: ["NAME"], example: "take5 definition show take5-post"
+    "definition show", abstract: "Print a definition as JSON: that of the configuration, otherwise the built-in one.",
+    operands: ["NAME"], options: inUse, example: "take5 definition show take5-post"
   ) { arguments in
     let name = arguments.operands[0]
-    guard let document = Definitions.documents.first(where: { $0.name == name }) else {
-      let nearest = NearestName.of(name, among: Definitions.documents.map(\.name)).map { ": did you mean '\($0)'?" }
-      throw CommandFailure(
-        .inputMissing, "no built-in definition has the name '\(name)'\(nearest ?? "")",
-        remedy: "'take5 definition list' lists them")
+    let used = try UsedDefinition.all(arguments)
+    guard let definition = used.first(where: { $0.name == name }) else {
+      throw noDefinition(name, among: used.map(\.name), is: "definition")
     }
-    try Console.write(String(decoding: document.bytes, as: UTF8.self))
+    try Console.write(String(decoding: definition.bytes, as: UTF8.self))
+    return .success
+  }
+
+  static let definitionWrite = Subcommand(
+    "definition write",
+    abstract: "Write built-in definitions, those of the names or all, into a folder, each as NAME.json to start from.",
+    operands: ["[NAME]…"],
+    options: [
+      Option("--to", "DIR", help: "folder for the files; it is created if it does not exist"), .force, .json,
+    ],
+    example: "take5 definition write take5-post --to definitions"
+  ) { arguments in
+    guard let folder = arguments.value("--to") else {
+      throw CommandFailure(.usage, "no output given", remedy: "name a folder with --to DIR")
+    }
+    let names = Definitions.documents.map(\.name)
+    for name in arguments.operands where !names.contains(name) {
+      throw noDefinition(name, among: names, is: "built-in definition")
+    }
+    let wanted = Definitions.documents.filter {
+      arguments.operands.isEmpty || arguments.operands.contains($0.name)
+    }
+    let outputFolder = try OutputFolder(folder)
+    let paths = Dictionary(uniqueKeysWithValues: wanted.map { ($0.name, "\(outputFolder.path)/\($0.name).json") })
+    var files = try OutputFiles(paths, replacing: arguments.has(Option.force.name), protecting: [])
+    for document in wanted {
+      guard let file = files.opened[document.name], let path = paths[document.name] else { continue }
+      try OutputFile.write(document.bytes, to: file, at: path)
+    }
+    _ = try files.commit()
+    for document in wanted {
+      let result = WrittenDefinition(name: document.name, path: paths[document.name] ?? "")
+      try Console.print(arguments.has(Option.json.name) ? try JSON.text(result) : result.path)
+    }
     return .success
   }
 
@@ -50,80 +84,45 @@ extension Subcommand {
       if definition.builtIn != nil { try definition.checkServed() }
       check = try DefinitionCheck(path, definition, unused: try definition.unusedKeys(of: bytes))
     } catch {
-      check = DefinitionCheck(path, fault: JSON.reason(error))
+      check = DefinitionCheck(path, error, in: bytes)
     }
     try Console.print(arguments.has(Option.json.name) ? try JSON.text(check) : check.text)
     return check.valid ? .success : .inconsistent
   }
+
+  private static func noDefinition(_ name: String, among names: [String], is noun: String) -> CommandFailure {
+    let nearest = NearestName.of(name, among: names).map { ": did you mean '\($0)'?" } ?? ""
+    return CommandFailure(
+      .inputMissing, "no \(noun) has the name '\(name)'\(nearest)", remedy: "'take5 definition list' lists them")
+  }
 }
 
-/// A definition of any kind.
-struct DefinitionDocument {
-  private enum Value {
-    case media(MediaDefinition)
-    case collections(CollectionDefinition)
-    case fields(RecordFields)
-  }
-
-  private let value: Value
+/// A definition that a service uses: a built-in one, or that of a file of its configuration.
+private struct UsedDefinition {
   let name: String
-  let version: Int
-  /// Every key with its value, those that have their default too.
-  let members: JSONTree
-  /// The built-in definition of the same name and kind; nil if there is none.
-  var builtIn: Definitions.Document? { Definitions.documents.first { $0.name == name && $0.kind == kind } }
+  let purpose: String
+  let bytes: [UInt8]
+  /// Nil: it is built in.
+  let path: String?
 
-  /// Only a definition of a kind of collections has items.
-  private struct Keys: Decodable {
-    let items: JSONTree?
-  }
-
-  /// Throws the first fault, with its path.
-  init(_ bytes: [UInt8]) throws {
-    if try JSON.decode(DefinitionName.self, from: bytes).name == RecordFields.name {
-      let definition = try JSON.decode(RecordFields.self, from: bytes)
-      value = .fields(definition)
-      (name, version) = (definition.name, definition.version)
-      members = try JSONTree(definition)
-      return
+  /// The definitions that a service with these options uses; status 78 if it does not start with them.
+  static func all(_ arguments: Arguments) throws -> [UsedDefinition] {
+    // What a service refuses is refused here.
+    _ = try ServedDefinitions.read(arguments)
+    var used = Definitions.documents.map {
+      UsedDefinition(name: $0.name, purpose: $0.purpose, bytes: $0.bytes, path: nil)
     }
-    if try JSON.decode(Keys.self, from: bytes).items != nil {
-      let definition = try JSON.decode(CollectionDefinition.self, from: bytes)
-      value = .collections(definition)
-      (name, version) = (definition.name, definition.version)
-      members = try JSONTree(definition)
-      return
+    for option in [ServedDefinitions.option, CollectionKinds.option] {
+      guard let folder = arguments.value(option.name) else { continue }
+      for (path, bytes) in try DefinitionFolder.files(in: folder, option) {
+        let name = try DefinitionDocument(bytes).name
+        let index = used.firstIndex { $0.name == name }
+        let purpose = index.map { used[$0].purpose } ?? "collections of the kind '\(name)'"
+        let definition = UsedDefinition(name: name, purpose: purpose, bytes: bytes, path: path)
+        if let index { used[index] = definition } else { used.append(definition) }
+      }
     }
-    let definition = try JSON.decode(MediaDefinition.self, from: bytes)
-    value = .media(definition)
-    switch definition {
-    case .clips(let clips):
-      (name, version) = (clips.name, clips.version)
-      members = try JSONTree(clips)
-    case .photos(let photos):
-      (name, version) = (photos.name, photos.version)
-      members = try JSONTree(photos)
-    }
-  }
-
-  var kind: Definitions.Document.Kind {
-    switch value {
-    case .media(.clips): .clips
-    case .media(.photos): .photos
-    case .collections: .collections
-    case .fields: .fields
-    }
-  }
-
-  /// Throws if a service cannot use the definition in the place of the built-in one.
-  func checkServed() throws {
-    guard case .media(let definition) = value else { return }
-    _ = try SubmissionDefinitions.builtIn().replacing(definition)
-  }
-
-  /// The paths of the keys that have no effect, because a definition has no such key there.
-  func unusedKeys(of bytes: [UInt8]) throws -> [String] {
-    try JSONTree(parsing: bytes).keys(missingIn: members)
+    return used
   }
 }
 
@@ -133,54 +132,18 @@ private struct ListedDefinition: Encodable {
   let version: Int
   let kind: Definitions.Document.Kind
   let purpose: String
+  /// The file of the configuration; nil: it is built in.
+  let file: String?
+
+  init(_ used: UsedDefinition) throws {
+    let definition = try DefinitionDocument(used.bytes)
+    (name, version, kind) = (definition.name, definition.version, definition.kind)
+    (purpose, file) = (used.purpose, used.path)
+  }
 }
 
-/// The result that `take5 definition check` prints.
-private struct DefinitionCheck: Encodable {
-  struct Difference: Encodable {
-    let path: String
-    /// As JSON; nil: the key is absent.
-    let builtIn: String?
-    let file: String?
-  }
-
-  let file: String
-  /// Whether a service uses the definition, and every key of it has an effect.
-  let valid: Bool
-  let fault: String?
-  let name: String?
-  let version: Int?
-  let kind: Definitions.Document.Kind?
-  let unused: [String]
-  /// Nil: no built-in definition has this name and kind.
-  let differences: [Difference]?
-
-  init(_ path: String, fault: String) {
-    (file, valid, self.fault) = (path, false, fault)
-    (name, version, kind, unused, differences) = (nil, nil, nil, [], nil)
-  }
-
-  init(_ path: String, _ definition: DefinitionDocument, unused: [String]) throws {
-    (file, valid, fault) = (path, unused.isEmpty, nil)
-    (name, version, kind) = (definition.name, definition.version, definition.kind)
-    self.unused = unused
-    differences = try definition.builtIn.map { try DefinitionDocument($0.bytes) }.map { builtIn in
-      let (ours, theirs) = (builtIn.members.leaves, definition.members.leaves)
-      return Set(ours.keys).union(theirs.keys).sorted().filter { ours[$0] != theirs[$0] }.map { path in
-        Difference(path: path, builtIn: ours[path], file: theirs[path])
-      }
-    }
-  }
-
-  var text: String {
-    if let fault { return "\(file) is not a definition: \(fault)" }
-    var lines = ["\(file) defines \(name ?? "") of \(kind?.rawValue ?? ""), version \(version ?? 0)"]
-    lines += unused.map { "no effect: a definition has no key \($0)" }
-    guard let differences else { return (lines + ["no built-in definition has this name"]).joined(separator: "\n") }
-    lines.append(
-      differences.isEmpty ? "it is the same as the built-in one" : "it differs from the built-in one (built-in → file):"
-    )
-    lines += differences.map { "  \($0.path): \($0.builtIn ?? "-") → \($0.file ?? "-")" }
-    return lines.joined(separator: "\n")
-  }
+/// A file that `take5 definition write` has written.
+private struct WrittenDefinition: Encodable {
+  let name: String
+  let path: String
 }

@@ -70,22 +70,22 @@ extension Subcommand {
     "users delete", abstract: "Delete a user with everything that mentions the user, such as posts and comments.",
     operands: ["USER"], options: [Confirmation.option] + Option.storeAccess, example: "take5 users delete ada"
   ) { arguments in
-    let (user, job, tokens) = try await DatabaseAccess.use(arguments) { pool in
+    let deletion = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore(), rooms: .all)
-      let report = try await pool.transaction { session in
-        try UserReport(arguments.operands[0], store, session)
+      let (user, belongings) = try await pool.transaction { session in
+        let user = try UserReport(arguments.operands[0], store, session).user
+        return (user, try Exporting.belongings(of: user, session))
       }
       try Confirmation.require(
-        "user \(report.user) is deleted with \(Counted.text(report.posts, "post")), their media, and all comments, "
-          + "reactions and relations; nothing brings them back but a backup", arguments)
+        "user \(user) is deleted with \(belongings.text), and with all relations and reports; "
+          + "nothing brings them back but a backup", arguments)
       let (job, tokens) = try await pool.transaction { session in
-        let started = try Forgetting.start(report.user, request: nil, session) { _ in }
+        let started = try Forgetting.start(user, request: nil, session) { _ in }
         try JobQueue.notify(queue: JobKinds.taskQueue, session)
         return started
       }
-      return (report.user, job, tokens)
+      return UserDeletion(user: user, job: job, tokens: tokens.count, deleted: belongings)
     }
-    let deletion = UserDeletion(user: user, job: job, tokens: tokens.count)
     try Console.print(arguments.has(Option.json.name) ? try JSON.text(deletion) : deletion.text)
     return .success
   }
@@ -279,10 +279,13 @@ private struct UserDeletion: Encodable {
   let job: PublicID
   /// The number of tokens that were revoked.
   let tokens: Int
+  /// What the job deletes.
+  let deleted: Belongings
 
   var text: String {
     """
-    the deletion of \(user) has started, and \(Counted.text(tokens, "token")) \(tokens == 1 ? "is" : "are") revoked
+    the deletion of \(user) has started, with \(deleted.text)
+    \(Counted.text(tokens, "token")) \(tokens == 1 ? "is" : "are") revoked
     a worker deletes everything else: 'take5 jobs show \(job)' shows when it has ended
     """
   }
@@ -299,5 +302,16 @@ private struct ExportedUser: Encodable {
   var text: String {
     let lacking = missing.map { "missing: \($0)" } + ["wrote \(file) with everything of \(user), \(bytes) bytes"]
     return lacking.joined(separator: "\n")
+  }
+}
+
+extension Belongings {
+  /// In words.
+  fileprivate var text: String {
+    let parts = [
+      CountText.text(posts, "post"), CountText.text(images, "image"), CountText.text(comments, "comment"),
+      CountText.text(collections, "collection"),
+    ]
+    return parts.joined(separator: ", ") + " and \(CountText.text(files, "file")) of \(bytes / 1000) kB"
   }
 }

@@ -1,3 +1,5 @@
+import Blobs
+import Crypto
 import Glibc
 import Platform
 
@@ -137,6 +139,24 @@ struct OutputFile: ~Copyable {
       if error.code == EEXIST { throw Self.exists(path) }
       if error.code == EPIPE { throw .closedOutput }
       throw Self.unwritable(path, error)
+    }
+  }
+
+  /// Writes bytes to an open file; status 74 if that fails.
+  static func write(_ bytes: [UInt8], to file: OpenFile, at path: String) throws(CommandFailure) {
+    do { try file.descriptor.write(bytes) } catch { throw unwritable(path, error) }
+  }
+
+  /// Copies a blob to an open file, and compares what was written with the hash.
+  static func write(
+    _ blobs: any BlobStore, _ hash: SHA256Digest, bytes: Int64, to file: OpenFile, at path: String
+  ) throws {
+    let content = try blobs.open(hash, bytes: bytes)
+    do {
+      try file.descriptor.write(contentOf: content)
+      guard try SHA256.digest(of: file.descriptor) == hash else { throw BlobError.damaged(hash, .corrupt) }
+    } catch let error as SystemError {
+      throw unwritable(path, error)
     }
   }
 

@@ -33,6 +33,14 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
     }
   }
 
+  /// Opens a file for each path of a folder of `--to`; status 74 if one exists.
+  init(new paths: [Name: String]) throws(CommandFailure) {
+    for path in paths.values.sorted() where FileIdentity(ofPath: path) != nil {
+      throw CommandFailure(.io, "\(path) already exists", remedy: "choose another folder with --to")
+    }
+    try self.init(paths, replacing: false, protecting: [])
+  }
+
   /// The files to write to.
   var opened: [Name: OpenFile] { files.mapValues(\.file) }
 

@@ -19,21 +19,16 @@ enum QuarantineExport {
     let report = QuarantineReport(media, in: folder.path)
     let names = report.inputs.map(\.name.rawValue) + [Self.definition, Self.facts]
     let paths = Dictionary(uniqueKeysWithValues: names.map { ($0, "\(folder.path)/\($0)") })
-    for path in paths.values.sorted() where FileIdentity(ofPath: path) != nil {
-      throw CommandFailure(.io, "\(path) already exists", remedy: "choose another folder with --to")
-    }
-    var files = try OutputFiles(paths, replacing: false, protecting: [])
+    var files = try OutputFiles(new: paths)
     for (name, file) in files.opened {
       let input = report.inputs.first { $0.name.rawValue == name }
       let text = name == Self.facts ? try JSON.encode(report, pretty: true) + [10] : definition
       let hash = input.flatMap { SHA256Digest(hex: $0.hash) }
-      if let input, let hash, let damage = try blobs.damage(of: hash, bytes: input.bytes) {
-        throw BlobError.damaged(hash, damage)
-      }
-      do {
-        if let hash { try file.descriptor.write(contentOf: blobs.open(hash)) } else { try file.descriptor.write(text) }
-      } catch let error as SystemError {
-        throw OutputFile.unwritable(paths[name] ?? name, error)
+      let path = paths[name] ?? name
+      if let input, let hash {
+        try OutputFile.write(blobs, hash, bytes: input.bytes, to: file, at: path)
+      } else {
+        try OutputFile.write(text, to: file, at: path)
       }
     }
     _ = try files.commit()

@@ -74,23 +74,25 @@ struct QueueReport: Encodable {
   }
 
   private var workerLines: [String] {
-    var table = TextTable("WORKER", "HOST", "PROCESS", "ALIVE", "LAST HEARTBEAT", "JOBS", "STARTED")
+    var table = TextTable("WORKER", "HOST", "PROCESS", "ALIVE", "LAST HEARTBEAT", "SLOTS", "JOBS", "STARTED")
     for worker in workers {
       table.add(
         "\(worker.number)", worker.host, "\(worker.process)", worker.isAlive ? "yes" : "no",
-        DurationText.text(worker.beatAgeSeconds), "\(worker.jobs)", JSON.text(of: worker.startedAt))
+        DurationText.text(worker.beatAgeSeconds), worker.slots.map { "\($0)" }, "\(worker.jobs)",
+        JSON.text(of: worker.startedAt))
     }
     return table.isEmpty ? ["no workers"] : table.lines
   }
 
   /// What each worker has done, for the question which one is slow.
   private var recentLines: [String] {
-    var table = TextTable("LAST HOUR OF WORKER", "HOST", "PROCESS", "KIND", "COMPLETED", "FAILED", "P50", "P95")
+    var table = TextTable(
+      "LAST HOUR OF WORKER", "HOST", "PROCESS", "KIND", "COMPLETED", "FAILED", "LOST", "P50", "P95")
     for worker in workers {
       for recent in worker.lastHour {
         table.add(
           "\(worker.number)", worker.host, "\(worker.process)", recent.kind, "\(recent.completed)", "\(recent.failed)",
-          DurationText.text(recent.p50Seconds), DurationText.text(recent.p95Seconds))
+          "\(recent.lost)", recent.p50Seconds.map(DurationText.text), recent.p95Seconds.map(DurationText.text))
       }
     }
     return table.isEmpty ? [] : table.lines

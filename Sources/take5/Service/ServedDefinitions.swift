@@ -54,7 +54,7 @@ enum DefinitionFolder {
     do { try read() } catch {
       throw CommandFailure(
         .configuration, "\(path) is no valid definition: \(JSON.reason(error))",
-        remedy: "correct the file, or remove it; 'take5 definition show NAME' prints a built-in one")
+        remedy: "correct the file, or remove it; 'take5 definition write NAME --to DIR' writes a built-in one")
     }
   }
 }

@@ -1,0 +1,73 @@
+import Definitions
+import Model
+import Rooms
+
+/// A definition of any kind.
+struct DefinitionDocument {
+  private enum Value {
+    case media(MediaDefinition)
+    case collections(CollectionDefinition)
+    case fields(RecordFields)
+  }
+
+  private let value: Value
+  let name: String
+  let version: Int
+  /// Every key with its value, those that have their default too.
+  let members: JSONTree
+  /// The built-in definition of the same name and kind; nil if there is none.
+  var builtIn: Definitions.Document? { Definitions.documents.first { $0.name == name && $0.kind == kind } }
+
+  /// Only a definition of a kind of collections has items.
+  private struct Keys: Decodable {
+    let items: JSONTree?
+  }
+
+  /// Throws the first fault, with its path.
+  init(_ bytes: [UInt8]) throws {
+    if try JSON.decode(DefinitionName.self, from: bytes).name == RecordFields.name {
+      let definition = try JSON.decode(RecordFields.self, from: bytes)
+      value = .fields(definition)
+      (name, version) = (definition.name, definition.version)
+      members = try JSONTree(definition)
+      return
+    }
+    if try JSON.decode(Keys.self, from: bytes).items != nil {
+      let definition = try JSON.decode(CollectionDefinition.self, from: bytes)
+      value = .collections(definition)
+      (name, version) = (definition.name, definition.version)
+      members = try JSONTree(definition)
+      return
+    }
+    let definition = try JSON.decode(MediaDefinition.self, from: bytes)
+    value = .media(definition)
+    switch definition {
+    case .clips(let clips):
+      (name, version) = (clips.name, clips.version)
+      members = try JSONTree(clips)
+    case .photos(let photos):
+      (name, version) = (photos.name, photos.version)
+      members = try JSONTree(photos)
+    }
+  }
+
+  var kind: Definitions.Document.Kind {
+    switch value {
+    case .media(.clips): .clips
+    case .media(.photos): .photos
+    case .collections: .collections
+    case .fields: .fields
+    }
+  }
+
+  /// Throws if a service cannot use the definition in the place of the built-in one.
+  func checkServed() throws {
+    guard case .media(let definition) = value else { return }
+    _ = try SubmissionDefinitions.builtIn().replacing(definition)
+  }
+
+  /// The paths of the keys that have no effect, because a definition has no such key there.
+  func unusedKeys(of bytes: [UInt8]) throws -> [String] {
+    try JSONTree(parsing: bytes).keys(missingIn: members)
+  }
+}
