@@ -22,6 +22,7 @@ sys.path.append(str(HERE.parent / "clients"))
 
 from playwright.sync_api import sync_playwright
 
+import client
 import film
 import firefox
 import forgery
@@ -42,7 +43,7 @@ import submitting
 from content import Content
 from service import Service, free_ports
 
-GROUPS = (signing, now, outage, submitting, moments, inside, jobs, store, people, permissions, forgery, scripts, questions, reach,
+GROUPS = (client, signing, now, outage, submitting, moments, inside, jobs, store, people, permissions, forgery, scripts, questions, reach,
           smooth, film, firefox)
 
 # Posts and users of the tests have a field of their own.
