@@ -211,11 +211,18 @@ export class Take5 {
       if (cursor) parameters.set("cursor", cursor)
       return this.get(path, parameters, { signal })
     }
-    async function* pages() {
-      for (let cursor = null, isFirst = true; isFirst || cursor; isFirst = false) {
-        const { items, next = null, included = null } = await read(cursor)
-        cursor = next
-        yield { items, next, included }
+    // No generator: that would end with the first page that fails, and here it is read again by the next call.
+    const pages = () => {
+      let cursor = null, isWhole = false
+      return {
+        [Symbol.asyncIterator]() { return this },
+        async next() {
+          if (isWhole) return { value: undefined, done: true }
+          const { items, next = null, included = null } = await read(cursor)
+          cursor = next
+          isWhole = !next
+          return { value: { items, next, included }, done: false }
+        },
       }
     }
     return { pages, async *[Symbol.asyncIterator]() { for await (const page of pages()) yield* page.items } }
