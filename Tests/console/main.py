@@ -28,6 +28,7 @@ import firefox
 import forgery
 import inside
 import jobs
+import lasting
 import moments
 import now
 import outage
@@ -44,7 +45,7 @@ from content import Content
 from service import Service, free_ports
 
 GROUPS = (client, signing, now, outage, submitting, moments, inside, jobs, store, people, permissions, forgery, scripts, questions, reach,
-          smooth, film, firefox)
+          lasting, smooth, film, firefox)
 
 # Posts and users of the tests have a field of their own.
 FIELDS = """{ "name": "fields", "version": 1, "posts": { "genre": { "type": "text" } }, "users": { "motto": { "type": "text" } } }"""
