@@ -1,5 +1,6 @@
 """The view Jobs: a filter in the address, changes of one and of many jobs, and the quarantine."""
 
+import json
 import re
 
 from playwright.sync_api import expect
@@ -72,6 +73,38 @@ def many(stage):
         console.says("3 jobs of 3 are retried.")
         states = [stage.content.request("GET", f"/v1/jobs/{job}")["state"] for job in found]
         assert states == ["available"] * 3 + ["scheduled"], states
+
+
+def in_turns(stage):
+    """a change of many jobs goes in turns, of the jobs that were counted and no later one, and stops at a button"""
+    author, _ = list_of(stage, "dead")
+    asked = []
+
+    def answer(route):
+        request = route.request.post_data_json
+        asked.append(request)
+        done = 10_000 * (len(asked) - 1)
+        if request["dry_run"]:
+            changed, remaining = 10_000, 15_000
+        else:
+            changed, remaining = request["limit"], 25_000 - done
+        if len(asked) == stops_at:
+            console.button("Stop").click(no_wait_after=True)
+        route.fulfill(status=200, content_type="application/json", body=json.dumps(
+            {"matched": 26_000, "changed": changed, "remaining": remaining, "before": "2026-01-02T03:04:05.678Z"}))
+
+    for stops_at, limits, said in ((None, [10_000, 10_000, 5_000], "25,000 jobs of 25,000 are retried."),
+                                   (3, [10_000, 10_000], "20,000 jobs of 25,000 are retried.")):
+        asked.clear()
+        with opened(Console(stage, address=f"jobs?author={author}&state=dead")) as console:
+            console.page.route("**/v1/operations/jobs", answer)
+            console.button("Retry all of the filter…").click()
+            expect(console.page.locator("dialog[open]")).to_contain_text("This would retry 25,000 of 26,000 jobs.")
+            console.answer("Retry 25,000 jobs")
+            console.says(said)
+            assert [each["limit"] for each in asked[1:]] == limits, asked
+            assert all(each["before"] == "2026-01-02T03:04:05.678Z" and each["filter"] == asked[0]["filter"] for each in asked[1:]), asked
+            expect(console.main.get_by_role("button", name="Stop")).to_have_count(0)
 
 
 def chosen(stage):
@@ -153,4 +186,4 @@ def quarantine(stage):
         assert not any(each["hash"] == hash for each in stage.content.request("GET", "/v1/operations/quarantine")["items"])
 
 
-TESTS = (filters, one, many, chosen, phone, detail, running, quarantine)
+TESTS = (filters, one, many, in_turns, chosen, phone, detail, running, quarantine)

@@ -22,12 +22,14 @@ sys.path.append(str(HERE.parent / "clients"))
 
 from playwright.sync_api import sync_playwright
 
+import client
 import film
 import firefox
 import first_app
 import forgery
 import inside
 import jobs
+import lasting
 import moments
 import now
 import outage
@@ -43,8 +45,8 @@ import submitting
 from content import Content
 from service import Service, free_ports
 
-GROUPS = (signing, now, outage, submitting, moments, inside, jobs, store, people, permissions, forgery, scripts, questions, reach,
-          smooth, film, first_app, firefox)
+GROUPS = (client, signing, now, outage, submitting, moments, inside, jobs, store, people, permissions, forgery, scripts, questions, reach,
+          lasting, smooth, film, first_app, firefox)
 
 # Posts and users of the tests have a field of their own.
 FIELDS = """{ "name": "fields", "version": 1, "posts": { "genre": { "type": "text" } }, "users": { "motto": { "type": "text" } } }"""

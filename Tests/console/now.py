@@ -1,5 +1,6 @@
 """The view Now: its figures are those of the service, and its charts move with the load."""
 
+import pathlib
 import re
 
 from playwright.sync_api import expect
@@ -7,6 +8,7 @@ from playwright.sync_api import expect
 from console import Console, opened
 
 JOBS = "Jobs by minute"
+RULES = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "Packaging" / "prometheus" / "take5.rules.yml"
 
 
 def tile(console, name):
@@ -104,4 +106,46 @@ def links(stage):
         expect(console.page.get_by_label("Error has")).to_have_value("the disk is broken")
 
 
-TESTS = (figures, load, keys, links)
+def rule(text):
+    """A rule of the file as the console has it: its name, its seconds, whether it is critical, and its threshold."""
+    duration = re.search(r"^        for: (\d+)([ms])$", text, re.M)
+    expression = text.partition("expr:")[2].partition("\n        labels:")[0].partition("\n        for:")[0]
+    threshold = re.findall(r"[<>=] ([\d.]+)", expression)[-1]
+    return [text.split()[0], int(duration[1]) * (60 if duration[2] == "m" else 1) if duration else 0,
+            "severity: critical" in text, float(threshold)]
+
+
+def rules(stage):
+    """the alerts are the rules of the file for Prometheus, with their names, durations and thresholds"""
+    expected = [rule(text) for text in RULES.read_text().split("- alert: ")[1:]]
+    with opened(Console(stage)) as console:
+        shown = console.page.evaluate("""async () => {
+            const { judge } = await import("/console/alerts.js")
+            const operations = { workers: [], queues: [], times: [], storage: null }
+            return judge({ operations, metrics: null }).map(each => [each.name, each.for, Boolean(each.isCritical), each.limit ?? null])
+        }""")
+    # A page that the service serves cannot say that the service is down.
+    wanted = {name: others for name, *others in expected if name != "Take5Down"}
+    assert sorted(wanted) == sorted(name for name, *_ in shown), (wanted, shown)
+    for name, duration, is_critical, threshold in shown:
+        # Rules without a threshold of their own hold as soon as there is something.
+        found = wanted[name] if threshold is not None else [*wanted[name][:2], None]
+        assert [duration, is_critical, threshold] == found, (name, found, duration, is_critical, threshold)
+        assert threshold is not None or wanted[name][2] in (0, 1), name
+
+
+def silent_worker(stage):
+    """a worker is lost for the time that has passed since its own lease"""
+    with opened(Console(stage)) as console:
+        states = console.page.evaluate("""async () => {
+            const { judge } = await import("/console/alerts.js?lease")
+            const state = (beat_age_seconds, lease_seconds) => {
+                const operations = { workers: [{ is_alive: false, beat_age_seconds, lease_seconds }], queues: [], times: [], storage: null }
+                return judge({ operations, metrics: null }).find(each => each.name === "Take5WorkerLost").state
+            }
+            return [state(125, 120), state(140, 120)]
+        }""")
+    assert states == ["soon", "fires"], states
+
+
+TESTS = (figures, load, keys, links, rules, silent_worker)

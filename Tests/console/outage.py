@@ -88,4 +88,16 @@ def upload(stage):
         expect(shown.locator("summary .badge")).to_have_text("ready")
 
 
-TESTS = (now, job_list, post, opened_meanwhile, upload)
+def sign_out(stage):
+    """who signs out during an outage reads that it has not happened yet, and is signed out once the service is there"""
+    with opened(Console(stage, address="people?tab=window"), OUT) as console:
+        stage.service.kill()
+        console.page.get_by_role("button", name="Sign out").click()
+        expect(console.page.get_by_role("heading", name="Not signed out yet")).to_be_visible()
+        console.picture("outage-sign-out", whole=False)
+        stage.service.start()
+        expect(console.page.get_by_label("Key")).to_be_visible()
+        assert console.context.cookies() == [], console.context.cookies()
+
+
+TESTS = (now, job_list, post, opened_meanwhile, upload, sign_out)

@@ -28,6 +28,32 @@ def users(stage):
         console.picture("user")
 
 
+def nameless(stage):
+    """a user whose name is empty or has blanks alone breaks no view, and is suspended there"""
+    content = stage.content
+    for name in ("", "  "):
+        user = content.new("nameless")
+        content.request("PUT", f"/v1/users/{user}", {"name": "Someone"})
+        # Names that were stored before they were refused.
+        content.sql(f"UPDATE app_user SET name = '{name}' WHERE id = '{user}'")
+        post = content.marker(user, title="Without a name")
+        content.request("POST", "/v1/reports", {"user": user, "reason": "spam"}, user="bob")
+        case = next(each for each in content.request("GET", "/v1/moderation/cases?limit=100")["items"] if each["user"] == user)
+        with opened(Console(stage, address="people")) as console:
+            expect(console.main.locator(".user-card", has_text=user).locator("strong")).to_have_text(user)
+            console.go(f"case/{case['id']}")
+            expect(console.part("What it is about")).to_contain_text(user)
+            for address in (f"post/{post['id']}", "people?tab=cases", "moments?tab=feed"):
+                console.go(address)
+            expect(console.main.locator(".feed-author").first).to_have_text(user)
+            console.go(f"user/{user}")
+            expect(console.main.locator("h1")).to_have_text(user)
+            expect(console.main.locator(".user-head .avatar")).to_have_text("N")
+            console.button("Suspend…").click()
+            console.answer("Suspend")
+            console.says("The user is suspended.")
+
+
 def suspended(stage):
     """a user is suspended with a note, and approved again"""
     content = stage.content
@@ -171,4 +197,4 @@ def window(stage):
         expect(console.part("Schedule").locator(".facts").first).to_contain_text("none")
 
 
-TESTS = (users, suspended, exported, cases, webhooks, window)
+TESTS = (users, nameless, suspended, exported, cases, webhooks, window)

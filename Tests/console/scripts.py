@@ -144,4 +144,20 @@ def addresses_of_strangers(stage):
         assert page.page.locator("img[src=x]").count() == 0
 
 
-TESTS = (stored, files, addresses_of_strangers)
+def dots_in_addresses(stage):
+    """no id in an address reaches another resource than its own"""
+    with opened(Console(stage), ("status of 40[0-9]",)) as console:
+        asked = []
+        console.page.on("request", lambda request: asked.append(request.url.removeprefix(stage.service.url)))
+        for view in ("run", "webhook", "case", "job", "post", "user"):
+            for id in ("..%2F..%2Fposts", "..", "%2e%2e/posts", "x%2f..%2f..%2fposts"):
+                asked.clear()
+                console.page.goto("about:blank")
+                console.page.goto(f"{console.url}#/{view}/{id}")
+                expect(console.main.locator("h1").first).to_be_visible()
+                expect(console.main.get_by_text("Loading…", exact=True)).to_have_count(0)
+                reads = [url for url in asked if url.startswith("/v1/")]
+                assert all("%2F" in url for url in reads), (view, id, reads)
+
+
+TESTS = (stored, files, addresses_of_strangers, dots_in_addresses)

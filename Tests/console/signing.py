@@ -90,4 +90,22 @@ def changed_cookie(stage):
             assert not console.main.locator(".tile").count()
 
 
-TESTS = (wrong_key, operator, reload, revoked, changed_cookie)
+def another_tab(stage):
+    """a page whose cookie another tab has replaced changes nothing, and begins again under the other name"""
+    name, key = stage.content.key("read", "admin")
+    job = stage.content.job("scheduled", author=stage.content.new("author"))
+    with opened(Console(stage, address=f"job/{job}"), REFUSED) as console:
+        expect(console.page.locator(".who")).to_have_text("operator")
+        console.context.request.post(f"{console.url}/session", data={"key": key}, headers={"Take5-Console": "1"})
+        console.button("Cancel").click()
+        console.page.locator("dialog[open]").get_by_role("button", name="Cancel the job").click()
+        expect(console.page.locator(".who")).to_have_text(name)
+        assert stage.content.request("GET", f"/v1/jobs/{job}")["state"] == "scheduled"
+        # Who returns to a page learns of it before a change too.
+        console.drawn("job")
+        console.context.request.delete(f"{console.url}/session", headers={"Take5-Console": "1"})
+        console.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(console.page.get_by_label("Key")).to_be_visible()
+
+
+TESTS = (wrong_key, operator, reload, revoked, changed_cookie, another_tab)

@@ -1,4 +1,4 @@
-// Evaluates the alert rules of docs/operations.md in the browser: how near each is to its threshold, and since when it holds.
+// Evaluates the alert rules of take5.rules.yml in the browser: how near each is to its threshold, and since when it holds.
 
 import { growth, quantile } from "./metrics.js"
 import { bytes, count, counted, percent, seconds } from "./ui.js"
@@ -49,9 +49,10 @@ function slowest(name, minutes) {
 const above = (value, limit, format, words) => value === null ? null
   : { nearness: value / limit, holds: value > limit, words: `${words} ${format(value)}, fires above ${format(limit)}` }
 const any = (number, words, calm) => ({ nearness: number > 0 ? 1 : 0, holds: number > 0, words: number > 0 ? words : calm })
-const share = (part, whole, words) => whole === null ? null : above(whole ? part / whole : 0, 0.05, percent, words)
+const share = (part, whole, limit, words) => whole === null ? null : above(whole ? part / whole : 0, limit, percent, words)
 const most = numbers => Math.max(0, ...numbers)
 
+// `limit` is the threshold; rules without one hold as soon as there is something at all.
 const rules = [
   { name: "Take5DatabaseDown", for: 60, isCritical: true, help: "Start PostgreSQL or repair the network.", judge({ metrics }) {
     const isUp = metrics?.min("take5_database_up") ?? null
@@ -65,31 +66,31 @@ const rules = [
     const paused = metrics?.select("take5_queue_paused").filter(each => each.value).map(each => each.labels.queue)
     return paused ? any(paused.length, `paused: ${paused.join(", ")}`, "no queue is paused") : null
   } },
-  { name: "Take5StorageLow", for: 60, help: "Enlarge the file system, or free space with take5 gc.", judge({ operations, metrics }) {
+  { name: "Take5StorageLow", for: 60, limit: 4, help: "Enlarge the file system, or free space with take5 gc.", judge({ operations, metrics }) {
     const free = operations.storage?.free_bytes ?? metrics?.min("take5_storage_free_bytes") ?? null
-    const limit = 4 * (operations.storage?.min_free_bytes ?? metrics?.max("take5_storage_min_free_bytes") ?? 0)
+    const limit = this.limit * (operations.storage?.min_free_bytes ?? metrics?.max("take5_storage_min_free_bytes") ?? 0)
     return free === null ? null : { nearness: limit / Math.max(free, 1), holds: free < limit,
       words: `${bytes(free)} free, fires below ${bytes(limit)}` }
   } },
-  { name: "Take5StoreFailing", for: 120, isCritical: true, help: "Check the keys, the clock, the limits and the network of the object store.",
-    judge: () => grown("stored", 5) ? share(grown("unstored", 5), grown("stored", 5), "failed requests to the object store:") : null },
-  { name: "Take5ServerErrors", for: 120, isCritical: true, help: "The body of a 503 names what refuses; of a 500 the log has the error.",
-    judge: () => share(grown("errors", 5), grown("requests", 5), "requests with a 5xx:") },
-  { name: "Take5RequestsSlow", for: 300, help: "See which route is slow, open transactions and dead rows.",
-    judge: () => above(slowest("reads", 5)?.value ?? null, 1, seconds, "95 % of the reads take up to") },
-  { name: "Take5JobsWaiting", for: 120, help: "Add slots or machines, or see why the queue is paused.", judge({ operations }) {
+  { name: "Take5StoreFailing", for: 120, limit: 0.05, isCritical: true, help: "Check the keys, the clock, the limits and the network of the object store.",
+    judge() { return grown("stored", 5) ? share(grown("unstored", 5), grown("stored", 5), this.limit, "failed requests to the object store:") : null } },
+  { name: "Take5ServerErrors", for: 120, limit: 0.05, isCritical: true, help: "The body of a 503 names what refuses; of a 500 the log has the error.",
+    judge() { return share(grown("errors", 5), grown("requests", 5), this.limit, "requests with a 5xx:") } },
+  { name: "Take5RequestsSlow", for: 300, limit: 1, help: "See which route is slow, open transactions and dead rows.",
+    judge() { return above(slowest("reads", 5)?.value ?? null, this.limit, seconds, "95 % of the reads take up to") } },
+  { name: "Take5JobsWaiting", for: 120, limit: 60, help: "Add slots or machines, or see why the queue is paused.", judge({ operations }) {
     const age = most(operations.queues.filter(each => each.state === "available" && each.queue !== "background").map(each => each.oldest_seconds))
-    return { ...above(age, 60, seconds, "the oldest job has waited for"), held: age - 60 }
+    return { ...above(age, this.limit, seconds, "the oldest job has waited for"), held: age - this.limit }
   } },
-  { name: "Take5WaitLong", for: 300, help: "Workers are busy: add slots or machines, or see which stage has slowed.", judge() {
+  { name: "Take5WaitLong", for: 300, limit: 30, help: "Workers are busy: add slots or machines, or see which stage has slowed.", judge() {
     const wait = slowest("waits", 5)
-    return above(wait?.value ?? null, 30, seconds, `95 % of the jobs (${wait?.kind}) have waited for up to`)
+    return above(wait?.value ?? null, this.limit, seconds, `95 % of the jobs (${wait?.kind}) have waited for up to`)
   } },
-  { name: "Take5ReadySlow", for: 300, help: "Users wait: compare the waits and the stages, and look for repeated attempts.", judge({ operations }) {
+  { name: "Take5ReadySlow", for: 300, limit: 60, help: "Users wait: compare the waits and the stages, and look for repeated attempts.", judge({ operations }) {
     const recent = slowest("ready", 10)
-    if (recent) return above(recent.value, 60, seconds, `95 % (${recent.kind}) are ready within`)
+    if (recent) return above(recent.value, this.limit, seconds, `95 % (${recent.kind}) are ready within`)
     if (!operations.times.length) return null
-    return above(most(operations.times.map(each => each.p95_seconds)), 60, seconds, "95 % of the last hour were ready within")
+    return above(most(operations.times.map(each => each.p95_seconds)), this.limit, seconds, "95 % of the last hour were ready within")
   } },
   { name: "Take5JobsDead", for: 60, help: "Remove the cause that the last error names, then retry or cancel.", judge({ operations }) {
     const dead = operations.queues.filter(each => each.state === "dead")
@@ -99,10 +100,10 @@ const rules = [
   { name: "Take5WorkerLost", for: 15, help: "Look at its machine; other workers take its jobs.", judge({ operations }) {
     const silent = operations.workers.filter(each => !each.is_alive)
     return { ...any(silent.length, `${counted(silent.length, "worker")} without a heartbeat for the lease`, "each worker sends heartbeats"),
-      held: most(silent.map(each => each.beat_age_seconds - 30)) }
+      held: most(silent.map(each => each.beat_age_seconds - (each.lease_seconds ?? 30))) }
   } },
-  { name: "Take5LeasesLost", for: 0, help: "Look for killed processes, busy machines, and a job that breaks its workers.",
-    judge: () => above(grown("leases", 15), 3, count, "jobs that lost their worker within 15 minutes:") },
+  { name: "Take5LeasesLost", for: 0, limit: 3, help: "Look for killed processes, busy machines, and a job that breaks its workers.",
+    judge() { return above(grown("leases", 15), this.limit, count, "jobs that lost their worker within 15 minutes:") } },
   { name: "Take5BlobsDamaged", for: 0, isCritical: true, help: "Run take5 verify --deep; sources come from a backup.", judge({ metrics }) {
     const damaged = metrics?.sum("take5_blobs_damaged_total")
     return metrics ? any(damaged, `${counted(damaged, "blob")} damaged`, "no damaged blobs") : null
@@ -118,9 +119,9 @@ const rules = [
     const standing = [...walls.values()].filter(Boolean).length
     return any(fallen.length, `down: ${fallen.join(", ")}`, `${standing} of ${counted(walls.size, "wall")} stand, none fell`)
   } },
-  { name: "Take5OldTransaction", for: 60, help: "End the session that the log of a worker names.", judge({ metrics }) {
+  { name: "Take5OldTransaction", for: 60, limit: 300, help: "End the session that the log of a worker names.", judge({ metrics }) {
     const age = metrics?.max("take5_xmin_age_seconds") ?? null
-    return above(age, 300, seconds, "the oldest transaction is open for")
+    return above(age, this.limit, seconds, "the oldest transaction is open for")
   } },
 ]
 

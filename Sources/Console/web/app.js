@@ -1,7 +1,7 @@
 // The console: signs in, shows the view that the fragment of the address names, and says when the service does not answer.
 
 import { Take5 } from "/client.js"
-import { field, h, icon, problem, show, toast, values } from "./ui.js"
+import { failure, field, h, icon, problem, remember, remembered, show, toast, values } from "./ui.js"
 
 // A view is a module of its own, which is loaded when it is first shown.
 const views = [
@@ -17,11 +17,14 @@ class Session {
   constructor(facts) { Object.assign(this, facts) }
   /** Whether the signed-in credential has a scope. */
   can(scope) { return this.scopes.includes(scope) }
+  /** Whether other facts are of the same credential. */
+  isOf({ signed_in, credential, name }) { return signed_in === this.signed_in && credential === this.credential && name === this.name }
 }
 
 class App {
-  api = new Take5({ retries: 1, headers: { "Take5-Console": "1" }, credentials: "same-origin" })
+  api = new Take5({ retries: 1, headers: { "Take5-Console": "1" }, credentials: "same-origin", fetch: (...all) => this.#fetch(...all) })
   session = null
+  #isLeaving = false
   #shown = null
   #failed = null
   #probing = null
@@ -38,13 +41,15 @@ class App {
 
   /** Runs `body` at once and then each `seconds` while the page can be seen, until the signal; an outage does not end it. */
   every(seconds, signal, body) {
-    let timer
+    let timer, isBusy = false
     const turn = async () => {
       clearTimeout(timer)
-      if (signal.aborted) return
+      if (signal.aborted || isBusy) return
+      isBusy = true
       if (!document.hidden) {
         try { await body(); this.answered() } catch (error) { if (!signal.aborted) this.failed(error) }
       }
+      isBusy = false
       if (!signal.aborted) timer = setTimeout(turn, this.isOut ? 1000 : seconds * 1000)
     }
     document.addEventListener("visibilitychange", () => document.hidden || turn(), { signal })
@@ -59,7 +64,7 @@ class App {
     this.isOut = false
     if (!wasOut) return
     toast("The service answers again.")
-    document.querySelectorAll("#main .problem + button").forEach(button => button.click())
+    document.querySelectorAll("#main .again").forEach(button => button.click())
   }
 
   /** Shows what a request of a view has met: an outage above the view, an ended session as the sign-in. */
@@ -78,7 +83,7 @@ class App {
   /** Asks each second whether the service answers again: some views read only once. */
   #probe() {
     this.#probing ??= setTimeout(async () => {
-      const response = this.isOut && await fetch("/readyz").catch(() => null)
+      const response = this.isOut && await fetch("/readyz", { signal: AbortSignal.timeout(5000) }).catch(() => null)
       this.#probing = null
       // Any answer ends the silence; after an error it must say that the service is ready.
       if (response && (response.ok || !this.#failed)) this.answered()
@@ -88,16 +93,43 @@ class App {
 
   async start() {
     addEventListener("hashchange", () => this.draw())
-    this.theme(localStorage.getItem("theme"))
+    this.theme(remembered("theme"))
+    document.addEventListener("visibilitychange", () => document.hidden || this.#read().catch(() => {}))
     await this.open()
   }
 
-  /** Reads the session, and shows the view or the sign-in. */
+  /** Sends a request of the page. What changes something is sent only while the cookie is of the credential that the page shows; the parts of
+   *  an upload are nothing until a submission names them. */
+  async #fetch(address, options) {
+    const isRead = options.method === "GET" || options.method === "HEAD"
+    if (this.session && !isRead && !/^\/(console\/session|v1\/uploads)\b/.test(address)) {
+      const refusal = await this.#read(options.signal)
+      if (refusal) return refusal
+    }
+    return fetch(address, options)
+  }
+
+  /** Reads whose cookie the browser has: another tab may have signed in with another key or signed out, and then the page begins again.
+   *  Returns the response if the service does not say it. */
+  async #read(signal) {
+    const { session } = this
+    if (!session?.signed_in) return null
+    const response = await fetch("/console/session", { headers: this.api.headers, credentials: "same-origin", signal })
+    if (!response.ok) return response
+    if (session.isOf(await response.json()) || session !== this.session) return null
+    location.reload()
+    throw new DOMException("Another tab has changed the sign-in.", "AbortError")
+  }
+
+  /** Reads the session, and shows the view or the sign-in. A sign-out that was not answered is sent first. */
   async open() {
     try {
+      if (this.#isLeaving) await this.api.delete("/console/session").catch(error => { if (error.status !== 401) throw error })
+      this.#isLeaving = false
       this.session = new Session(await this.api.get("/console/session"))
     } catch (error) {
       this.failed(error)
+      if (this.#isLeaving) this.#sayLeaving()
       return void setTimeout(() => this.open(), 1000)
     }
     this.answered()
@@ -116,7 +148,7 @@ class App {
       this.session?.signed_in && h("span", { class: "who" }, this.session.name),
       h("button", { class: "icon-button", "aria-label": "Light or dark", onclick: () => {
         const name = isDark() ? "light" : "dark"
-        localStorage.setItem("theme", name)
+        remember("theme", name)
         this.theme(name)
       } }, icon("theme")),
       this.session?.credential === "key" || this.session?.credential === "operator"
@@ -152,7 +184,7 @@ class App {
     } catch (error) {
       if (shown.signal.aborted) return
       if (error.status === 401) return this.signIn()
-      show(main, h("h1", {}, view.title), problem(error), h("button", { onclick: () => this.draw() }, "Try again"))
+      show(main, h("h1", {}, view.title), failure(error, () => this.draw()))
       if (error.status === 0 || error.status >= 500) this.failed(error)
     }
   }
@@ -176,16 +208,30 @@ class App {
     } }, h("h1", {}, "Sign in"), h("p", {}, "With the operator’s key, or with an API key: the console does what its scopes permit."), said,
     field({ label: "Key", name: "key", type: "password", required: true, autocomplete: "current-password", help: "‘take5 keys create NAME --scopes admin,read’ prints one." }),
     h("button", { class: "primary" }, "Sign in"))
-    show(document.querySelector("#main"), form)
+    const main = document.querySelector("#main")
+    main.className = ""
+    show(main, form)
     form.querySelector("input").focus()
   }
 
   async signOut() {
-    await this.api.delete("/console/session").catch(() => {})
+    this.#isLeaving = true
     this.#shown?.abort()
     this.session = null
     location.hash = ""
     await this.open()
+  }
+
+  /** Says that the cookie is still valid: only the service can remove it. */
+  #sayLeaving() {
+    const main = document.querySelector("#main")
+    if (main.className === "leaving") return
+    main.className = "leaving"
+    this.#menu(null)
+    document.title = "Not signed out yet · take5"
+    show(main, h("div", { class: "card sign-in", role: "status" }, h("h1", {}, "Not signed out yet"),
+      h("p", {}, "The service has not answered, so this browser is still signed in. The page asks again each second: keep it open until it has "
+        + "the form to sign in.")))
   }
 }
 

@@ -1,8 +1,8 @@
 // A user's month: each day with its latest moment, which plays its preview when a person points at it or goes there by keys.
 
-import { audiences, authorOf, countsOf, kinds, phrase, tile } from "./glance.js"
+import { audiences, authorOf, countsOf, kinds, nameOf, phrase, tile } from "./glance.js"
 import { picture } from "./player.js"
-import { counted, exactly, field, h, icon, problem, show, time } from "./ui.js"
+import { counted, exactly, failure, field, h, icon, show, time } from "./ui.js"
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
@@ -81,7 +81,7 @@ class Month {
   #refuse(error, element, again) {
     if (this.signal.aborted) return
     if (error.status === 401) return this.app.failed(error)
-    show(element, problem(error), h("button", { type: "button", onclick: again }, "Try again"))
+    show(element, failure(error, again))
   }
 
   /** Puts the names that begin with a text into the list of the field. */
@@ -89,7 +89,7 @@ class Month {
     if (text.trim().length < 1) return
     try {
       const { items } = await this.app.api.get("/v1/users", { query: text.trim(), limit: 8 }, { signal: this.signal })
-      show(names, items.map(user => h("option", { value: user.id }, user.name ?? user.user_name ?? user.id)))
+      show(names, items.map(user => h("option", { value: user.id }, nameOf(user, user.id))))
     } catch { /* The field works without it. */ }
   }
 

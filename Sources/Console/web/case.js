@@ -1,6 +1,7 @@
 // One case of moderation: what it is about with its media, who has reported it, and the decision, also by the keys a, h and s.
 // The list of cases shows its rows and previews.
 
+import { nameOf } from "./glance.js"
 import { everyVisibility, isRefusal, lacking, person, picture } from "./parts.js"
 import { action, badge, confirm, count, counted, exactly, facts, field, h, section, show, table, time } from "./ui.js"
 
@@ -15,9 +16,13 @@ const kindOf = found => kinds.find(kind => found[kind] !== null)
  *  preview once it is known. */
 export function previews(app, signal) {
   const known = new Map()
+  // The elements that are to be drawn once their record is known.
   const waiting = new Map()
-  const draw = url => waiting.get(url)?.forEach(element => show(element, preview(known.get(url))))
-  const keep = (url, record) => { known.set(url, record); draw(url) }
+  const keep = (url, record) => {
+    known.set(url, record)
+    waiting.get(url)?.forEach(element => show(element, preview(record)))
+    waiting.delete(url)
+  }
   const options = { signal }
   const together = async (kind, path, cases) => {
     const wanted = cases.filter(each => each[kind] !== null)
@@ -37,8 +42,8 @@ export function previews(app, signal) {
         together("place", "/v1/places", unknown), ...others.map(single)])
     },
     fill(found, element) {
-      waiting.set(found.url, [...waiting.get(found.url) ?? [], element])
-      if (known.has(found.url)) draw(found.url)
+      if (known.has(found.url)) show(element, preview(known.get(found.url)))
+      else waiting.set(found.url, [...waiting.get(found.url) ?? [], element])
     },
   }
 }
@@ -47,7 +52,7 @@ function preview({ kind, record }) {
   if (!record) return [h("span", { class: "peek", "aria-hidden": "true" }), h("span", { class: "quiet" }, "It is not there any more.")]
   const said = [record.title, record.caption].filter(Boolean).join(" · ")
   const text = { post: said, comment: record.text, user: record.bio, image: record.alternative_text }[kind]
-  const name = { user: record.name ?? record.user_name, place: record.name, collection: record.name }[kind]
+  const name = { user: nameOf(record), place: record.name, collection: record.name }[kind]
   return [picture(record), h("span", { class: "clamp" }, name && h("strong", {}, name, " "),
     text || (!name && h("span", { class: "quiet" }, "without words")))]
 }
@@ -78,7 +83,8 @@ export default async function (main, { app, id, signal }) {
   show(main, h("p", {}, h("a", { href: app.address("people", { tab: "cases" }) }, "All cases")), h("h1", {}, "Case"), frame)
   const missing = lacking(app, ["moderate"])
   if (missing) return show(frame, missing)
-  let found = await app.api.get(`/v1/moderation/cases/${id}`, {}, { signal })
+  const path = `/v1/moderation/cases/${encodeURIComponent(id)}`
+  let found = await app.api.get(path, {}, { signal })
   const kind = kindOf(found)
   main.querySelector("h1").textContent = `Case about a${kind === "image" ? "n" : ""} ${kind}`
   const subject = h("section", { class: "card", "aria-label": "What it is about" }, h("p", { class: "empty" }, "Loading…"))
@@ -105,7 +111,7 @@ export default async function (main, { app, id, signal }) {
   // Another moderator was faster: what is decided is shown.
   const again = async error => {
     if (error.code !== "case_decided") throw error
-    found = await app.api.get(`/v1/moderation/cases/${id}`, {}, { signal })
+    found = await app.api.get(path, {}, { signal })
     draw()
     throw error
   }
@@ -238,7 +244,7 @@ const drawings = {
   async user(app, user, signal) {
     const image = user.profile_image?.avatar
     const { items } = await app.api.get("/v1/posts", { author: user.id, visibility: everyVisibility, limit: 8 }, { signal })
-    const alt = `The profile image of ${user.name ?? user.id}`
+    const alt = `The profile image of ${nameOf(user, user.id)}`
     return [image && h("img", { class: "media case-image", src: image.url, alt, width: 320, height: 320 }),
       h("h2", {}, person(app, user.id, user)), paragraph(user.bio), facts({
         Id: h("code", {}, user.id), "User name": user.user_name, Name: user.name, "E-mail": user.email, "Known since": time(user.created_at),

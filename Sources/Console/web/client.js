@@ -48,9 +48,10 @@ function isPassing(error) {
   return asksForIt && error.retryAfter !== null && error.retryAfter <= maxWait
 }
 
-/** The seconds before the next attempt: what the service says, or twice as many each time; a part is random, so that clients spread. */
+/** The seconds before the next attempt: what the service says, within bounds, or twice as many each time; a part is random, so that clients
+ *  spread. */
 function delay(failures, error) {
-  if (Number.isFinite(error?.retryAfter)) return error.retryAfter + Math.random()
+  if (Number.isFinite(error?.retryAfter)) return Math.min(maxWait, error.retryAfter) + Math.random()
   if (globalThis.navigator?.onLine === false) return 30
   return Math.min(30, 0.5 * 2 ** (failures - 1)) * (0.5 + Math.random() / 2)
 }
@@ -183,6 +184,8 @@ export class Take5 {
   /** Sends a request with the credential, once more with a new one after a 401; returns the response, or throws its problem. */
   async #open(method, path, { query, json, body, headers, key, isOpen = false }, deadline) {
     if (!/^\/(?!\/)/.test(path)) throw new Error(`A path begins with one slash, unlike ${path}`)
+    // The URL parser takes these segments away, with the one before: an id could name another resource.
+    if (/\/(\.|%2e){1,2}(?![^/?#])/i.test(path.split(/[?#]/)[0])) throw new Error(`A path has no segments of dots, unlike ${path}`)
     const text = textOf(query)
     const address = this.url + path + (text && (path.includes("?") ? "&" : "?") + text)
     for (let isLast = isOpen; ; isLast = true) {
@@ -208,11 +211,18 @@ export class Take5 {
       if (cursor) parameters.set("cursor", cursor)
       return this.get(path, parameters, { signal })
     }
-    async function* pages() {
-      for (let cursor = null, isFirst = true; isFirst || cursor; isFirst = false) {
-        const { items, next = null, included = null } = await read(cursor)
-        cursor = next
-        yield { items, next, included }
+    // No generator: that would end with the first page that fails, and here it is read again by the next call.
+    const pages = () => {
+      let cursor = null, isWhole = false
+      return {
+        [Symbol.asyncIterator]() { return this },
+        async next() {
+          if (isWhole) return { value: undefined, done: true }
+          const { items, next = null, included = null } = await read(cursor)
+          cursor = next
+          isWhole = !next
+          return { value: { items, next, included }, done: false }
+        },
       }
     }
     return { pages, async *[Symbol.asyncIterator]() { for await (const page of pages()) yield* page.items } }
@@ -353,12 +363,21 @@ export class Take5 {
   }
 }
 
+/** Calls `end` when a signal is aborted before `promise` has an end: a signal that lives on keeps nothing of what has ended. */
+function follow(signal, promise, end) {
+  signal?.addEventListener("abort", end, { once: true })
+  const leave = () => signal?.removeEventListener("abort", end)
+  promise.then(leave, leave)
+  if (signal?.aborted) end()
+}
+
 /** Parses server-sent events (WHATWG HTML, section 9.2.6). */
 class EventParser {
   rest = ""
   data = []
   event = "message"
-  constructor(id) { this.id = id }
+  /** `id` is that of the last event that is whole: a connection may break behind the line of an id. */
+  constructor(id) { this.id = this.nextID = id }
 
   *push(text) {
     // A carriage return at the end may be the first half of the end of a line.
@@ -368,10 +387,10 @@ class EventParser {
       const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line)
       if (name === "data") this.data.push(value)
       else if (name === "event") this.event = value || "message"
-      else if (name === "id" && !value.includes("\0")) this.id = value
+      else if (name === "id" && !value.includes("\0")) this.nextID = value
       if (line !== "") continue
-      const { id, event, data } = this
-      Object.assign(this, { data: [], event: "message" })
+      const { nextID: id, event, data } = this
+      Object.assign(this, { id, data: [], event: "message" })
       if (data.length) yield { id, event, data: parsed(data.join("\n")) }
     }
   }
@@ -406,9 +425,7 @@ export class Upload {
       try { return blob.lastModified ? await options.store?.[method](entry, ...text) : null } catch { return null }
     }
     this.promise = this.#run()
-    this.promise.catch(() => {})
-    options.signal?.addEventListener("abort", () => this.cancel(), { once: true })
-    if (options.signal?.aborted) this.cancel()
+    follow(options.signal, this.promise, () => this.cancel())
   }
 
   get url() { return this.id && `${this.#client.url}/v1/uploads/${this.id}` }
@@ -529,22 +546,29 @@ export class Upload {
 }
 
 /** Uploads with the submission that names them. `promise` gives the post; `key` is the Idempotency-Key of all its attempts; `uploads` are in the
- *  order of the parts. `onprogress(submission)` is called with each change; `state` is that of an upload, or `submitting`. */
+ *  order of the parts. `onprogress(submission)` is called with each change; `state` is that of an upload, or `submitting`.
+ *
+ *  An attempt whose response is lost may have arrived, and has used its uploads up. With a `store`, another submission with the same key, files
+ *  and fields first sends the same JSON again, and gets the same post; it uploads only if the service does not know these uploads. */
 export class Submission {
   uploads = []
   #stop = new AbortController()
   #end = null
+  #store
 
   constructor(client, parts, draft, { onprogress, signal, key = newKey(), store } = {}) {
     if (parts.some(([, blob]) => !(blob instanceof Blob))) throw new TypeError("Each part of a submission is a file or a Blob.")
     this.key = key
+    const entry = ["take5 submission", client.url, key].join(" ")
+    this.#store = async (method, ...text) => {
+      try { return await store?.[method](entry, ...text) } catch { return null }
+    }
+    const again = this.#repeat(client, parts, draft)
     // Three at a time: a browser has six connections to a service.
     parts.forEach(([name, blob], index) => this.uploads.push(client.upload(blob, { store, name: `${name} ${index}`,
-      onprogress: () => onprogress?.(this), after: this.uploads[index - 3]?.promise.catch(() => {}) })))
-    this.promise = this.#run(client, parts, draft, { onprogress, store })
-    this.promise.catch(() => {})
-    signal?.addEventListener("abort", () => this.cancel(), { once: true })
-    if (signal?.aborted) this.cancel()
+      onprogress: () => onprogress?.(this), after: this.uploads[index - 3]?.promise.catch(() => {}) ?? again.catch(() => {}) })))
+    this.promise = this.#run(client, parts, draft, { onprogress, store, again })
+    follow(signal, this.promise, () => this.cancel())
   }
 
   get offset() { return this.uploads.reduce((sum, upload) => sum + upload.offset, 0) }
@@ -562,25 +586,53 @@ export class Submission {
   cancel() {
     if (this.#end) return
     this.#end = "cancelled"
+    this.#store("delete")
     this.uploads.forEach(upload => upload.cancel())
     this.#stop.abort()
   }
 
-  async #run(client, parts, draft, { onprogress, store }) {
+  /** Sends what an attempt before has sent; returns the post, or null if there was none or its uploads are gone. */
+  async #repeat(client, parts, draft) {
+    const ids = await this.#store("get")
+    if (!ids) return null
     try {
-      await Promise.all(this.uploads.map((upload, index) => upload.promise.catch(error => {
-        throw error instanceof Problem ? Object.assign(error, { input: parts[index][0] }) : error
-      })))
-      onprogress?.(this)
-      const json = { ...draft }
-      parts.forEach(([name], index) => {
-        const file = { upload: this.uploads[index].id }
-        json[name] = name === "photo" ? [...json.photo ?? [], file] : file
-      })
-      const { body } = await client.request("POST", "/v1/posts", { json, key: this.key, signal: this.#stop.signal })
+      const post = await this.#submit(client, parts, draft, ids.split(" "))
+      this.uploads.forEach(upload => Object.assign(upload, { state: "done", offset: upload.length }))
+      return post
+    } catch (error) {
+      if (error.code === "upload_not_found") return null
+      // The uploads have waited for this, and end with it.
+      this.#end ??= "failed"
+      this.uploads.forEach(upload => upload.cancel(true))
+      throw error
+    }
+  }
+
+  async #submit(client, parts, draft, ids) {
+    const json = { ...draft }
+    parts.forEach(([name], index) => {
+      const file = { upload: ids[index] }
+      json[name] = name === "photo" ? [...json.photo ?? [], file] : file
+    })
+    return (await client.request("POST", "/v1/posts", { json, key: this.key, signal: this.#stop.signal })).body
+  }
+
+  async #run(client, parts, draft, { onprogress, store, again }) {
+    try {
+      let post = await again
+      if (!post) {
+        await Promise.all(this.uploads.map((upload, index) => upload.promise.catch(error => {
+          throw error instanceof Problem ? Object.assign(error, { input: parts[index][0] }) : error
+        })))
+        onprogress?.(this)
+        const ids = this.uploads.map(upload => upload.id)
+        await this.#store("set", ids.join(" "))
+        post = await this.#submit(client, parts, draft, ids)
+      }
       this.#end = "done"
+      this.#store("delete")
       this.uploads.forEach(upload => upload.forget())
-      return body
+      return post
     } catch (error) {
       this.#end ??= "failed"
       // What has arrived stays if the store finds it again, or if the submission may have arrived too.

@@ -10,11 +10,16 @@ export default async function (panel, context) {
   feed.begin()
 }
 
+/** The new posts that wait for the button at most, and the pages of changes that are read at once at most. */
+const mostNew = 99, mostPages = 5
+
 class Feed {
   /** The cards that are shown, by the ids of their posts: `{element, post, isPlaying}`. */
   #cards = new Map()
   /** New posts that wait for the button. */
   #waiting = new Map()
+  /** Whether more has changed than is followed: the button then reads the list from its beginning. */
+  #isBehind = false
   #users = {}
   #turn = null
   /** The latest change that is known. */
@@ -36,7 +41,7 @@ class Feed {
       field({ label: "Status", name: "status", value: status, options: [["", "Ready or processing"], ["any", "Any status"], ...states] }),
       field({ label: "Audience", name: "visibility", value: visibility, options: [["", "All audiences"], ...audiences] }),
       field({ label: "Author", name: "author", type: "search", value: author, placeholder: "All authors", autocomplete: "off" }))
-    this.fresh = h("button", { class: "primary feed-new", type: "button", hidden: true, onclick: () => this.#showNew() })
+    this.fresh = h("button", { class: "primary feed-new", type: "button", hidden: true, onclick: () => this.#isBehind ? this.begin() : this.#showNew() })
     this.news = h("div", { class: "feed-news", role: "status" }, this.fresh)
     this.cards = h("div", { class: "feed" })
     this.rest = h("div")
@@ -70,19 +75,16 @@ class Feed {
     for (const card of this.#cards.values()) if (card.isPlaying) card.stop()
     this.#cards.clear()
     this.#waiting.clear()
-    this.#isRead = false
+    this.#isRead = this.#isBehind = false
     this.#since = new Date(Date.now() - 60_000).toISOString()
     this.#sayNew()
     show(this.cards)
     const list = this.app.api.list("/v1/posts", { ...this.#filter, status: this.#states, include: "author", limit: 24 }, { signal })
-    const users = this.#users
-    const known = { async *pages() {
-      for await (const page of list.pages()) {
-        Object.assign(users, page.included?.users)
-        yield page
-      }
-    } }
-    show(this.rest, pages(known, { draw: items => this.#draw(items), into: this.cards, signal, empty: "No posts match these filters." }))
+    const draw = (items, included) => {
+      Object.assign(this.#users, included?.users)
+      return this.#draw(items)
+    }
+    show(this.rest, pages(list, { draw, into: this.cards, signal, empty: "No posts match these filters." }))
     this.app.every(5, signal, () => this.#follow(signal))
   }
 
@@ -108,19 +110,30 @@ class Feed {
   async #follow(signal) {
     if (!this.#isRead) return
     const from = new Date(Date.parse(this.#since) - 60_000).toISOString()
-    const { items, included } = await this.app.api.get("/v1/posts",
-      { ...this.#filter, status: states, updated_since: from, include: "author", limit: 100 }, { signal })
-    Object.assign(this.#users, included?.users)
+    const query = { ...this.#filter, status: states, updated_since: from, include: "author", limit: 100 }
+    let number = 0
+    for await (const { items, next, included } of this.app.api.list("/v1/posts", query, { signal }).pages()) {
+      Object.assign(this.#users, included?.users)
+      this.#take(items)
+      number += 1
+      if (this.#waiting.size > mostNew || next && number === mostPages) this.#isBehind = true
+      if (this.#isBehind) break
+    }
+    if (this.#isBehind) this.#waiting.clear()
+    this.#sayNew()
+  }
+
+  #take(items) {
     // What is older than all cards comes with the next page.
-    const oldest = [...this.#cards.values()].map(({ post }) => post.created_at).sort()[0] ?? ""
+    let oldest = null
+    for (const { post } of this.#cards.values()) if (oldest === null || post.created_at < oldest) oldest = post.created_at
     for (const post of items) {
       this.#learn(post)
       const card = this.#cards.get(post.id)
       if (card) this.#replace(card, post)
       else if (!this.#states.includes(post.status)) this.#waiting.delete(post.id)
-      else if (post.created_at > oldest) this.#waiting.set(post.id, post)
+      else if (!this.#isBehind && post.created_at > (oldest ?? "")) this.#waiting.set(post.id, post)
     }
-    this.#sayNew()
   }
 
   /** Draws a card again, unless it plays. */
@@ -137,9 +150,10 @@ class Feed {
 
   #sayNew() {
     const number = this.#waiting.size
-    this.fresh.hidden = !number
-    this.fresh.textContent = number ? `${number} new` : ""
+    this.fresh.hidden = !number && !this.#isBehind
+    this.fresh.textContent = this.#isBehind ? "Many new: load again" : number ? `${number} new` : ""
     if (number) this.fresh.setAttribute("aria-label", `Show ${counted(number, "new post")}`)
+    else this.fresh.removeAttribute("aria-label")
   }
 
   #showNew() {

@@ -16,6 +16,8 @@ let client = null
 // Who is not signed in learns nothing of the service: `accounts` is null then, and the sign-in tries.
 let session = { signed_in: false, accounts: null }
 let submission = null
+// What was sent last and has not become a post.
+let tried = null
 let watch = new AbortController()
 
 // MARK: What is shown
@@ -232,13 +234,19 @@ $("film").addEventListener("submit", async event => {
     try { localStorage.setItem("author", fields.author) } catch { /* Then it is typed again the next time. */ }
   }
   const lock = navigator.wakeLock?.request("screen").catch(() => null)
-  submission = client.submitMoment({ ...clips, fields, store, onprogress: drawProgress })
+  // The first attempt may have arrived without its response: the same moment has the same key.
+  const text = JSON.stringify(fields)
+  const isSame = tried?.text === text && cameras.every(camera => tried[camera] === clips[camera])
+  submission = client.submitMoment({ ...clips, fields, store, key: isSame ? tried.key : undefined, onprogress: drawProgress })
+  tried = { ...clips, text, key: submission.key }
   setSending(true)
   drawProgress(submission)
   try {
     follow(await submission.promise)
+    tried = null
   } catch (error) {
-    if (error.name !== "AbortError") refuse(error)
+    if (error.name === "AbortError") tried = null
+    else refuse(error)
   } finally {
     submission = null
     setSending(false)

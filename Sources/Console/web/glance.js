@@ -32,8 +32,11 @@ export const isPlayable = ({ assets = {} }) => Boolean(assets.composed ?? assets
 /** Where a post is: at its location or, without one, at its place. */
 export const coordinateOf = (post, places = {}) => post.location ?? post.place?.coordinate ?? places[post.place?.id]?.coordinate ?? null
 
+/** What a user is called: the name, the user name or the id. A name may be empty or have blanks alone. */
+export const nameOf = (user, id) => user?.name?.trim() || user?.user_name || id
+
 /** The name of the author, if the response has brought it. */
-export const authorOf = (post, users = {}) => users[post.author]?.name ?? users[post.author]?.user_name ?? post.author
+export const authorOf = (post, users = {}) => nameOf(users[post.author], post.author)
 
 /** The counts that are not zero: 2 likes · 1 comment. */
 export function countsOf({ counts }) {

@@ -1,9 +1,9 @@
 // The jobs: a filter that lives in the address, a list of any length, changes of one or many jobs, and the quarantine.
 
 import { LongList } from "./longlist.js"
-import { ask, isRefusal, lacking, localTime, paused, tabs, utcTime, watch } from "./parts.js"
+import { ask, isRefusal, lacking, localTime, mostRows, paused, tabs, utcTime, watch } from "./parts.js"
 import {
-  action, badge, bytes, command, confirm, count, counted, exactly, facts, field, h, id as short, percent, problem, seconds, show, time, toast,
+  action, badge, bytes, command, confirm, count, counted, exactly, facts, failure, field, h, id as short, percent, seconds, show, time, toast,
 } from "./ui.js"
 
 const states = ["scheduled", "available", "executing", "completed", "cancelled", "dead"]
@@ -26,6 +26,9 @@ const changes = {
     meaning: "Jobs that wait end at once, those that run with their next heartbeat. Their posts have then failed, until a run of reprocessing.",
   },
 }
+
+/** The jobs that one request changes at most. */
+const batch = 10_000
 
 /** What the view had when it was left: who comes back finds the same place. */
 let left = null
@@ -55,6 +58,7 @@ class Jobs {
   #fresh = h("button", { class: "primary long-fresh", hidden: true, onclick: () => this.#restart() })
   #empty = h("div", { class: "empty long-empty", hidden: true })
   #chosen = h("div", { class: "row", hidden: true })
+  #progress = h("div", { class: "row", hidden: true })
   #counts = new Map()
   #waiting = []
 
@@ -70,7 +74,7 @@ class Jobs {
   }
 
   start(body) {
-    show(body, this.#form(), h("div", { class: "row spread" }, this.#status, this.#bulkButtons()), this.#chosen, this.#problem,
+    show(body, this.#form(), h("div", { class: "row spread" }, this.#status, this.#bulkButtons()), this.#progress, this.#chosen, this.#problem,
       h("div", { class: "long-frame jobs" }, this.#fresh, this.#list.element, this.#empty),
       h("p", { class: "quiet keys" }, h("kbd", {}, "↑"), " ", h("kbd", {}, "↓"), " ", h("kbd", {}, "Home"), " ", h("kbd", {}, "End"), " move, ",
         h("kbd", {}, "Enter"), " opens, ", h("kbd", {}, "Space"), " chooses."))
@@ -168,6 +172,8 @@ class Jobs {
   #restore({ items, next, isWhole, place }) {
     this.#next = next
     this.#open(next)
+    this.#finish()
+    this.#list.clear()
     this.#list.append(items, isWhole)
     this.#list.place = place
     this.#say()
@@ -195,7 +201,7 @@ class Jobs {
   /** Shows a problem. The list counts as loading, so that scrolling does not repeat the request. */
   #fail(error) {
     this.#failure = error
-    show(this.#problem, problem(error), h("button", { onclick: () => this.#again() }, "Try again"))
+    show(this.#problem, failure(error, () => this.#again()))
   }
 
   #finish() {
@@ -240,7 +246,9 @@ class Jobs {
     this.#waiting = first < 0 ? newest.items : newest.items.slice(0, first)
     const isInUse = this.#list.chosen.length > 0 || this.#list.element.contains(document.activeElement)
     if (this.#waiting.length && first >= 0 && this.#list.isAtTop && !isInUse) {
-      this.#list.prepend(this.#waiting)
+      // A list that is left open begins with the newest page again before it becomes too long.
+      if (items.length + this.#waiting.length > mostRows) this.#restore({ ...newest, isWhole: !newest.next, place: { top: 0 } })
+      else this.#list.prepend(this.#waiting)
       this.#waiting = []
       this.#say()
     }
@@ -298,19 +306,47 @@ class Jobs {
       throw new Error("Changes of all jobs do not go by the id or the time of the end: remove these from the filter, or choose jobs in the list.")
     }
     const filter = this.#given(others)
-    const send = isTrial =>
-      this.#app.api.post("/v1/operations/jobs", { action: name, filter, limit: null, dry_run: isTrial }, { signal: this.#signal })
-    const { matched, changed } = await send(true)
-    const says = `This would ${name} ${count(changed)} of ${counted(matched, "job")}.`
-    if (!changed) return void toast(`${says} Nothing is changed.`, "bad")
+    const send = others => this.#app.api.post("/v1/operations/jobs", { action: name, filter, ...others })
+    // What is counted now is changed, and no job that comes later.
+    const { matched, changed, remaining, before } = await send({ limit: null, dry_run: true })
+    const all = changed + (remaining ?? 0)
+    const says = `This would ${name} ${count(all)} of ${counted(matched, "job")}.`
+    if (!all) return void toast(`${says} Nothing is changed.`, "bad")
     const agreed = await confirm({
-      title: `${word} ${counted(changed, "job")}?`, text: says, action: `${word} ${counted(changed, "job")}`, isDangerous: name === "cancel",
+      title: `${word} ${counted(all, "job")}?`, text: says, action: `${word} ${counted(all, "job")}`, isDangerous: name === "cancel",
       details: [facts(this.#words(filter)), h("p", { class: "quiet" }, meaning)],
     })
     if (!agreed) return
-    const result = await send(false)
+    const number = await this.#changeInTurns(all, limit => send({ limit, dry_run: false, before }), done)
     await this.#refresh().catch(() => {})
-    return `${counted(result.changed, "job")} of ${count(result.matched)} ${result.changed === 1 ? "is" : "are"} ${done}.`
+    return `${counted(number, "job")} of ${count(all)} ${number === 1 ? "is" : "are"} ${done}.`
+  }
+
+  /** Sends one request after the other until all jobs are changed, and says how far it is. A request that was sent is not given up: the service
+   *  would go on with it. The button, and another view, stop before the next one. Returns the number of changed jobs. */
+  async #changeInTurns(all, send, done) {
+    const words = h("strong", { role: "status" })
+    const stop = new AbortController()
+    const end = h("button", { class: "small", onclick: () => { stop.abort(); end.disabled = true } }, "Stop")
+    const signal = AbortSignal.any([this.#signal, stop.signal])
+    show(this.#progress, words, h("progress", { max: `${all}`, value: 0, "aria-label": "Changed jobs" }), end)
+    this.#progress.hidden = false
+    let changed = 0
+    try {
+      for (let isOver = false; !isOver && !signal.aborted;) {
+        words.textContent = `${count(changed)} of ${counted(all, "job")} ${done}`
+        this.#progress.querySelector("progress").value = changed
+        const answer = await send(Math.min(batch, all - changed))
+        changed += answer.changed
+        isOver = !answer.remaining || !answer.changed || changed >= all
+      }
+    } catch (error) {
+      if (changed) toast(`${counted(changed, "job")} of ${count(all)} ${changed === 1 ? "was" : "were"} ${done} before it failed.`, "bad")
+      throw error
+    } finally {
+      this.#progress.hidden = true
+    }
+    return changed
   }
 
   #words(filter) {

@@ -1,7 +1,7 @@
 // The view of moments: a map, a calendar and a feed, as tabs. The tab and its filters stand in the address.
 
 import { lacking } from "./parts.js"
-import { h, problem, show } from "./ui.js"
+import { failure, h, show } from "./ui.js"
 
 const tabs = [{ name: "map", title: "Map" }, { name: "calendar", title: "Calendar" }, { name: "feed", title: "Feed" }]
 
@@ -57,7 +57,7 @@ export default async function (main, { app, query, signal }) {
     } catch (error) {
       if (until.aborted) return
       if (error.status === 401) return app.failed(error)
-      show(panel, problem(error), h("button", { onclick: () => open(tab, given) }, "Try again"))
+      show(panel, failure(error, () => open(tab, given)))
     }
   }
 

@@ -1,6 +1,7 @@
 // What the views of jobs, the store and people share: parts that load by themselves, tabs, questions with fields, people and pictures.
 
-import { command, h, problem, show, time } from "./ui.js"
+import { nameOf } from "./glance.js"
+import { command, failure, h, problem, show, time } from "./ui.js"
 
 /** A part of a view that shows what `body` returns: first that it loads, and a problem with a button that tries again. `again` loads it once more,
  *  and leaves what is there until the new content is. */
@@ -13,7 +14,7 @@ export function part(app, signal, body) {
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return
       if (error.status === 401) return app.failed(error)
-      show(element, problem(error), h("button", { onclick: again }, "Try again"))
+      show(element, failure(error, again))
     }
   }
   again()
@@ -76,14 +77,18 @@ export const everyVisibility = ["public", "friends", "private"]
 /** The address of a user's view. */
 export const userAddress = (app, id) => app.address(`user/${encodeURIComponent(id)}`)
 
+/** The image of a user, or the first letter of the name. `size`: the pixels of a side; `kind`: a class more. */
+export function avatar(user, id, size, kind) {
+  const images = user?.profile_image ?? user?.image ?? {}
+  const image = (size > 48 ? images.avatar : null) ?? images["avatar.small"]
+  const attributes = { class: kind ? `avatar ${kind}` : "avatar" }
+  if (image) return h("img", { ...attributes, src: image.url, alt: "", width: size, height: size, loading: "lazy" })
+  return h("span", { ...attributes, "aria-hidden": "true" }, [...nameOf(user, id)][0]?.toUpperCase())
+}
+
 /** A user as a link, with the image and the name where `user` has them. */
 export function person(app, id, user) {
-  const image = (user?.profile_image ?? user?.image)?.["avatar.small"]
-  const name = user?.name ?? user?.user_name ?? id
-  return h("a", { class: "person", href: userAddress(app, id), title: id },
-    image ? h("img", { class: "avatar", src: image.url, alt: "", width: 28, height: 28, loading: "lazy" })
-      : h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0].toUpperCase()),
-    h("span", { class: "cut" }, name))
+  return h("a", { class: "person", href: userAddress(app, id), title: id }, avatar(user, id, 28), h("span", { class: "cut" }, nameOf(user, id)))
 }
 
 const small = [
@@ -143,8 +148,11 @@ export function arrange(list, elements) {
   }
 }
 
+/** The rows that a list which reads itself again keeps at most. */
+export const mostRows = 500
+
 /** A list whose first page is read again each `seconds`: what is new comes in above, what has changed is drawn again, and older pages, which a
- *  button adds, stay below. `row(item)` draws an item; `ondraw(items)` gets those of each page, `onread(items, next)` those of the first. */
+ *  button adds, stay below until there are too many rows. `row(item)` draws an item; `ondraw(items)` gets those of each page, `onread(items, next)` those of the first. */
 export function liveList(app, signal, { path, query = {}, seconds, row, ondraw, onread, empty = "There is nothing here." }) {
   const list = h("ul", { class: "rows" })
   const words = h("div", {}, h("p", { class: "empty" }, "Loading…"))
@@ -152,11 +160,15 @@ export function liveList(app, signal, { path, query = {}, seconds, row, ondraw, 
   const shown = new Map()
   let order = []
   let next = null
+  // How many rows may stay below the first page: none before the button adds some.
+  let most = 0
   const draw = items => {
     for (const item of items) {
       const text = JSON.stringify(item)
       if (shown.get(item.id)?.text !== text) shown.set(item.id, { text, element: row(item) })
     }
+    const wanted = new Set(order)
+    for (const id of shown.keys()) if (!wanted.has(id)) shown.delete(id)
     list.querySelectorAll("time").forEach(each => { each.textContent = time(each.getAttribute("datetime")).textContent })
     arrange(list, order.map(id => shown.get(id).element))
     show(words, order.length ? null : h("p", { class: "empty" }, empty))
@@ -169,8 +181,9 @@ export function liveList(app, signal, { path, query = {}, seconds, row, ondraw, 
     if (signal.aborted) return
     const ids = page.items.map(item => item.id)
     const last = page.next ? order.indexOf(ids.at(-1)) : -1
-    const below = last < 0 ? [] : order.slice(last + 1)
-    if (!below.length) next = page.next
+    let below = last < 0 ? [] : order.slice(last + 1)
+    if (ids.length + below.length > most) below = []
+    if (!below.length) [next, most] = [page.next, 0]
     order = [...ids, ...below]
     draw(page.items)
     onread?.(page.items, page.next)
@@ -181,6 +194,7 @@ export function liveList(app, signal, { path, query = {}, seconds, row, ondraw, 
       const page = await get(next)
       order = [...new Set([...order, ...page.items.map(item => item.id)])]
       next = page.next
+      most = Math.max(mostRows, order.length + 50)
       draw(page.items)
     } catch (error) {
       if (!signal.aborted) app.failed(error)

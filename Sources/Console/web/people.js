@@ -1,9 +1,10 @@
 // The people: the users, the cases of moderators and what they decided today, the webhooks, and the daily window.
 
 import { caseRow, previews } from "./case.js"
-import { everyStatus, everyVisibility, isRefusal, lacking, liveList, paused, person, tabs, userAddress, watch } from "./parts.js"
+import { nameOf } from "./glance.js"
+import { avatar, everyStatus, everyVisibility, isRefusal, lacking, liveList, paused, person, tabs, userAddress, watch } from "./parts.js"
 import { schedule } from "./schedule.js"
-import { badge, count, counted, field, h, problem, section, show, table, time } from "./ui.js"
+import { badge, count, counted, failure, field, h, section, show, table, time } from "./ui.js"
 import { webhooks } from "./webhook.js"
 
 const parts = { "": users, cases, webhooks, window: schedule }
@@ -41,7 +42,7 @@ function users(body, { app, query, signal }) {
       if (now.signal.aborted) return
       words.textContent = ""
       if (!isRefusal(error)) app.failed(error)
-      show(found, problem(error), h("button", { onclick: () => search(text) }, "Try again"))
+      show(found, failure(error, () => search(text)))
     }
   }
   const later = paused(250, signal, search)
@@ -72,12 +73,8 @@ async function latestUsers(app, options) {
 }
 
 function userCard(app, user) {
-  const image = user.profile_image?.["avatar.small"]
-  const name = user.name ?? user.user_name ?? user.id
-  return h("li", {}, h("a", { class: "user-card", href: userAddress(app, user.id) },
-    image ? h("img", { class: "avatar big", src: image.url, alt: "", loading: "lazy", width: 48, height: 48 })
-      : h("span", { class: "avatar big", "aria-hidden": "true" }, [...name][0].toUpperCase()),
-    h("span", { class: "user-words" }, h("strong", { class: "cut" }, name),
+  return h("li", {}, h("a", { class: "user-card", href: userAddress(app, user.id) }, avatar(user, user.id, 48, "big"),
+    h("span", { class: "user-words" }, h("strong", { class: "cut" }, nameOf(user, user.id)),
       h("span", { class: "quiet cut" }, user.user_name ? `@${user.user_name} · ${user.id}` : user.id),
       h("small", {}, `${counted(user.counts.posts, "post")}, ${counted(user.counts.friends, "friend")}, since `, time(user.created_at)))))
 }

@@ -4,7 +4,7 @@
 import { ask, userAddress } from "./parts.js"
 import { PostRecord } from "./record.js"
 import { progress } from "./timeline.js"
-import { action, badge, command, confirm, field, h, icon, problem, show, time } from "./ui.js"
+import { action, badge, command, confirm, failure, field, h, icon, show, time } from "./ui.js"
 
 const nouns = { take5: "Moment", photo: "Photos", marker: "Marker" }
 
@@ -156,7 +156,7 @@ class PostView {
     } catch (error) {
       if (opened.signal.aborted || error.name === "AbortError") return
       if (error.status === 401) return this.app.failed(error)
-      show(this.panel, problem(error), h("button", { onclick: () => this.#open(name) }, "Try again"))
+      show(this.panel, failure(error, () => this.#open(name)))
     }
   }
 

@@ -95,7 +95,7 @@ export default async function (main, { app, id, signal }) {
         items(app, "Items that are attempted again", run.retried)) : null)
   }
   watch(app, 2, signal, body, async () => {
-    if (!isOver) draw(await app.api.get(`/v1/operations/runs/${id}`, {}, { signal, retries: 0 }))
+    if (!isOver) draw(await app.api.get(`/v1/operations/runs/${encodeURIComponent(id)}`, {}, { signal, retries: 0 }))
   })
 }
 

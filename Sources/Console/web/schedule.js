@@ -1,7 +1,7 @@
 // The daily window: whether it is open, its schedule, what a schedule does in the next days, and how another one is set.
 
 import { isRefusal, lacking, paused, watch } from "./parts.js"
-import { action, command, confirm, exactly, facts, field, h, problem, seconds, section, show, time } from "./ui.js"
+import { action, command, confirm, exactly, facts, failure, field, h, problem, seconds, section, show, time } from "./ui.js"
 
 const examples = ["5m in 09:00-21:00 Europe/Berlin", "mon-fri,sun 90s in 22:00-02:00 UTC", "18:00-18:05 Europe/Berlin"]
 
@@ -97,7 +97,7 @@ async function readFirst(app, signal, element, read) {
   } catch (error) {
     if (signal.aborted) return
     if (error.status === 401) return app.failed(error)
-    show(element, problem(error), h("button", { onclick: () => readFirst(app, signal, element, read) }, "Try again"))
+    show(element, failure(error, () => readFirst(app, signal, element, read)))
   }
 }
 

@@ -195,7 +195,7 @@ export class Submission {
     if (!mayPass) this.items.forEach(each => each.upload?.cancel())
     this.#turn("refused")
     show(this.outcome, failed.length > 0 && h("p", {}, "The file ", h("strong", {}, failed.map(each => each.file.name).join(", ")), ":"),
-      this.post ? problem(error) : refusal(error), mayPass && h("button", { onclick: () => this.run() }, "Try again"))
+      this.post ? problem(error) : refusal(error), mayPass && h("button", { class: "again", onclick: () => this.run() }, "Try again"))
   }
 
   // MARK: Stages and times

@@ -1,7 +1,7 @@
 // The view that submits: it takes two clips, photos or the media of a marker, and shows below what becomes of each submission of this page.
 
 import { Submission } from "./submission.js"
-import { action, bytes, field, h, icon, seconds, show, values } from "./ui.js"
+import { action, bytes, field, h, icon, remember, remembered, seconds, show, values } from "./ui.js"
 
 // Submissions live as long as the page: who opens another view meanwhile finds them again. Those of another sign-in are not shown.
 const made = { name: null, all: [] }
@@ -89,7 +89,7 @@ class Draft {
       target.setCustomValidity(!target.value.trim() || locationOf(target.value) ? "" : help) })
     this.foreground = field({ label: "In the foreground", name: "foreground", options: [["front", "The front camera"], ["back", "The back camera"]],
       help: "It lies in the inset, and gives the sound.", onchange: () => this.#draw() })
-    this.author = field({ label: "Author", name: "author", required: true, maxlength: 200, value: remembered("author"), autocomplete: "off",
+    this.author = field({ label: "Author", name: "author", required: true, maxlength: 200, value: remembered("submit-author"), autocomplete: "off",
       help: "The id that the app has for the user." })
     return h("form", { class: "submit-fields", novalidate: true, onsubmit: event => event.preventDefault() },
       this.author,
@@ -124,7 +124,7 @@ class Draft {
     const fields = { kind: this.#kind, ...texts }
     if (location?.trim()) fields.location = locationOf(location)
     if (this.#kind === "take5") fields.foreground = foreground
-    remember("author", fields.author)
+    remember("submit-author", fields.author)
     const items = this.items
     this.items = []
     this.#reset()
@@ -236,6 +236,3 @@ class Draft {
   }
 }
 
-const remembered = name => localStorage.getItem(`submit-${name}`) ?? ""
-
-const remember = (name, value) => localStorage.setItem(`submit-${name}`, value)

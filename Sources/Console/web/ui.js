@@ -105,6 +105,17 @@ export const badge = state => h("span", { class: `badge ${tones[state] ?? "plain
 /** The beginning of an id, in a font of fixed width, with the whole one for who points at it. */
 export const id = text => h("code", { class: "id", title: text }, text.length > 13 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text)
 
+// MARK: What the browser remembers
+
+/** A text that this browser remembers; empty without one, and if the browser forbids it. */
+export function remembered(name) {
+  try { return localStorage.getItem(name) ?? "" } catch { return "" }
+}
+
+export function remember(name, text) {
+  try { localStorage.setItem(name, text) } catch { /* Then the person says it again the next time. */ }
+}
+
 // MARK: Parts of a view
 
 /** A part of a view with a heading of the second level. */
@@ -164,6 +175,9 @@ export function problem(error) {
     error.requestID && h("small", {}, "request ", h("code", {}, error.requestID))))
 }
 
+/** A problem with a button that tries again, which is also pressed for the person once the service answers after an outage. */
+export const failure = (error, again) => [problem(error), h("button", { type: "button", class: "again", onclick: again }, "Try again")]
+
 /** A note of a few seconds, which a screen reader says. `tone`: good or bad. */
 export function toast(text, tone = "good") {
   const note = h("div", { class: `toast ${tone}` }, text)
@@ -214,27 +228,33 @@ export function command(text) {
   return h("div", { class: "command" }, h("code", {}, text), button)
 }
 
-/** A list that shows the next page at a button, and when its end comes into sight. `draw(items)` returns elements. */
+/** A list that shows the next page at a button, and when its end comes into sight. `draw(items, included)` returns elements. */
 export function pages(list, { draw, into, signal, empty = "There is nothing here." }) {
   const pages = list.pages()
   const more = h("button", { class: "more", onclick: () => next() }, "More")
+  const failed = h("div")
   let isLoading = false, shown = 0
   async function next() {
     if (isLoading) return
     isLoading = true
     more.textContent = "Loading…"
+    more.classList.remove("again")
+    show(failed)
     try {
       const { value, done } = await pages.next()
       if (signal?.aborted) return
       if (!done) {
-        into.append(...nodes([draw(value.items)]))
+        into.append(...nodes([draw(value.items, value.included)]))
         shown += value.items.length
       }
       if (done || !value.next) more.remove()
       else more.textContent = "More"
       if (!shown) into.append(h(/^[ou]l$/.test(into.localName) ? "li" : "p", { class: "empty" }, empty))
     } catch (error) {
-      if (!signal?.aborted) { more.textContent = "Try again"; more.before(problem(error)) }
+      if (signal?.aborted) return
+      more.textContent = "Try again"
+      more.classList.add("again")
+      show(failed, problem(error))
     } finally {
       isLoading = false
     }
@@ -243,5 +263,5 @@ export function pages(list, { draw, into, signal, empty = "There is nothing here
   sight.observe(more)
   signal?.addEventListener("abort", () => sight.disconnect())
   next()
-  return more
+  return h("div", {}, failed, more)
 }

@@ -1,7 +1,8 @@
 // One user: the profile, posts, friends, devices, sessions and the cases about the user; and suspending, exporting and deleting.
 
 import { caseRow, previews } from "./case.js"
-import { ask, everyStatus, everyVisibility, lacking, part, person, picture } from "./parts.js"
+import { nameOf } from "./glance.js"
+import { ask, avatar, everyStatus, everyVisibility, lacking, part, person, picture } from "./parts.js"
 import { action, badge, bytes, count, counted, exactly, facts, field, h, id as short, pages, section, show, table, time } from "./ui.js"
 
 export default async function (main, { app, id, signal }) {
@@ -22,12 +23,8 @@ export default async function (main, { app, id, signal }) {
 
 function head(view, judge) {
   const { app, user, state } = view
-  const image = user.profile_image?.avatar ?? user.profile_image?.["avatar.small"]
-  const name = user.name ?? user.user_name ?? user.id
-  return h("div", { class: "user-head" },
-    image ? h("img", { class: "avatar huge", src: image.url, alt: "", width: 88, height: 88 })
-      : h("span", { class: "avatar huge", "aria-hidden": "true" }, [...name][0].toUpperCase()),
-    h("div", {}, h("h1", {}, name),
+  return h("div", { class: "user-head" }, avatar(user, user.id, 88, "huge"),
+    h("div", {}, h("h1", {}, nameOf(user, user.id)),
       h("p", { class: "quiet row" }, user.user_name && h("span", {}, `@${user.user_name}`), h("code", {}, user.id), state)),
     h("div", { class: "buttons" },
       action(app, { label: "Suspend…", scopes: ["moderate"], run: () => judgeUser(view, "suspend", judge) }),
@@ -105,14 +102,11 @@ function friends({ app, path, id, signal }) {
     const into = h("ul", { class: "people" })
     const [address, query] = state === "blocked" ? ["blocks", {}] : ["friends", { state }]
     const list = app.api.list(`${path}/${address}`, { ...query, include: "author", limit: 50 }, { signal })
-    // A page comes with the users that it names.
-    let users = {}
-    const named = { async *pages() { for await (const page of list.pages()) { users = page.included?.users ?? {}; yield page } } }
-    const row = ({ user, target, created_at: since }) => {
+    const row = ({ user, target, created_at: since }, users = {}) => {
       const other = user === id ? target : user
       return h("li", { class: "row spread" }, person(app, other, users[other]), h("small", {}, time(since)))
     }
-    show(body, into, pages(named, { into, signal, draw: items => items.map(row), empty: "None." }))
+    show(body, into, pages(list, { into, signal, draw: (items, included) => items.map(item => row(item, included?.users)), empty: "None." }))
   }
   const toggles = relations.map(([state, title]) => h("button", { class: "small", "aria-pressed": `${state === "established"}`, onclick: event => {
     toggles.forEach(each => each.setAttribute("aria-pressed", `${each === event.currentTarget}`))

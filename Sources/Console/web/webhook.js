@@ -67,14 +67,14 @@ export default async function (main, { app, id, query, signal }) {
   show(main, h("p", {}, h("a", { href: app.address("people", { tab: "webhooks" }) }, "All webhooks")), h("h1", {}, "Webhook"), head)
   const missing = lacking(app, ["webhooks"])
   if (missing) return show(head, missing)
-  const path = `/v1/webhooks/${id}`
+  const path = `/v1/webhooks/${encodeURIComponent(id)}`
   const state = ["pending", "delivered", "failed"].includes(query.get("state")) ? query.get("state") : undefined
   const list = liveList(app, signal, {
     path: `${path}/deliveries`, query: { state }, seconds: 5, row: delivery => deliveryRow(app, path, delivery, () => list.read()),
     empty: state ? `No delivery is ${state}.` : "Nothing was sent in the last seven days.",
   })
   const toggle = name => h("a", {
-    class: "button small", href: app.address(`webhook/${id}`, { state: name }), "aria-current": name === state ? "page" : null,
+    class: "button small", href: app.address(`webhook/${encodeURIComponent(id)}`, { state: name }), "aria-current": name === state ? "page" : null,
   }, name ?? "all")
   main.append(section("Deliveries", h("div", { class: "row spread" },
     h("div", { class: "row" }, [undefined, "pending", "delivered", "failed"].map(toggle)),
