@@ -1,0 +1,25 @@
+#!/bin/sh
+# setup.sh ROOT: what the packages leave to an administrator, and what a container does not need.
+set -eu
+root=$1
+
+# A new volume gets the owner and the rights of the folder that it covers.
+install -d -o 870 -g 870 -m 700 "$root/var/lib/take5"
+
+# The package ssl-cert makes a key at its installation, which all containers would share.
+rm -f "$root/etc/ssl/private/ssl-cert-snakeoil.key"
+find "$root/etc/ssl/certs" -lname ssl-cert-snakeoil.pem -delete
+rm -f "$root/etc/ssl/certs/ssl-cert-snakeoil.pem"
+
+# PostgreSQL does without its compiler of expressions where the library is missing; this is a quarter of the image.
+rm -f "$root"/usr/lib/postgresql/*/lib/llvmjit.so "$root"/usr/lib/*/libLLVM-*.so*
+rm -rf "$root"/usr/lib/postgresql/*/lib/bitcode
+# Perl's modules are for the scripts of Debian's cluster manager; dpkg uses those of perl-base.
+rm -rf "$root"/usr/share/perl "$root"/usr/share/perl5 "$root"/usr/lib/*/perl "$root"/usr/lib/*/libperl.so*
+
+# Units and their tools: a container has no init.
+rm -rf "$root/lib/systemd" "$root/etc/systemd"
+
+# What an installation notes of its own day.
+rm -rf "$root"/var/log/* "$root"/var/cache/* "$root"/var/lib/apt "$root"/etc/apt "$root"/tmp/* "$root"/run/*
+rm -f "$root"/etc/*- "$root"/var/lib/dpkg/*-old "$root"/var/lib/systemd/deb-systemd-helper-* "$root/etc/hostname" "$root/etc/resolv.conf"
