@@ -38,7 +38,7 @@ class Layer:
     def __enter__(self):
         self.file = tempfile.TemporaryFile(dir="/var/tmp")
         self.compressed = Hashing(self.file)
-        self.gzip = gzip.GzipFile("", "wb", 9, self.compressed, mtime=0)
+        self.gzip = gzip.GzipFile("", "wb", 6, self.compressed, mtime=0)
         self.plain = Hashing(self.gzip)
         self.tar = tarfile.open(mode="w|", fileobj=self.plain, format=tarfile.PAX_FORMAT)
         return self

@@ -76,7 +76,7 @@ def make_root(folder, package, lock, snapshot, work, epoch):
     work.chmod(0o755)
     root = work / "root.tar"
     installed = work / "installed"
-    options = ["--quiet", "--variant=essential", "--format=tar", f"--include={','.join(packages)}"]
+    options = ["--variant=essential", "--format=tar", "--dpkgopt=force-unsafe-io", f"--include={','.join(packages)}"]
     options += ["--aptopt=APT::Install-Recommends false", "--aptopt=Acquire::Check-Valid-Until false"] if snapshot else [
         "--aptopt=APT::Install-Recommends false"]
     options += [f"--dpkgopt=path-exclude={path}" for path in EXCLUDED]
@@ -90,7 +90,8 @@ def make_root(folder, package, lock, snapshot, work, epoch):
                    f"--showformat='${{Package}} ${{Version}}\\n' >{installed}")
     options.append(f"--customize-hook={folder}/setup.sh $1")
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "LC_ALL": "C.UTF-8"}
-    subprocess.run(["mmdebstrap", *options, SUITE, str(root), *lines], check=True, env=environment)
+    if subprocess.run(["mmdebstrap", *options, SUITE, str(root), *lines], env=environment).returncode != 0:
+        sys.exit("build.py: mmdebstrap failed: its reasons are above")
     return root, read_lock(installed)
 
 

@@ -18,8 +18,8 @@ rm -rf "$root"/usr/lib/postgresql/*/lib/bitcode
 rm -rf "$root"/usr/share/perl "$root"/usr/share/perl5 "$root"/usr/lib/*/perl "$root"/usr/lib/*/libperl.so*
 
 # Units and their tools: a container has no init.
-rm -rf "$root/lib/systemd" "$root/etc/systemd"
+rm -rf "$root/lib/systemd" "$root/etc/systemd" "$root/var/lib/systemd" "$root/etc/init.d" "$root"/etc/rc?.d
 
 # What an installation notes of its own day.
-rm -rf "$root"/var/log/* "$root"/var/cache/* "$root"/var/lib/apt "$root"/etc/apt "$root"/tmp/* "$root"/run/*
-rm -f "$root"/etc/*- "$root"/var/lib/dpkg/*-old "$root"/var/lib/systemd/deb-systemd-helper-* "$root/etc/hostname" "$root/etc/resolv.conf"
+rm -rf "$root"/var/log/* "$root"/var/cache/* "$root"/tmp/* "$root"/run/*
+rm -rf "$root"/etc/*- "$root"/var/lib/dpkg/*-old "$root"/etc/apt/sources.list* "$root/etc/apt/preferences.d/lock" "$root/etc/hostname" "$root/etc/resolv.conf"
