@@ -6,10 +6,13 @@
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$checkout"
+[ "$(id -u)" = 0 ] || { echo "run.sh: namespaces need root" >&2; exit 1; }
+# Networks and ports of its own: nothing else of the machine reaches the containers, or is in their way.
+[ -n "${TAKE5_TEST_NAMESPACE:-}" ] || TAKE5_TEST_NAMESPACE=1 exec unshare --mount --net -- "$0" "$@"
+ip link set lo up
 images=$1
 next=$2
 python=$3
-[ "$(id -u)" = 0 ] || { echo "run.sh: containers without a session of their own need root" >&2; exit 1; }
 # shellcheck source=Tests/image/podman.sh
 . Tests/image/podman.sh
 
@@ -27,7 +30,6 @@ trap finish EXIT
 finish() {
   local code=$?
   [ $code = 0 ] || { podman ps --all; podman ps --all --quiet | while read -r id; do podman logs --tail 20 "$id"; done; } >&2 || true
-  (cd "$work/compose" 2>/dev/null && "$python/podman-compose" down --volumes >/dev/null 2>&1) || true
   stop_podman
   rm -rf "$work"
   exit $code
@@ -55,20 +57,13 @@ posts() { query "SELECT count(*) FROM post WHERE status = '$1'"; }
 examples=(/usr/share/doc/take5/examples/front.mp4 /usr/share/doc/take5/examples/back.mp4)
 
 place=$work/place
-mkdir -p "$place/.build/image"
-cp "$images"/take5_*.tar "$images"/take5-store_*.tar "$place/.build/image"
-ln -s "$checkout/compose.yaml" "$checkout/Sources" "$place"
-archive=$(ls "$images"/take5_*.tar)
 version=$(Sources/Packaging/version.sh)
-
-step "the same inputs give the same bytes"
-package=$(ls .build/package/take5_"$version"-1_*.deb)
-Sources/Packaging/image/build.py Sources/Packaging/image/take5 "$work/again" "$package" --lock "${archive%.tar}.packages"
-cmp "$archive" "$work/again/$(basename "$archive")"
-sed 's/^curl .*/curl 0.0-1/' "${archive%.tar}.packages" >"$work/lock"
-! Sources/Packaging/image/build.py Sources/Packaging/image/take5 "$work/other" "$package" --lock "$work/lock" 2>"$work/refused" ||
-  fail "a lock that Debian cannot meet is ignored"
-grep 'curl: 0.0-1 in the lock' "$work/refused" || fail "the refusal does not name the package"
+archive=$(ls "$images"/take5_"$version"-1_*.tar)
+mkdir -p "$place/.build/image" "$place/Sources/Packaging/image"
+cp "$archive" "$images"/take5-store_*.tar "$place/.build/image"
+cp compose.yaml "$place"
+cp Sources/Packaging/image/seccomp.json "$place/Sources/Packaging/image"
+export PATH=$checkout/$python:$PATH
 
 step "its size and its description"
 size=$(tar --list --verbose --file "$archive" | awk '{ sum += $3 } END { print int(sum / 1000000) }')
@@ -81,9 +76,8 @@ container=take5
 equal "the user" "$(inside id -u)" 870
 equal "the version" "$(inside take5 version | head -n 1)" "take5 $version"
 equal "capabilities" "$(inside grep ^Cap /proc/1/status | awk '{ print $2 }' | sort -u)" 0000000000000000
-equal "no_new_privs" "$(inside sh -c 'awk "/^NoNewPrivs/ { print \$2 }" /proc/1/status')" 1
+equal "no_new_privs" "$(inside grep ^NoNewPrivs /proc/1/status | tr -dc 0-9)" 1
 ! inside touch /etc/file 2>/dev/null || fail "the root can be written"
-! inside find / -xdev -perm /6000 -type f | grep . || fail "the image has programs that change the user"
 equal "private keys" "$(inside find /etc/ssl/private -type f 2>/dev/null | wc -l)" 0
 inside sh -c 'for f in /usr/bin/take5 /usr/libexec/take5/take5-media /usr/lib/postgresql/*/bin/postgres; do ldd "$f"; done' | grep 'not found' && fail "a program lacks a library"
 inside take5 inspect /tmp/moment/composed.mp4 >/dev/null || fail "the composed video cannot be decoded"
@@ -139,10 +133,22 @@ for profile in default take5 docker; do
 done
 
 step "docs/containers.md: compose"
+podman stop take5 >/dev/null
 document "Compose"
+compose() { (cd "$place" && podman-compose "$@" </dev/null 2>>"$work/compose.log"); }
+for _ in 1 2 3 4 5 6; do compose exec api take5 submit post "${examples[@]}" --author bob --no-progress >/dev/null; done
+container=$(podman ps --quiet --filter name=api)
+drained
+equal "ready posts" "$(posts ready)" 7
+equal "workers that have made them" "$(query 'SELECT count(DISTINCT host) FROM job_done JOIN worker ON worker.id = worker_id')" 2
+equal "blobs beside the bucket" "$(inside sh -c 'ls /var/lib/take5/blobs 2>/dev/null | wc -l')" 0
+inside take5 verify --deep
+for container in $(podman ps --quiet); do equal "the user of $container" "$(inside id -u | sed s/871/870/)" 870; done
+! grep -r "$(cat "$place/secrets/api-key")" "$place/compose.yaml" || fail "compose.yaml has a secret"
+compose down --volumes
 
 step "the manifests for Kubernetes"
-"$python/python" Tests/image/manifests.py
+python Tests/image/manifests.py
 
 step "all sections with commands have run"
 awk '/^```/ { if ($0 == "```sh" && !fenced) print heading; fenced = !fenced; next } !fenced && /^#+ / { sub(/^#+ /, ""); heading = $0 }' docs/containers.md | uniq |

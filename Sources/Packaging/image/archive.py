@@ -51,7 +51,7 @@ class Layer:
         self.gzip.close()
 
 
-def write_archive(path, tag, architecture, epoch, description, layers):
+def write_archive(path, tags, architecture, epoch, description, layers):
     """Writes the archive. Returns the digest of the image, that of its manifest, and the size of its layers in bytes."""
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch))
     description["Labels"]["org.opencontainers.image.created"] = created
@@ -67,9 +67,9 @@ def write_archive(path, tag, architecture, epoch, description, layers):
     described = descriptor(MANIFEST, manifest)
     index = encode({
         "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
-        "manifests": [{**described, "annotations": {"org.opencontainers.image.ref.name": tag}}],
+        "manifests": [{**described, "annotations": {"org.opencontainers.image.ref.name": tag}} for tag in tags],
     })
-    names = encode([{"Config": blob(digest(config)), "RepoTags": [tag], "Layers": [blob(layer.compressed.digest) for layer in layers]}])
+    names = encode([{"Config": blob(digest(config)), "RepoTags": tags, "Layers": [blob(layer.compressed.digest) for layer in layers]}])
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
         def add(name, size, content):
             member = tarfile.TarInfo(name)

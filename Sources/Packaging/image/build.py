@@ -24,7 +24,6 @@ from pathlib import Path
 from archive import Layer, write_archive
 
 SUITE = "bookworm"
-COMPONENTS = f"{SUITE} main"
 # What no program reads. The licences stay, and so do the examples of take5.
 EXCLUDED = ["/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*", "/usr/share/doc/*"]
 INCLUDED = ["/usr/share/doc/*/copyright", "/usr/share/doc/take5/*"]
@@ -77,8 +76,9 @@ def make_root(folder, package, lock, snapshot, work, epoch):
     root = work / "root.tar"
     installed = work / "installed"
     options = ["--variant=essential", "--format=tar", "--dpkgopt=force-unsafe-io", f"--include={','.join(packages)}"]
-    options += ["--aptopt=APT::Install-Recommends false", "--aptopt=Acquire::Check-Valid-Until false"] if snapshot else [
-        "--aptopt=APT::Install-Recommends false"]
+    options.append("--aptopt=APT::Install-Recommends false")
+    if snapshot:
+        options.append("--aptopt=Acquire::Check-Valid-Until false")
     options += [f"--dpkgopt=path-exclude={path}" for path in EXCLUDED]
     options += [f"--dpkgopt=path-include={path}" for path in INCLUDED]
     if lock:
@@ -139,7 +139,7 @@ def main():
         arguments.output.mkdir(parents=True, exist_ok=True)
         stem = f"{name}_{version}_{architecture}"
         archive = arguments.output / f"{stem}.tar"
-        digest, size = write_archive(archive, f"{name}:{version.replace('~', '-')}", architecture, epoch, description, layers(root, own))
+        digest, size = write_archive(archive, [f"{name}:{version.replace('~', '-')}", f"{name}:latest"], architecture, epoch, description, layers(root, own))
     (arguments.output / f"{stem}.packages").write_text("".join(f"{key} {value}\n" for key, value in sorted(installed.items())))
     print(f"{archive}\n{digest}\n{size // 1_000_000} MB compressed, {len(installed)} packages of Debian")
 
