@@ -78,6 +78,7 @@ equal "the version" "$(inside take5 version | head -n 1)" "take5 $version"
 equal "capabilities" "$(inside grep ^Cap /proc/1/status | awk '{ print $2 }' | sort -u)" 0000000000000000
 equal "no_new_privs" "$(inside grep ^NoNewPrivs /proc/1/status | tr -dc 0-9)" 1
 ! inside touch /etc/file 2>/dev/null || fail "the root can be written"
+equal "programs that change the user" "$(inside find / -xdev -type f -perm /6000)" ""
 equal "private keys" "$(inside find /etc/ssl/private -type f 2>/dev/null | wc -l)" 0
 inside sh -c 'for f in /usr/bin/take5 /usr/libexec/take5/take5-media /usr/lib/postgresql/*/bin/postgres; do ldd "$f"; done' | grep 'not found' && fail "a program lacks a library"
 inside take5 inspect /tmp/moment/composed.mp4 >/dev/null || fail "the composed video cannot be decoded"

@@ -7,5 +7,5 @@ install -d -o 871 -g 871 -m 700 "$root/srv/store"
 rm -rf "$root/lib/systemd" "$root/etc/systemd"
 # What an installation notes of its own day, and bytecode, which has the times of its sources.
 find "$root/usr" -name __pycache__ -type d -exec rm -rf {} +
-rm -rf "$root"/var/log/* "$root"/var/cache/* "$root"/tmp/* "$root"/run/*
+rm -rf "$root"/var/log/* "$root"/var/lib/apt/lists/*_* "$root"/var/cache/* "$root"/tmp/* "$root"/run/*
 rm -rf "$root"/etc/*- "$root"/var/lib/dpkg/*-old "$root"/etc/apt/sources.list* "$root/etc/apt/preferences.d/lock" "$root/etc/hostname" "$root/etc/resolv.conf"
