@@ -2,7 +2,7 @@
 # A podman with a storage of its own, whose images and containers are gone afterwards. run.sh reads this file.
 #
 # On a machine with systemd, podman runs as it is installed. On a machine without it that has no right to raise limits, as one inside of
-# a sandbox, containers get no cgroup and the limits of this process, and nothing repeats their health checks.
+# a sandbox, containers get no cgroup and lower limits, and nothing repeats their health checks.
 
 # Commands of this shell that begin with podman use the storage in a folder.
 start_podman() {
@@ -12,9 +12,11 @@ start_podman() {
   export CONTAINERS_STORAGE_CONF=$folder/storage.conf CONTAINERS_CONF=$folder/containers.conf
   printf '[storage]\ndriver = "overlay"\nrunroot = "%s/run"\ngraphroot = "%s/graph"\n' "$storage" "$storage" >"$CONTAINERS_STORAGE_CONF"
   echo '[containers]' >"$CONTAINERS_CONF"
+  # crun refuses hierarchies of both versions; the mounts are those of this namespace.
+  [ -d /run/systemd/system ] || { umount --recursive --lazy /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup; }
   [ -d /run/systemd/system ] || cat >>"$CONTAINERS_CONF" <<CONF
 cgroups = "disabled"
-default_ulimits = ["nofile=$(ulimit -n):$(ulimit -Hn)", "nproc=$(ulimit -u):$(ulimit -Hu)"]
+default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 [engine]
 cgroup_manager = "cgroupfs"
 CONF

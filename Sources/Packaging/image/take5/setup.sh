@@ -19,6 +19,8 @@ rm -f "$root"/usr/lib/postgresql/*/lib/llvmjit.so "$root"/usr/lib/*/libLLVM-*.so
 rm -rf "$root"/usr/lib/postgresql/*/lib/bitcode
 # Perl's modules are for the scripts of Debian's cluster manager; dpkg uses those of perl-base. C.UTF-8 needs no sources of locales.
 rm -rf "$root/usr/share/i18n"
+# The programs themselves take the place of its wrappers.
+for program in "$root"/usr/lib/postgresql/*/bin/*; do ln -sf "${program#"$root"}" "$root/usr/bin/${program##*/}"; done
 rm -rf "$root"/usr/share/perl "$root"/usr/share/perl5 "$root"/usr/lib/*/perl "$root"/usr/lib/*/libperl.so*
 
 # Units and their tools: a container has no init.
