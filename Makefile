@@ -34,6 +34,10 @@ BENCH_HTTP_PACKAGES := python3 wrk openssl curl
 PACKAGE_PACKAGES := binutils dpkg-dev patchelf
 TEST_PACKAGE_PACKAGES := debootstrap lintian systemd openssl
 
+# What 'make image' needs in addition to the package, and what 'make test-image' needs in addition to that.
+IMAGE_PACKAGES := mmdebstrap dpkg-dev python3
+TEST_IMAGE_PACKAGES := podman crun conmon netavark aardvark-dns catatonit uidmap iptables jq openssl curl python3-venv
+
 SWIFT ?= swift
 TAKE5 := .build/release/take5
 MUTATE := .build/release/mutate
@@ -56,7 +60,7 @@ SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildc
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
 # What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
-programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue bench-service bench-town bench-rush: export TAKE5_QUICK :=
+programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue bench-service bench-town bench-rush image test-image next-programs: export TAKE5_QUICK :=
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath --scratch-path .build/programs
 PROGRAMS := .build/programs/release
 # Where 'make install' installs; DESTDIR is the folder of a package.
@@ -92,7 +96,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-console test-push test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image programs next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -123,6 +127,16 @@ install: ## install what 'make programs' has built, with manual pages, completio
 package: programs ## build the Debian package, .build/package/take5_VERSION_ARCHITECTURE.deb
 	@$(call install,$(PACKAGE_PACKAGES))
 	@MAINTAINER='$(MAINTAINER)' Sources/Packaging/deb.sh $(PROGRAMS) .build/package
+
+# LOCK names the packages of an earlier image, SNAPSHOT a time of snapshot.debian.org such as 20261129T000000Z.
+image: package ## build the container image, .build/image/take5_VERSION_ARCHITECTURE.tar, two minutes; LOCK=FILE repeats an earlier one
+	@$(call install,$(IMAGE_PACKAGES))
+	@Sources/Packaging/image/build.py Sources/Packaging/image/take5 .build/image "$$(ls -t .build/package/take5_*.deb | head -n 1)" \
+	  $(if $(LOCK),--lock '$(LOCK)') $(if $(SNAPSHOT),--snapshot '$(SNAPSHOT)')
+
+image-store: ## build the image of an object store for compose.yaml, OpenStack Swift from Debian's packages
+	@$(call install,$(IMAGE_PACKAGES))
+	@Sources/Packaging/image/build.py Sources/Packaging/image/take5-store .build/image $(if $(SNAPSHOT),--snapshot '$(SNAPSHOT)')
 
 demo: build ## start the service, submit the two sample clips, show the result, stop the service
 	@rm -rf $(DEMO) && mkdir -p $(DEMO) && mkfifo $(DEMO)/url
@@ -287,15 +301,24 @@ test-players: setup ## check the outputs with ten independent programs, some min
 	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh PlayersTests
 
 # The version is in one file of C: the programs of the next version are compiled and linked in a minute.
-test-package: package ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root
-	@$(call install,$(TEST_PACKAGE_PACKAGES))
+next-programs: package
 	@rm -rf .build/next && mkdir .build/next
 	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(SWIFT) build $(SHIPPED) --product take5
 	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(SWIFT) build $(SHIPPED) --product take5-media
 	@cp $(PROGRAMS)/take5 $(PROGRAMS)/take5-media .build/next
 	$(SWIFT) build $(SHIPPED) --product take5
 	$(SWIFT) build $(SHIPPED) --product take5-media
+
+test-package: next-programs ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root
+	@$(call install,$(TEST_PACKAGE_PACKAGES))
 	@Tests/Packaging/run.sh $(PROGRAMS) .build/next
+
+test-image: image image-store next-programs ## run, upgrade and stop the image, compose.yaml, and check the manifests for Kubernetes, a quarter of an hour, as root
+	@$(call install,$(TEST_IMAGE_PACKAGES))
+	@[ -x .build/image-tests/bin/pip ] || python3 -m venv .build/image-tests
+	@.build/image-tests/bin/pip install --quiet --requirement Tests/image/requirements.txt
+	@Tests/image/builds.sh .build/image .build/next .build/image-test
+	@Tests/image/run.sh .build/image .build/image-test/next .build/image-tests/bin
 
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve

@@ -120,8 +120,9 @@ extension Wall {
   var remedy: String {
     switch self {
     case .user, .capabilities, .mounts, .network, .processes, .ipc, .hostname:
-      "run take5 as root with CAP_SYS_ADMIN, CAP_SETUID and CAP_SETPCAP, or permit user namespaces: "
-        + "sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone, and in a container its seccomp profile"
+      "permit user namespaces: sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone, and in a "
+        + "container the seccomp profile of docs/containers.md; or run take5 as root with CAP_SYS_ADMIN, CAP_SETUID "
+        + "and CAP_SETPCAP"
     case .noNewPrivileges, .notDumpable: "use a kernel that permits prctl(2), and in a container its seccomp profile"
     case .landlock: "use Linux 5.13 or newer, booted with landlock in the parameter lsm"
     case .seccomp: "install libseccomp (Debian: libseccomp2), and use a kernel with seccomp filters"
