@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Glibc
+import HTTPClient
 import HTTPTesting
 import MediaFixtures
 import Model
