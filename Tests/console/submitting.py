@@ -128,4 +128,25 @@ def photos(stage):
         expect(shown(console).locator(".photos-place")).to_have_text("2 of 2")
 
 
-TESTS = (moment, pause, text_as_clip, same_clip, noise, photos)
+def lost_response(stage):
+    """a submission that has arrived without its response is tried again, and is one post"""
+    author, lost = stage.content.new("lost"), []
+
+    def lose(route):
+        if route.request.method != "POST" or len(lost) == 2:
+            return route.fallback()
+        lost.append(route.fetch().status)
+        route.abort()
+
+    with opened(Console(stage, address="submit"), ("ERR_FAILED",)) as console:
+        console.page.route("**/v1/posts", lose)
+        choose(console, author)
+        console.button("Submit").click()
+        expect(state(console)).to_have_text("refused")
+        shown(console).get_by_role("button", name="Try again").click()
+        expect(state(console)).to_have_text("ready")
+    posts = stage.content.request("GET", f"/v1/posts?author={author}&status=ready&status=processing")["items"]
+    assert len(posts) == 1 and lost == [202, 202], (posts, lost)
+
+
+TESTS = (moment, lost_response, pause, text_as_clip, same_clip, noise, photos)

@@ -179,7 +179,10 @@ class App {
         throw Object.assign(error, { status: 0, title: "This view is not loaded yet", detail: "The service does not answer." })
       })
       if (shown.signal.aborted) return
-      await module.default(main, { app: this, id: rest.map(decodeURIComponent).join("/"), query: new URLSearchParams(text), signal: shown.signal })
+      const id = rest.map(decodeURIComponent).join("/")
+      // A path of the service with such a segment would be that of another resource.
+      if (id === "." || id === "..") throw new Error("Nothing has this id.")
+      await module.default(main, { app: this, id, query: new URLSearchParams(text), signal: shown.signal })
       if (!shown.signal.aborted && document.activeElement === document.body) main.focus({ preventScroll: true })
     } catch (error) {
       if (shown.signal.aborted) return

@@ -11,7 +11,7 @@ export default async function (panel, context) {
 }
 
 /** The new posts that wait for the button at most, and the pages of changes that are read at once at most. */
-const mostNew = 99, mostPages = 5
+const maxNew = 99, maxPages = 5
 
 class Feed {
   /** The cards that are shown, by the ids of their posts: `{element, post, isPlaying}`. */
@@ -116,7 +116,7 @@ class Feed {
       Object.assign(this.#users, included?.users)
       this.#take(items)
       number += 1
-      if (this.#waiting.size > mostNew || next && number === mostPages) this.#isBehind = true
+      if (this.#waiting.size > maxNew || next && number === maxPages) this.#isBehind = true
       if (this.#isBehind) break
     }
     if (this.#isBehind) this.#waiting.clear()

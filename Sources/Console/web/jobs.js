@@ -1,7 +1,7 @@
 // The jobs: a filter that lives in the address, a list of any length, changes of one or many jobs, and the quarantine.
 
 import { LongList } from "./longlist.js"
-import { ask, isRefusal, lacking, localTime, mostRows, paused, tabs, utcTime, watch } from "./parts.js"
+import { ask, isRefusal, lacking, localTime, maxRows, paused, tabs, utcTime, watch } from "./parts.js"
 import {
   action, badge, bytes, command, confirm, count, counted, exactly, facts, failure, field, h, id as short, percent, seconds, show, time, toast,
 } from "./ui.js"
@@ -247,7 +247,7 @@ class Jobs {
     const isInUse = this.#list.chosen.length > 0 || this.#list.element.contains(document.activeElement)
     if (this.#waiting.length && first >= 0 && this.#list.isAtTop && !isInUse) {
       // A list that is left open begins with the newest page again before it becomes too long.
-      if (items.length + this.#waiting.length > mostRows) this.#restore({ ...newest, isWhole: !newest.next, place: { top: 0 } })
+      if (items.length + this.#waiting.length > maxRows) this.#restore({ ...newest, isWhole: !newest.next, place: { top: 0 } })
       else this.#list.prepend(this.#waiting)
       this.#waiting = []
       this.#say()

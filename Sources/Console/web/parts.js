@@ -149,7 +149,7 @@ export function arrange(list, elements) {
 }
 
 /** The rows that a list which reads itself again keeps at most. */
-export const mostRows = 500
+export const maxRows = 500
 
 /** A list whose first page is read again each `seconds`: what is new comes in above, what has changed is drawn again, and older pages, which a
  *  button adds, stay below until there are too many rows. `row(item)` draws an item; `ondraw(items)` gets those of each page, `onread(items, next)` those of the first. */
@@ -194,7 +194,7 @@ export function liveList(app, signal, { path, query = {}, seconds, row, ondraw, 
       const page = await get(next)
       order = [...new Set([...order, ...page.items.map(item => item.id)])]
       next = page.next
-      most = Math.max(mostRows, order.length + 50)
+      most = Math.max(maxRows, order.length + 50)
       draw(page.items)
     } catch (error) {
       if (!signal.aborted) app.failed(error)
