@@ -35,7 +35,7 @@ def photo():
 def submitted(form):
     """Submits a post, waits until its media are ready, and returns it as read."""
     response = submit_post.sync(client=CLIENT, body=form, prefer="wait=50")
-    post = read_post.sync(response.id, client=CLIENT)
+    post = read_post.sync(response.id, client=CLIENT, wait=50)
     assert post.status == PostStatus.READY, post
     return post
 
