@@ -135,7 +135,7 @@ def damaged(stage, secure):
         phone = stage.phone(link, secure)
         front, back = stage.clips(length=None)
         broken = stage.folder / f"broken-{next(stage.numbers)}.mp4"
-        broken.write_bytes(b"this is no clip" * 100_000)
+        broken.write_bytes(b"this is not a clip" * 100_000)
         film = phone.run("film", broken, back, "broken")
         code, message, remedy = film.line("error ").split(" | ")
         assert code == "media_rejected" and remedy, film.lines

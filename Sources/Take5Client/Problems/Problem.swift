@@ -66,7 +66,7 @@ public struct Problem: Sendable, Equatable, Codable {
   var isPassing: Bool {
     if [408, 502, 504].contains(status) { return true }
     let asksForIt = status == 429 || status == 503 || code == .idempotencyKeyRunning
-    return asksForIt && (retryAfter ?? .infinity) <= Retry.longestPause
+    return asksForIt && (retryAfter ?? .infinity) <= Retry.maxPause
   }
 }
 

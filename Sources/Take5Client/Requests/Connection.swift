@@ -119,7 +119,7 @@ final class Connection: Sendable {
     let result = Response(
       status: http.statusCode, headers: Dictionary(fields) { first, _ in first }, body: body)
     if (200...299).contains(result.status) { return result }
-    let after = result.header("Retry-After").flatMap(TimeInterval.init)
+    let after = result.header("Retry-After").flatMap(UInt32.init).map(TimeInterval.init)
     let problem = Problem(
       status: result.status, body: body, requestID: result.header("X-Request-Id"), retryAfter: after)
     if let problem { throw .problem(problem) }

@@ -51,7 +51,7 @@ struct QueueFolder: Sendable {
   func read(_ id: UUID) -> UploadRecord? {
     do {
       let record = try JSONDecoder().decode(UploadRecord.self, from: Data(contentsOf: self.record(id)))
-      return record.id == id ? record : nil
+      return record.id == id && record.isSound ? record : nil
     } catch {
       return nil
     }

@@ -143,7 +143,7 @@ extension UploadQueue {
     }
     var next = record
     next.restart()
-    do throws(Take5Error) { try folder.save(next) } catch { await pause(record.id, Retry.longestPause) }
+    do throws(Take5Error) { try folder.save(next) } catch { await pause(record.id, Retry.maxPause) }
     return false
   }
 

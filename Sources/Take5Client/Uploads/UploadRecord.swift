@@ -36,8 +36,11 @@ struct UploadRecord: Sendable, Codable, Equatable {
 
   /// Posts are submitted before their bytes are sent, so that a refusal costs nothing; the uploads of an image must be whole.
   var isSubmittedFirst: Bool { post == nil }
-  var length: Int64 { files.reduce(0) { $0 + $1.length } }
-  var sent: Int64 { files.reduce(0) { $0 + $1.offset } }
+  var length: Int64 { files.reduce(0) { $0 &+ $1.length } }
+  var sent: Int64 { files.reduce(0) { $0 &+ $1.offset } }
+
+  /// Whether its numbers are those of a queue: another program may have changed the file.
+  var isSound: Bool { files.allSatisfy { $0.length >= 0 && $0.offset >= 0 && $0.offset <= $0.length } }
 
   /// What the submission sends, with the ids of its uploads.
   var body: JSONValue {
