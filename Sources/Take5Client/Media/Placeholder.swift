@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A few blurred pixels of an image, from its ThumbHash: what a screen shows until the image is loaded.
 ///

@@ -75,7 +75,7 @@ public struct Problem: Sendable, Equatable, Codable {
 /// ```swift
 /// let text = post.reasons.map(\.detail).joined(separator: "\n")
 /// ```
-public struct Reason: Sendable, Equatable, Codable {
+public struct Reason: Sendable, Hashable, Codable {
   /// The kind, such as `duration_out_of_range`.
   public var code: String
   /// What was found, and what to do.

@@ -90,4 +90,3 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   }
 }
 
-extension Reason: Hashable {}

@@ -124,7 +124,7 @@ final class Connection: Sendable {
       status: result.status, body: body, requestID: result.header("X-Request-Id"), retryAfter: after)
     if let problem { throw .problem(problem) }
     // A response without a problem: that to HEAD, which has no body, or that of a proxy.
-    let code: ProblemCode = result.status == 401 ? .unauthorized : "http_\(result.status)"
+    let code = result.status == 401 ? .unauthorized : ProblemCode(rawValue: "http_\(result.status)")
     var bare = Problem(code: code, title: "Status \(result.status)", status: result.status)
     (bare.requestID, bare.retryAfter) = (result.header("X-Request-Id"), after)
     throw .problem(bare)

@@ -3,7 +3,7 @@
 /// ```swift
 /// let fields: [String: JSONValue] = ["genre": "jazz", "starts": 20]
 /// ```
-public enum JSONValue: Sendable, Equatable, Codable {
+public enum JSONValue: Sendable, Hashable, Codable {
   /// Nothing.
   case null
   /// True or false.

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Posts: lists, single ones, their changes.
 ///

@@ -73,7 +73,7 @@ extension UploadQueue {
     }
     let record = UploadRecord(
       id: UUID(), user: user, createdAt: Date(), post: post, fields: fields, files: files, key: UUID().uuidString)
-    return try add(record, files: parts.map(\.url))
+    return try await add(record, files: parts.map(\.url))
   }
 
   private static func fields(
