@@ -48,15 +48,17 @@ def receives(stage, secure):
     """events go on after the link breaks, each once"""
     with stage.link(secure) as link:
         phone = stage.phone(link, secure)
-        events = phone.start("events", "-", "4")
-        events.wait_for("event - start")
+        events = phone.start("events", "-", "5")
+        events.wait_for("event ")
         first = phone.run("film", *stage.clips(length=None), "one").line("submitted ")
         events.wait_for("event ")
         last = events.lines[-1].split()[1]
         link.reset()
+        second = phone.run("film", *stage.clips(length=None), "two").line("submitted ")
         events.end()
-        kinds = [line.split()[2:] for line in events.lines if line.startswith("event ")]
-        assert kinds[0][0] == "start", kinds
+        found = [line.split()[2:] for line in events.lines if line.startswith("event ")]
+        expected = [[kind, post] for post in (first, second) for kind in ("post_previewed", "post_ready")]
+        assert found == [["start", "-"], *expected], found
         missed = phone.run("events", last, "1").line("event ")
         assert missed.split()[1:] == ["post_ready", first], missed
 

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import threading
 import urllib.error
 import urllib.request
 
@@ -20,6 +21,8 @@ AUTHORITIES = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
 # Of a clip that a test makes longer, in bytes.
 LENGTH = 10 << 20
 PASSWORD = "correct horse"
+# In seconds; the longest test composes two moments of 60 MiB.
+TIMEOUT = 180
 
 
 class Stage:
@@ -145,6 +148,10 @@ class Process:
     def __init__(self, line):
         self.process = subprocess.Popen([str(part) for part in line], stdout=subprocess.PIPE, text=True, env=os.environ)
         self.lines = []
+        # A phone that does not do what a test waits for is ended, with its output.
+        self.watchdog = threading.Timer(TIMEOUT, self.process.kill)
+        self.watchdog.daemon = True
+        self.watchdog.start()
 
     def wait_for(self, start):
         """Reads until a line that begins so; returns the rest of that line."""
@@ -161,6 +168,7 @@ class Process:
     def end(self):
         self.lines += self.process.stdout.read().splitlines()
         status = self.process.wait()
+        self.watchdog.cancel()
         assert status == 0, f"the phone ended with {status}: {self.lines}"
         return self
 

@@ -47,7 +47,7 @@ public struct UserEvent: Sendable, Hashable {
     public static let windowClosed = Self(rawValue: "window_closed")
   }
 
-  /// The id, after which a stream continues; nil at the start of a stream.
+  /// The id, after which a stream continues.
   public var id: String?
   /// The kind.
   public var kind: Kind
