@@ -30,13 +30,21 @@ public actor UploadQueue {
 
   // MARK: What is in it
 
-  /// What is not sent yet, or was refused, the oldest first.
+  /// What is not sent yet, or was refused, the oldest first: of the user who is signed in, or of all while none is.
   public var pending: [PendingUpload] {
-    folder.records().map { record in
-      PendingUpload(
-        id: record.id, createdAt: record.createdAt, kind: record.post == nil ? record.kind : nil,
-        caption: record.caption, reactionTo: record.post, progress: state(of: record).progress, failure: record.failure)
+    get async {
+      let user = await user
+      return folder.records().filter { user == nil || $0.user == user }.map { record in
+        PendingUpload(
+          id: record.id, createdAt: record.createdAt, kind: record.post == nil ? record.kind : nil,
+          caption: record.caption, reactionTo: record.post, progress: state(of: record).progress,
+          failure: record.failure)
+      }
     }
+  }
+
+  private var user: String? {
+    get async { do throws(Take5Error) { return try await connection.sessions.current()?.user } catch { return nil } }
   }
 
   /// A submission of a post that is in the queue, such as after the app was started again.
@@ -119,8 +127,7 @@ public actor UploadQueue {
 
   /// Starts as many submissions of the user as may be sent at the same time.
   private func startNext(after ended: UUID? = nil) async {
-    let user: String?
-    do throws(Take5Error) { user = try await connection.sessions.current()?.user } catch { user = nil }
+    let user = await user
     if let ended { tasks[ended] = nil }
     for record in folder.records() where tasks.count < Self.parallel {
       guard tasks[record.id] == nil, !blocked.contains(record.id), record.failure == nil, record.user == user else {
