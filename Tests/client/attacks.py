@@ -147,4 +147,6 @@ def damaged(stage, secure):
         stage.ready(phone.user, "sound")
 
 
+# These have a service or a network of their own.
+OF_ONE_PLACE = (refused, portal)
 TESTS = (refused, portal, full, together, cancelled, damaged)

@@ -1,6 +1,7 @@
 """Phones: processes that use Take5Client, and what a test reads of the service meanwhile."""
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -98,6 +99,12 @@ class Stage:
         assert (status, post["status"]) == (200, "ready"), post
         assert {"composed", "composed.small", "clip.front", "clip.back", "poster", "image"} <= post["assets"].keys(), post
         return post
+
+    def has(self, *paths):
+        """Checks that the service has stored exactly the bytes of these files: a blob is named by its SHA-256."""
+        for path in paths:
+            name = hashlib.sha256(path.read_bytes()).hexdigest()
+            assert (self.service.data / "blobs" / name[:2] / name).exists(), f"{path.name}: other bytes"
 
     def sql(self, statement):
         """Changes the database of the service."""

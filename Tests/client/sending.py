@@ -16,8 +16,9 @@ def cut(stage, secure):
             at = before + size(*clips) * number // 11
             link.stops.append((at, lambda: (cuts.append(1), link.reset())))
         film = phone.run("film", *clips, "cut")
-        assert len(cuts) == 10, cuts
+        assert len(cuts) == 10, film.lines
         stage.ready(phone.user, "cut")
+        stage.has(*clips)
         return ratio(link, before, *clips) + f", {film.memory:.0f} MiB"
 
 
@@ -36,6 +37,7 @@ def killed(stage, secure):
         resumed = phone.run("resume")
         assert resumed.line("pending ") == "0", resumed.lines
         stage.ready(phone.user, "killed")
+        stage.has(*clips)
         return ratio(link, before, *clips)
 
 
@@ -48,6 +50,7 @@ def service_killed(stage, secure):
         link.stops.append((before + size(*clips) // 2, stage.service.restart))
         phone.run("film", *clips, "restarted")
         stage.ready(phone.user, "restarted")
+        stage.has(*clips)
         return ratio(link, before, *clips)
 
 
@@ -66,6 +69,7 @@ def renewed(stage, secure):
         link.stops.append((before + size(*clips) // 3, end))
         phone.run("film", *clips, "renewed")
         stage.ready(phone.user, "renewed")
+        stage.has(*clips)
         assert phone.session["refresh_token"] != former["refresh_token"]
         assert stage.request("/v1/users/me", token=phone.session["token"])[0] == 200
         # A part is sent again with the new token.
@@ -98,6 +102,7 @@ def signed_out(stage, secure):
         phone.run("sign-in", phone.name, PASSWORD)
         assert phone.run("resume").line("pending ") == "0"
         stage.ready(phone.user, "later")
+        stage.has(*clips)
 
 
 def offline(stage, secure):
@@ -108,8 +113,7 @@ def offline(stage, secure):
         link.go_down()
         phone.run("queue", *clips, "offline")
         # The queue has the bytes: the app deletes its files.
-        for path in clips:
-            path.rename(path.with_suffix(".gone"))
+        clips = [path.rename(path.with_suffix(".gone")) for path in clips]
         assert phone.run("pending").line("pending ") == "1"
         process = phone.start("resume")
         process.wait_for("phase waiting")
@@ -117,6 +121,7 @@ def offline(stage, secure):
         process.end()
         assert process.line("pending ") == "0", process.lines
         stage.ready(phone.user, "offline")
+        stage.has(*clips)
 
 
 def bounded(stage, secure):
@@ -128,6 +133,7 @@ def bounded(stage, secure):
         before = link.forwarded
         large = phone.run("film", *clips, "large").memory
         stage.ready(phone.user, "large")
+        stage.has(*clips)
         assert large - small < 32, f"{small} and {large} MiB"
         return f"{ratio(link, before, *clips)}, {small:.0f} and {large:.0f} MiB"
 

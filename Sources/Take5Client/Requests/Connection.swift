@@ -95,7 +95,7 @@ final class Connection: Sendable {
     let (data, response): (Data, URLResponse)
     do {
       if let body = request.body {
-        (data, response) = try await session.upload(for: sent, from: body)
+        (data, response) = try await upload(sent, body)
       } else {
         (data, response) = try await session.data(for: sent)
       }
@@ -103,6 +103,16 @@ final class Connection: Sendable {
       throw Self.error(error)
     }
     return try Self.response(response, data)
+  }
+
+  private func upload(_ request: URLRequest, _ body: Data) async throws -> (Data, URLResponse) {
+    #if canImport(FoundationNetworking)
+      // When a connection that was used before breaks, libcurl repeats the request, and FoundationNetworking does not rewind the body:
+      // it would send the rest of the bytes in place of all. A connection of its own is not repeated.
+      let session = URLSession(configuration: session.configuration)
+      defer { session.finishTasksAndInvalidate() }
+    #endif
+    return try await session.upload(for: request, from: body)
   }
 
   static func error(_ error: any Error) -> Take5Error {
@@ -124,7 +134,7 @@ final class Connection: Sendable {
       status: result.status, body: body, requestID: result.header("X-Request-Id"), retryAfter: after)
     if let problem { throw .problem(problem) }
     // A response without a problem: that to HEAD, which has no body, or that of a proxy.
-    let code = result.status == 401 ? .unauthorized : ProblemCode(rawValue: "http_\(result.status)")
+    let code = result.status == 401 ? .unauthorized : .bare(result.status)
     var bare = Problem(code: code, title: "Status \(result.status)", status: result.status)
     (bare.requestID, bare.retryAfter) = (result.header("X-Request-Id"), after)
     throw .problem(bare)
