@@ -39,7 +39,7 @@ def swiftc(*arguments):
 def apple(folder):
     """Type-checks what only Apple's platforms compile."""
     for name in ("Darwin", "Security"):
-        swiftc("-emit-module", "-module-name", name, "-swift-version", "6", "-o", folder / f"{name}.swiftmodule",
+        swiftc("-emit-module", "-parse-as-library", "-module-name", name, "-swift-version", "6", "-o", folder / f"{name}.swiftmodule",
                HERE / "apple" / f"{name}.swift")
     swiftc("-typecheck", "-module-name", "Take5Client", "-I", folder, *RULES, *SOURCES)
     swiftc("-frontend", "-parse", "-DSWIFTUI", *VIEWS)

@@ -134,7 +134,7 @@ final class Connection: Sendable {
       status: result.status, body: body, requestID: result.header("X-Request-Id"), retryAfter: after)
     if let problem { throw .problem(problem) }
     // A response without a problem: that to HEAD, which has no body, or that of a proxy.
-    let code = result.status == 401 ? .unauthorized : .bare(result.status)
+    let code: ProblemCode = result.status == 401 ? .unauthorized : .bare(result.status)
     var bare = Problem(code: code, title: "Status \(result.status)", status: result.status)
     (bare.requestID, bare.retryAfter) = (result.header("X-Request-Id"), after)
     throw .problem(bare)

@@ -1,5 +1,5 @@
 #if canImport(Security)
-  public import Foundation
+  import Foundation
   import Security
 
   /// A session in the keychain of an Apple platform, on this device alone, readable after the first unlock: the system wakes an app
@@ -65,7 +65,7 @@
   /// if (error as? KeychainError)?.status == errSecInteractionNotAllowed { waitForUnlock() }
   /// ```
   public struct KeychainError: Error, Sendable {
-    /// The status.
-    public let status: OSStatus
+    /// The status, an `OSStatus`.
+    public let status: Int32
   }
 #endif

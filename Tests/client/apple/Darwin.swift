@@ -19,6 +19,7 @@ extension URLSessionConfiguration {
 }
 
 extension URLSession {
+  public var allTasks: [URLSessionTask] { get async { [] } }
   public func uploadTask(withResumeData data: Data) -> URLSessionUploadTask {
     uploadTask(with: URLRequest(url: URL(fileURLWithPath: "/")), from: data)
   }
