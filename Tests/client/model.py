@@ -25,7 +25,7 @@ def main():
             environment = {"TAKE5_URL": service.url, "TAKE5_SAMPLES": str(SAMPLES), "TAKE5_SELFIE": str(selfie)}
             subprocess.run(
                 [swift, "test", "--package-path", HERE.parents[1] / "Examples" / "MomentApp", "--scratch-path", scratch,
-                 "--disable-index-store", "--disable-xctest", "-Xswiftc", "-warnings-as-errors"],
+                 "--disable-xctest", "-Xswiftc", "-warnings-as-errors"],
                 check=True, env={**os.environ, **environment})
 
 

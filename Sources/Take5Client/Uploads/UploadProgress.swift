@@ -30,6 +30,11 @@ public struct UploadProgress: Sendable, Hashable {
   /// The bytes of all files.
   public var totalBytes: Int64
 
+  /// Makes a value, such as for a preview.
+  public init(phase: Phase = .queued, sentBytes: Int64 = 0, totalBytes: Int64 = 0) {
+    (self.phase, self.sentBytes, self.totalBytes) = (phase, sentBytes, totalBytes)
+  }
+
   /// From 0 to 1.
   public var fraction: Double {
     if phase == .sent { return 1 }

@@ -31,8 +31,7 @@ public final class FilmModel {
     await app.attempt {
       let upload = try await app.client.uploads.film(
         front: front, back: back, caption: caption, foreground: foreground, location: location, visibility: .friends)
-      let start = UploadProgress(phase: .queued, sentBytes: 0, totalBytes: 0)
-      moments.insert(Moment(id: upload.id, progress: start), at: 0)
+      moments.insert(Moment(id: upload.id, progress: UploadProgress()), at: 0)
       await follow(upload)
     }
   }
