@@ -6,7 +6,7 @@ import json
 import pathlib
 import threading
 
-from phones import PASSWORD, ratio, size
+from phones import ratio, size
 from service import Service, free_ports, wait_until
 
 

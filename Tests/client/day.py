@@ -1,8 +1,6 @@
 """A day: from the registration to the sign-out."""
 
-import time
-
-from phones import PASSWORD, ratio, size
+from phones import PASSWORD, ratio
 from service import wait_until
 
 

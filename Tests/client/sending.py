@@ -1,7 +1,5 @@
 """What the phone sends while its link, its process and the service break."""
 
-import time
-
 from phones import PASSWORD, ratio, size
 from service import wait_until
 

@@ -60,7 +60,8 @@ public struct RecordList<Record: Sendable & Decodable>: AsyncSequence, Sendable 
 extension RecordList {
   /// A list by GET.
   init(
-    _ connection: Connection, _ path: String, _ query: [(name: String, value: String)] = [], include: Set<Inclusion> = []
+    _ connection: Connection, _ path: String, _ query: [(name: String, value: String)] = [],
+    include: Set<Inclusion> = []
   ) {
     self.connection = connection
     request = { cursor in

@@ -89,4 +89,3 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
     case offsetSeconds = "offset_seconds"
   }
 }
-

@@ -18,7 +18,9 @@ extension Connection {
     }
   }
 
-  private func open(_ request: Request, _ token: String) async throws(Take5Error) -> AsyncThrowingStream<Data, any Error> {
+  private func open(_ request: Request, _ token: String) async throws(Take5Error) -> AsyncThrowingStream<
+    Data, any Error
+  > {
     let receiver = StreamReceiver()
     let session = URLSession(configuration: session.configuration, delegate: receiver, delegateQueue: nil)
     let task = session.dataTask(with: urlRequest(request, token: token))

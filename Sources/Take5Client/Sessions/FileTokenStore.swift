@@ -25,7 +25,8 @@ public struct FileTokenStore: TokenStore {
     let next = folder.appending(path: ".\(UUID().uuidString)")
     let data = try JSONEncoder().encode(session)
     // The file has its permissions before it has the tokens.
-    guard FileManager.default.createFile(atPath: next.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+    guard FileManager.default.createFile(atPath: next.path, contents: nil, attributes: [.posixPermissions: 0o600])
+    else {
       throw CocoaError(.fileWriteUnknown)
     }
     do {

@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // Declarations that stand for those of Apple's SDK when its code is type-checked on Linux. No program is linked with them.
 @_exported public import Foundation
 @_exported public import FoundationNetworking

@@ -53,7 +53,9 @@ extension Phone {
   func pending() async {
     let pending = await client.uploads.pending
     print("pending \(pending.count)")
-    for one in pending { print("waits \(one.progress.phase) \(one.failure?.code.rawValue ?? "-") \(one.caption ?? "-")") }
+    for one in pending {
+      print("waits \(one.progress.phase) \(one.failure?.code.rawValue ?? "-") \(one.caption ?? "-")")
+    }
   }
 
   /// together FRONT BACK: two queues of one folder send one moment, once.

@@ -15,7 +15,8 @@ extension Phone {
   /// show: the feed with authors, each with its poster and what a screen shows until it is loaded.
   func show() async throws {
     for try await row in client.posts.feed(include: [.author, .mine]) {
-      print("row \(row.id) \(row.caption ?? "-") \(row.authorProfile?.name ?? "-") \(row.isLiked) \(row.counts.comments)")
+      print(
+        "row \(row.id) \(row.caption ?? "-") \(row.authorProfile?.name ?? "-") \(row.isLiked) \(row.counts.comments)")
       guard let poster = row.assets[.poster] else { continue }
       let (data, _) = try await URLSession.shared.data(from: client.url(of: poster))
       print("poster \(data.count == Int(poster.bytes))")

@@ -9,7 +9,9 @@ struct Phone {
 
   static func main() async {
     let all = CommandLine.arguments
-    guard all.count > 3, let url = URL(string: all[2]) else { return print("usage: phone COMMAND URL FOLDER ARGUMENT...") }
+    guard all.count > 3, let url = URL(string: all[2]) else {
+      return print("usage: phone COMMAND URL FOLDER ARGUMENT...")
+    }
     let folder = URL(fileURLWithPath: all[3])
     let client = Take5Client(
       url: url, tokens: FileTokenStore(url: folder.appending(path: "session.json")),
