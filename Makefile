@@ -57,7 +57,7 @@ FUZZING := -c release -Xswiftc -enable-testing --disable-index-store --scratch-p
            -Xcc -fsanitize=address,undefined -Xswiftc -DFUZZING
 # The targets of tests that are built and run with a sanitizer: all but those of whole processes.
 SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
-SOURCES := Sources Tests Benchmarks jobs Package.swift
+SOURCES := Sources Tests Benchmarks Examples jobs Package.swift
 
 # What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
 programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue bench-service bench-town bench-rush image test-image next-programs: export TAKE5_QUICK :=
@@ -75,6 +75,9 @@ CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 
 # What only 'make test-clients' needs beside Tests/clients/requirements.txt.
 TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
+
+# What only 'make test-client' needs: what makes certificates, and namespaces with an authority of their own.
+TEST_CLIENT_PACKAGES := python3 openssl util-linux
 
 # What only 'make test-console' needs beside Tests/console/requirements.txt: the browsers, and what writes metadata into clips.
 TEST_CONSOLE_PACKAGES := python3-venv chromium firefox-esr ffmpeg
@@ -96,7 +99,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image programs next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image programs next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -255,6 +258,14 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 	@.build/upload-clients/bin/python Tests/clients/main.py $(TAKE5) $(NGINX)
 	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
 	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
+
+# ONLY runs the tests of a phone whose names contain a text, WRITE=1 writes the public declarations to Tests/client/api.txt.
+test-client: build nginx ## build the Swift client alone, check its declarations, and drive a phone's day with it through cuts and kills, ten minutes
+	@$(call install,$(TEST_CLIENT_PACKAGES))
+	@Tests/client/build.sh $(SWIFT) .build/client
+	@python3 Tests/client/check.py .build/client/debug/Modules .build/client/check $(if $(WRITE),--write)
+	@python3 Tests/client/main.py $(TAKE5) $(NGINX) .build/client/release/phone --only '$(ONLY)'
+	@python3 Tests/client/model.py $(TAKE5) $(SWIFT) .build/client-app
 
 # ONLY runs the tests whose names contain a text, SCREENSHOTS names a folder for pictures.
 test-console: build ## drive the console with Chromium and Firefox, on a real service with real media, a quarter of an hour

@@ -75,9 +75,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 
 let package = Package(
   name: "take5",
+  // For apps that depend on Take5Client; the service runs on Linux.
+  platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .executable(name: "take5", targets: ["take5"]),
     .executable(name: "take5-media", targets: ["take5-media"]),
+    // For apps.
+    .library(name: "Take5Client", targets: ["Take5Client"]),
     // For a test that sets a process's clock wrong. Not shipped.
     .library(name: "ClockSkew", type: .dynamic, targets: ["CClockSkew"]),
   ],
@@ -200,6 +204,9 @@ let package = Package(
         "Integrity", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store",
         "Telemetry", "Worker",
       ], unoptimised),
+
+    // What apps link: Foundation alone, and nothing of the service.
+    target("Take5Client", []),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
     benchmark("make-samples", ["AV", "CLinkedLibraries", "Kernels", "Platform", "SyntheticMedia"]),

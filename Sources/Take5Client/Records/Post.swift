@@ -1,0 +1,91 @@
+public import Foundation
+
+/// A post: a moment, photos or a marker.
+///
+/// ```swift
+/// let post = try await client.posts.post(id)
+/// if let moment = MomentPlayer(post) { play(moment) }
+/// ```
+public struct Post: Sendable, Hashable, Codable, Identifiable {
+  /// Numbers, the same for each viewer.
+  public struct Counts: Sendable, Hashable, Codable {
+    /// Of comments.
+    public var comments: Int
+    /// Of reactions.
+    public var reactions: Int
+    /// Of likes.
+    public var likes: Int
+  }
+
+  /// Whether a moment was posted on time.
+  public struct Timing: Sendable, Hashable, Codable {
+    /// `on_time`, `late`, or `outside` of the daily window.
+    public var state: String
+    /// After the close, unless it is on time.
+    public var lateSeconds: Int?
+
+    /// Whether it is of the daily window.
+    public var isOnTime: Bool { state == "on_time" }
+
+    private enum CodingKeys: String, CodingKey {
+      case state
+      case lateSeconds = "late_seconds"
+    }
+  }
+
+  /// The id.
+  public var id: String
+  /// The kind.
+  public var kind: PostKind
+  /// What has become of it.
+  public var status: PostStatus
+  /// The id of the author.
+  public var author: String
+  /// A title.
+  public var title: String?
+  /// The text.
+  public var caption: String?
+  /// What the media show, in words.
+  public var alternativeText: String?
+  /// Who sees it.
+  public var visibility: PostVisibility
+  /// The place, if it has one.
+  public var place: Place?
+  /// Where it is.
+  public var location: Coordinate?
+  /// When it was recorded.
+  public var capturedAt: Date?
+  /// When it was submitted.
+  public var createdAt: Date
+  /// When content, status or media last changed.
+  public var updatedAt: Date
+  /// The camera that is shown in the inset.
+  public var foreground: Camera
+  /// Whether it was posted on time; nil unless it is a moment.
+  public var window: Timing?
+  /// The time of a sound in the front clip minus its time in the back clip.
+  public var offsetSeconds: Double?
+  /// Numbers.
+  public var counts: Counts
+  /// Why it was rejected.
+  public var reasons: [Reason]
+  /// The media.
+  public var assets: Assets
+  /// The variants of each photo, in the order of submission.
+  public var photos: [Assets]
+  /// The distance in meters, in a list near a point.
+  public var distance: Double?
+
+  /// Whether there is something to see.
+  public var hasMedia: Bool { !assets.isEmpty || !photos.isEmpty }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, kind, status, author, title, caption, visibility, place, location, foreground, window, counts, reasons
+    case assets, photos, distance
+    case alternativeText = "alternative_text"
+    case capturedAt = "captured_at"
+    case createdAt = "created_at"
+    case updatedAt = "updated_at"
+    case offsetSeconds = "offset_seconds"
+  }
+}

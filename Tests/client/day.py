@@ -1,0 +1,83 @@
+"""A day: from the registration to the sign-out."""
+
+from phones import PASSWORD, ratio
+from service import wait_until
+
+
+def films(stage, secure):
+    """a moment is filmed, seen at once and composed"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        clips = stage.clips(length=None)
+        before = link.forwarded
+        film = phone.run("film", *clips, "Dusk")
+        post = stage.ready(phone.user, "Dusk")
+        assert film.line("post ") == f"{post['id']} ready", film.lines
+        assert "clip.front" in film.line("look "), film.lines
+        assert (post["foreground"], post["location"]["latitude"]) == ("front", 52.52), post
+        camera, offset, duration = film.line("player ").split()
+        assert camera == "front" and abs(float(offset) - (post["offset_seconds"] or 0)) < 1e-6, film.lines
+        assert 4 < float(duration) < 6, film.lines
+        assert not phone.queue(), phone.queue()
+        return ratio(link, before, *clips)
+
+
+def shows(stage, secure):
+    """another user's screens show the moment with its comments and reactions"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        post = phone.run("film", *stage.clips(length=None), "Noon").line("submitted ")
+        likes = phone.run("like", post)
+        assert likes.line("comment ") == f"Where was that? by {phone.name}", likes.lines
+        image = phone.run("react", post, stage.selfie()).line("image ")
+        assert image.split()[1:] == ["ready", "photo.medium,photo.small,photo.square"], image
+        status, read = stage.request(f"/v1/posts/{post}")
+        assert read["counts"] == {"comments": 1, "reactions": 1, "likes": 1}, read
+        show = phone.run("show")
+        assert show.line("row ") == f"{post} Noon Ada true 1", show.lines
+        assert show.line("poster ") == "true", show.lines
+        assert show.line("calendar ") == "1", show.lines
+        assert int(show.line("pins ")) >= 1, show.lines
+        placeholder = show.line("placeholder ")
+        assert placeholder.startswith(("18x32", "32x")) and placeholder.endswith("255]"), placeholder
+
+
+def receives(stage, secure):
+    """events go on after the link breaks, each once"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        events = phone.start("events", "-", "5")
+        events.wait_for("event ")
+        first = phone.run("film", *stage.clips(length=None), "one").line("submitted ")
+        events.wait_for("event ")
+        last = events.lines[-1].split()[1]
+        link.reset()
+        second = phone.run("film", *stage.clips(length=None), "two").line("submitted ")
+        events.end()
+        found = [line.split()[2:] for line in events.lines if line.startswith("event ")]
+        expected = [[kind, post] for post in (first, second) for kind in ("post_previewed", "post_ready")]
+        assert found == [["start", "-"], *expected], found
+        missed = phone.run("events", last, "1").line("event ")
+        assert missed.split()[1:] == ["post_ready", first], missed
+
+
+def signs_out(stage, secure):
+    """after the sign-out there is neither a session nor a queue"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        token = phone.session["token"]
+        assert stage.request("/v1/users/me", token=token)[0] == 200
+        link.go_down()
+        phone.run("queue", *stage.clips(), "never")
+        assert len(phone.queue()) == 1, phone.queue()
+        link.go_up()
+        assert phone.run("sign-out").line("ended ") == "true"
+        assert not (phone.folder / "session.json").exists() and not phone.queue(), phone.queue()
+        wait_until(lambda: stage.request("/v1/users/me", token=token)[0] == 401, "the token is revoked")
+        assert phone.run("show").line("error ").startswith("client | No user is signed in."), "signed out"
+        assert phone.run("sign-in", phone.name, "wrong horse").line("error ").startswith("sign_in_failed | ")
+        assert phone.run("sign-in", phone.name, PASSWORD).line("user ") == phone.user
+        assert not stage.posts(phone.user)
+
+
+TESTS = (films, shows, receives, signs_out)

@@ -1,0 +1,66 @@
+import Foundation
+import Take5Client
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension Phone {
+  /// register NAME PASSWORD
+  func register() async throws {
+    let session = try await client.register(name: arguments[0], password: arguments[1], displayName: "Ada")
+    print("user \(session.user)")
+  }
+
+  /// show: the feed with authors, each with its poster and what a screen shows until it is loaded.
+  func show() async throws {
+    for try await row in client.posts.feed(include: [.author, .mine]) {
+      print(
+        "row \(row.id) \(row.caption ?? "-") \(row.authorProfile?.name ?? "-") \(row.isLiked) \(row.counts.comments)")
+      guard let poster = row.assets[.poster] else { continue }
+      let (data, _) = try await URLSession.shared.data(from: client.url(of: poster))
+      print("poster \(data.count == Int(poster.bytes))")
+      if let placeholder = row.assets[.image]?.placeholder {
+        print("placeholder \(placeholder.width)x\(placeholder.height) \(placeholder.rgba.prefix(4))")
+      }
+    }
+    let now = Foundation.Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: Date())
+    let month = try await client.posts.calendar(year: now.year ?? 0, month: now.month ?? 0, zone: "UTC")
+    print("calendar \(month.days.map(\.posts).reduce(0, +))")
+    let corners = [(52.0, 13.0), (52.0, 14.0), (53.0, 14.0), (53.0, 13.0)]
+    let filter = PostFilter(polygon: corners.map { Coordinate(latitude: $0.0, longitude: $0.1) }, limit: 1)
+    var pins = 0
+    for try await _ in client.posts.list(filter, include: [.author]) { pins += 1 }
+    print("pins \(pins)")
+  }
+
+  /// like POST: likes a post, and comments on it.
+  func like() async throws {
+    try await client.posts.setLike(true, of: arguments[0])
+    let comment = try await client.posts.comment(on: arguments[0], "Where is that?")
+    try await client.posts.changeComment(comment.id, on: arguments[0], to: "Where was that?")
+    for try await row in client.posts.comments(on: arguments[0], include: [.author]) {
+      print("comment \(row.text) by \(row.authorProfile?.userName ?? "-")")
+    }
+  }
+
+  /// events LAST COUNT: prints so many events that followed one.
+  func events() async throws {
+    var left = Int(arguments[1]) ?? 1
+    for try await event in client.events(after: arguments[0] == "-" ? nil : arguments[0]) {
+      print("event \(event.id ?? "-") \(event.kind.rawValue) \(event.post ?? "-")")
+      left -= 1
+      if left == 0 { break }
+    }
+  }
+
+  func window() async throws {
+    let window = try await client.window()
+    print("window \(window.isOpen) \(window.closesAt.map { "\($0.timeIntervalSince1970)" } ?? "-")")
+  }
+
+  func signOut() async {
+    print("ended \(await client.signOut())")
+    print("session \((try? await client.session) == nil)")
+  }
+}
