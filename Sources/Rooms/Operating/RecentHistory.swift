@@ -31,7 +31,8 @@ final class RecentHistory: Sendable {
 
   private func refresh(_ read: @Sendable () async throws -> HistoryFigures) async -> HistoryFigures? {
     let start = ContinuousClock.now
-    let figures = try? await read()
+    let figures: HistoryFigures?
+    do { figures = try await read() } catch { figures = nil }
     let end = ContinuousClock.now
     return state.withLock { state in
       if let figures { (state.figures, state.readAt) = (figures, end) }
