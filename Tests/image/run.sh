@@ -101,8 +101,13 @@ stop_running() {
   equal "the exit status" "$(podman inspect --format '{{.State.ExitCode}}' "$container")" 0
   echo "stopped in $(($(date +%s) - begin)) s"
 }
-executing=$(query "SELECT count(*) FROM job WHERE state = 'x'")
-[ "$executing" -gt 0 ] || fail "no job is in flight"
+# A composition takes longer than what else is in flight.
+for _ in $(seq 300); do
+  executing=$(query "SELECT count(*) FROM job WHERE state = 'x' AND kind = 'post'")
+  [ "$executing" = 0 ] || break
+  sleep 0.1
+done
+[ "$executing" -gt 0 ] || fail "no composition is in flight"
 stop_running
 
 step "docs/containers.md: upgrade, with the volume and the jobs that wait"
