@@ -1,26 +1,23 @@
 # shellcheck shell=bash
-# A podman with a storage of its own, whose images and containers are gone afterwards. run.sh reads this file.
-#
-# On a machine with systemd, podman runs as it is installed. On a machine without it that has no right to raise limits, as one inside of
-# a sandbox, containers get no cgroup and lower limits, and nothing repeats their health checks.
+# A podman with a storage of its own, in the namespaces of run.sh, which reads this file. It is the same on every machine: without
+# systemd, so nothing repeats health checks and no container has a cgroup, and without the right to raise limits.
 
 # Commands of this shell that begin with podman use the storage in a folder.
 start_podman() {
-  local folder=$1
-  storage=$folder/storage
+  storage=$1/storage
   mkdir -p "$storage"
-  export CONTAINERS_STORAGE_CONF=$folder/storage.conf CONTAINERS_CONF=$folder/containers.conf
+  mount -t tmpfs tmpfs /run
+  # crun refuses hierarchies of both versions.
+  umount --recursive --lazy /sys/fs/cgroup
+  mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  export CONTAINERS_STORAGE_CONF=$1/storage.conf CONTAINERS_CONF=$1/containers.conf
   printf '[storage]\ndriver = "overlay"\nrunroot = "%s/run"\ngraphroot = "%s/graph"\n' "$storage" "$storage" >"$CONTAINERS_STORAGE_CONF"
-  echo '[containers]' >"$CONTAINERS_CONF"
-  # crun refuses hierarchies of both versions; the mounts are those of this namespace.
-  [ -d /run/systemd/system ] || { umount --recursive --lazy /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup; }
-  [ -d /run/systemd/system ] || cat >>"$CONTAINERS_CONF" <<CONF
+  cat >"$CONTAINERS_CONF" <<CONF
+[containers]
 cgroups = "disabled"
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 [engine]
 cgroup_manager = "cgroupfs"
-CONF
-  cat >>"$CONTAINERS_CONF" <<CONF
 [secrets.opts]
 path = "$storage/secrets"
 [network]
@@ -29,9 +26,8 @@ network_config_dir = "$storage/networks"
 CONF
 }
 
+# Ends all containers, and unmounts what they had.
 stop_podman() {
   podman rm --all --force --time 0 >/dev/null 2>&1 || true
-  podman network prune --force >/dev/null 2>&1 || true
-  podman volume prune --force >/dev/null 2>&1 || true
-  umount "$storage/graph/overlay" 2>/dev/null || true
+  awk -v storage="$storage" 'index($2, storage) == 1 { print $2 }' /proc/mounts | sort -r | while read -r mount; do umount --lazy "$mount"; done
 }

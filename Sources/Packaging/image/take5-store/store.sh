@@ -5,6 +5,7 @@ set -eu
 etc=/tmp/swift data=/srv/store
 account=${AWS_ACCESS_KEY_ID%%:*}
 name=${AWS_ACCESS_KEY_ID#*:}
+rm -rf "$etc" /tmp/ready
 mkdir -p "$etc" "$data/d1"
 
 cat >"$etc/swift.conf" <<CONF
@@ -87,4 +88,6 @@ until [ -n "$token" ]; do
 done
 until curl --silent --show-error --fail --header "X-Auth-Token: $token" --request PUT "http://127.0.0.1:8080/v1/AUTH_$account/$BUCKET"; do sleep 1; done
 echo "the bucket $BUCKET is there"
+# The health check looks for it.
+touch /tmp/ready
 wait
