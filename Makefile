@@ -131,15 +131,15 @@ package: programs ## build the Debian package, .build/package/take5_VERSION_ARCH
 	@$(call install,$(PACKAGE_PACKAGES))
 	@MAINTAINER='$(MAINTAINER)' Sources/Packaging/deb.sh $(PROGRAMS) .build/package
 
-# LOCK names the packages of an earlier image, SNAPSHOT a time of snapshot.debian.org such as 20261129T000000Z.
+# LOCK names the packages of an earlier image, MIRROR a server that has them, with the folders debian and debian-security.
 image: package ## build the container image, .build/image/take5_VERSION_ARCHITECTURE.tar, two minutes; LOCK=FILE repeats an earlier one
 	@$(call install,$(IMAGE_PACKAGES))
 	@Sources/Packaging/image/build.py Sources/Packaging/image/take5 .build/image "$$(ls -t .build/package/take5_*.deb | head -n 1)" \
-	  $(if $(LOCK),--lock '$(LOCK)') $(if $(SNAPSHOT),--snapshot '$(SNAPSHOT)')
+	  $(if $(LOCK),--lock '$(LOCK)') $(if $(MIRROR),--mirror '$(MIRROR)')
 
 image-store: ## build the image of an object store for compose.yaml, OpenStack Swift from Debian's packages
 	@$(call install,$(IMAGE_PACKAGES))
-	@Sources/Packaging/image/build.py Sources/Packaging/image/take5-store .build/image $(if $(SNAPSHOT),--snapshot '$(SNAPSHOT)')
+	@Sources/Packaging/image/build.py Sources/Packaging/image/take5-store .build/image $(if $(MIRROR),--mirror '$(MIRROR)')
 
 demo: build ## start the service, submit the two sample clips, show the result, stop the service
 	@rm -rf $(DEMO) && mkdir -p $(DEMO) && mkfifo $(DEMO)/url

@@ -134,20 +134,20 @@ struct LeaseTests {
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
       let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
-      let beat = { try JobQueue.heartbeat(worker: worker, holding: [(job.id, job.token)], session) }
+      let sendHeartbeat = { try JobQueue.heartbeat(worker: worker, holding: [(job.id, job.token)], session) }
       try Self.passTime(seconds: 20, session)
-      #expect(try beat() == HeartbeatReply())
+      #expect(try sendHeartbeat() == HeartbeatReply())
       // The clock steps forward, and the worker sends a heartbeat before another one reaps.
       try Self.passTime(seconds: 7200, session)
-      #expect(try beat() == HeartbeatReply())
+      #expect(try sendHeartbeat() == HeartbeatReply())
       #expect(try JobQueue.reap(session).isEmpty)
       for _ in 0..<3 {
         try Self.passTime(seconds: 20, session)
-        _ = try beat()
+        _ = try sendHeartbeat()
         #expect(try JobQueue.reap(session).isEmpty)
       }
       try Self.passTime(seconds: 15, session)
-      _ = try beat()
+      _ = try sendHeartbeat()
       #expect(try JobQueue.reap(session).map(\.id) == [job.id])
     }
   }

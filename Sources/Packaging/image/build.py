@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Builds a container image of Debian packages, without a daemon; as root, or as a user with subordinate ids (subuid(5)).
 
-  build.py FOLDER OUTPUT [PACKAGE.deb] [--lock FILE] [--snapshot TIME]
+  build.py FOLDER OUTPUT [PACKAGE.deb] [--lock FILE] [--mirror URL]
 
 FOLDER describes the image: `packages`, one on a line; `config.json`, what its containers run; `setup.sh`, which gets the finished
 root. The image gets PACKAGE.deb too, with what it depends on. OUTPUT gets NAME.tar, which 'podman load' and 'docker load' read, and
 NAME.packages, the versions of all packages of Debian in it. With this file as --lock, the same FOLDER and PACKAGE.deb give the
-same bytes; after an update in Debian, --snapshot names the time at which snapshot.debian.org has these versions.
+same bytes. The packages are those of the sources of this machine; --mirror names one with the archives debian and debian-security, such as
+one that still has the versions of a lock.
 
 Why not a Dockerfile, and why Docker's format: docs/decisions/0057-image.md.
 """
@@ -42,12 +43,14 @@ def package_files(package):
     return {member.name.removeprefix("./") for member in members if not member.isdir()}, max(int(member.mtime) for member in members)
 
 
-def sources(snapshot):
-    """Lines of sources.list(5)."""
-    def archive(name):
-        return f"http://snapshot.debian.org/archive/{name}/{snapshot}" if snapshot else f"http://deb.debian.org/{name}"
-    lines = [f"deb {archive('debian')} {SUITE} main", f"deb {archive('debian')} {SUITE}-updates main"]
-    return lines + [f"deb {archive('debian-security')} {SUITE}-security main"]
+def sources(mirror):
+    """Lines of sources.list(5), or files of them."""
+    if mirror:
+        archives = [("debian", ""), ("debian", "-updates"), ("debian-security", "-security")]
+        return [f"deb {mirror}/{archive} {SUITE}{suffix} main" for archive, suffix in archives]
+    apt = Path("/etc/apt")
+    files = [apt / "sources.list", *sorted(apt.glob("sources.list.d/*.list")), *sorted(apt.glob("sources.list.d/*.sources"))]
+    return [str(file) for file in files if file.exists() and file.stat().st_size > 0]
 
 
 def pins(lock):
@@ -59,10 +62,10 @@ def read_lock(path):
     return dict(line.split() for line in Path(path).read_text().splitlines())
 
 
-def make_root(folder, package, lock, snapshot, work, epoch):
+def make_root(folder, package, lock, mirror, work, epoch):
     """Installs the packages in a new root, and returns it as a tar archive, with the lock of what was installed."""
     packages = (folder / "packages").read_text().split()
-    lines = sources(snapshot)
+    lines = sources(mirror)
     if package:
         repository = work / "repository"
         repository.mkdir()
@@ -77,7 +80,7 @@ def make_root(folder, package, lock, snapshot, work, epoch):
     installed = work / "installed"
     options = ["--variant=essential", "--format=tar", "--dpkgopt=force-unsafe-io", f"--include={','.join(packages)}"]
     options.append("--aptopt=APT::Install-Recommends false")
-    if snapshot:
+    if mirror:
         options.append("--aptopt=Acquire::Check-Valid-Until false")
     options += [f"--dpkgopt=path-exclude={path}" for path in EXCLUDED]
     options += [f"--dpkgopt=path-include={path}" for path in INCLUDED]
@@ -101,7 +104,7 @@ def check_lock(lock, installed):
                    for name in names if lock.get(name) != installed.get(name)]
     if differences:
         sys.exit("build.py: Debian does not have the packages of the lock:\n  " + "\n  ".join(differences)
-                 + "\n  Build without --lock for the present versions, or name the --snapshot that has the others.")
+                 + "\n  Build without --lock for the present versions, or name a --mirror that has the others.")
 
 
 def layers(root, own):
@@ -123,7 +126,7 @@ def main():
     parser.add_argument("output", type=Path)
     parser.add_argument("package", type=Path, nargs="?")
     parser.add_argument("--lock", type=Path)
-    parser.add_argument("--snapshot")
+    parser.add_argument("--mirror")
     arguments = parser.parse_args()
     folder, package = arguments.folder.resolve(), arguments.package
     own, epoch = package_files(package) if package else (set(), DEBIAN_12)
@@ -131,7 +134,7 @@ def main():
     description = json.loads((folder / "config.json").read_text())
     name, architecture = folder.name, output("dpkg", "--print-architecture", text=True).strip()
     with tempfile.TemporaryDirectory(dir="/var/tmp") as temporary:
-        root, installed = make_root(folder, package, lock, arguments.snapshot, Path(temporary), epoch)
+        root, installed = make_root(folder, package, lock, arguments.mirror, Path(temporary), epoch)
         version = installed.pop(name, "12")
         if lock:
             check_lock(lock, installed)
