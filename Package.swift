@@ -137,7 +137,7 @@ let package = Package(
         .embedInCode("SQL/Fragments.sql"), .embedInCode("SQL/Enqueueing.sql"), .embedInCode("SQL/Attempts.sql"),
         .embedInCode("SQL/Workers.sql"), .embedInCode("SQL/Operating.sql"), .embedInCode("SQL/History.sql"),
         .embedInCode("SQL/Observing.sql"), .embedInCode("SQL/Queue_schema.sql"),
-        .embedInCode("SQL/v0011_worker_slots.sql"),
+        .embedInCode("SQL/v0163_worker_slots.sql"),
       ]),
     target("Blobs", ["Crypto", "HTTPClient", "Model", "Platform"]),
     target(

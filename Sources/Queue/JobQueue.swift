@@ -63,10 +63,10 @@ package enum QueueChannel {
 
 /// The migrations of the queue's schema.
 package enum QueueMigrations {
-  /// Versions 1 to 99 are the queue's.
+  /// A baseline, and what has changed it since: the versions go on after those of the store and its rooms.
   package static let all = [
     Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", [PackageResources.Queue_schema_sql]),
-    Migration(version: 11, name: "worker_slots", PackageResources.v0011_worker_slots_sql),
+    Migration(version: 163, name: "worker_slots", PackageResources.v0163_worker_slots_sql),
   ]
 }
 

@@ -28,14 +28,14 @@ extension ControlAPI {
   }
 }
 
-/// The migrations of the complete schema: those of the queue, and those of the store and its rooms, which have the versions from 100 on.
+/// The migrations of the complete schema, of the queue, the store and its rooms, in the order of their versions.
 extension [Migration] {
   package static let all: Self = {
     let rooms = [any Room.Type].all
     let baseline = Migration(
       baseline: 146, replacing: [Int](100...132) + [134, 137, 138, 140, 141, 142], name: "store",
       Store.schema + rooms.flatMap { $0.schema })
-    let changes = Store.migrations + rooms.flatMap { $0.migrations }
-    return QueueMigrations.all + [baseline] + changes.sorted { $0.version < $1.version }
+    let migrations = QueueMigrations.all + [baseline] + Store.migrations + rooms.flatMap { $0.migrations }
+    return migrations.sorted { $0.version < $1.version }
   }()
 }
