@@ -47,8 +47,9 @@ def apple(folder):
 
 
 def examples(modules, folder):
-    """Type-checks the Swift code of docs/swift-client.md, and parses what needs a framework of Apple's."""
-    blocks = re.findall(r"^```swift\n(.*?)^```$", (ROOT / "docs" / "swift-client.md").read_text(), re.M | re.S)
+    """Type-checks the Swift code of documents, and parses what needs a framework of Apple's."""
+    texts = [(ROOT / "docs" / name).read_text() for name in ("swift-client.md", "first-app.md")]
+    blocks = [block for text in texts for block in re.findall(r"^```swift\n(.*?)^```$", text, re.M | re.S)]
     assert len(blocks) > 8, f"{len(blocks)} examples"
     for number, block in enumerate(blocks):
         path = folder / f"example{number}.swift"
@@ -59,7 +60,7 @@ def examples(modules, folder):
             shadows = "var lastEvent = lastEvent" if "lastEvent = " in block else ""
             path.write_text(AROUND % (shadows, block))
             swiftc("-typecheck", "-parse-as-library", "-swift-version", "6", "-I", modules, path)
-    print(f"{len(blocks)} examples of docs/swift-client.md are checked")
+    print(f"{len(blocks)} examples of documents are checked")
 
 
 def declarations(modules, folder):
