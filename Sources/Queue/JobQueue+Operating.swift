@@ -73,7 +73,12 @@ extension JobQueue {
   /// Lets waiting jobs that clients wait for go ahead of those that no client waits for, each once: by ten minutes, so that none starves.
   /// All that are waited for go ahead by as much, so that fair shares hold among them.
   package static func giveHeadStarts(to ids: [PublicID], _ session: Session) throws(PostgresError) {
-    try session.execute(statements["give_head_starts"], .texts(ids.map(\.description)))
+    var queues: Set<String> = []
+    for row in try session.execute(statements["give_head_starts"], .texts(ids.map(\.description))) {
+      queues.insert(try row.get("queue"))
+    }
+    // A claim leaves out what is locked.
+    if !queues.isEmpty { try notify(queues: queues.sorted(), session) }
   }
 
   private static func queues(_ rows: Rows) throws(PostgresError) -> [PublicID: String] {

@@ -107,9 +107,10 @@ extension JobQueue {
       .map { .seconds(min(max($0, 0), 3600)) }
   }
 
-  /// Whether jobs of a queue wait for their limits.
-  package static func hasThrottled(queue: String, _ session: Session) throws(PostgresError) -> Bool {
-    try session.execute(statements["has_throttled"], .text(queue)).single().get("has_throttled")
+  /// What a claim of fewer jobs than it may take has left in a queue.
+  package static func remaining(in queue: String, _ session: Session) throws(PostgresError) -> RemainingJobs {
+    let row = try session.execute(statements["remaining"], .text(queue)).single()
+    return RemainingJobs(hasThrottled: try row.get("has_throttled"), hasAvailable: try row.get("has_available"))
   }
 
   /// Makes throttled jobs available as far as their limits have room, a part of the limits at a time, so that no transaction is long;
@@ -145,4 +146,12 @@ package struct Reaped: Sendable, Hashable {
   package let kind: String
   /// Scheduled for another attempt, dead, or cancelled.
   package let state: JobState
+}
+
+/// The jobs that a claim has left in a queue.
+package struct RemainingJobs: Sendable, Hashable {
+  /// Jobs that wait for their limits.
+  package var hasThrottled = false
+  /// Jobs that another transaction had locked, whose end nothing reports.
+  package var hasAvailable = false
 }

@@ -37,7 +37,7 @@ struct StatementPlanTests {
     return [
       Probe(queue["heartbeat"], "1, '{5, 6}', '{7, 8}', NULL"), Probe(queue["take_turn"], "1, 20"),
       Probe(queue["claim"], "1, 'other', 10, 7"), Probe(queue["claimed"], "1, '{7}'"),
-      Probe(queue["has_throttled"], "'media'"), Probe(queue["lock_limits"]), Probe(queue["grant"], "'{author:user 1}'"),
+      Probe(queue["remaining"], "'media'"), Probe(queue["lock_limits"]), Probe(queue["grant"], "'{author:user 1}'"),
       Probe(queue["promote"], "1000"), Probe(queue["next_due"]), Probe(queue["next_expiry"]),
       Probe(queue["reap"], "3, '{compose}', 600, 86400, 1, 60"), Probe(queue["sweep"]),
       Probe(queue["fold_dead_counts"]), Probe(queue["doubt_schedules"]), Probe(queue["doubt_deadlines"]),

@@ -132,7 +132,7 @@ final class Fleet: Sendable {
       case .poll:
         for queue in Self.queues.dropFirst()
         where try JobQueue.claim(worker: member.worker, queue: queue, limit: 1, session).isEmpty {
-          _ = try JobQueue.hasThrottled(queue: queue, session)
+          _ = try JobQueue.remaining(in: queue, session)
         }
         if member.job == nil { try claim(&member, session) }
       case .turn:
@@ -158,7 +158,7 @@ final class Fleet: Sendable {
 
   private func claim(_ member: inout Member, _ session: Session) throws {
     guard let job = try JobQueue.claim(worker: member.worker, queue: PostJob.queue, limit: 1, session).first else {
-      _ = try JobQueue.hasThrottled(queue: PostJob.queue, session)
+      _ = try JobQueue.remaining(in: PostJob.queue, session)
       return
     }
     let now = MonotonicTime.now

@@ -171,7 +171,7 @@ final class Town: Sendable {
       if free > 0, !over.isEmpty || news > slots.seen {
         let claimed = try JobQueue.claim(worker: machine.worker, queue: slots.queue, limit: free, session)
         slots.running += claimed.map { ($0, MonotonicTime.now + slots.seconds) }
-        if claimed.isEmpty { _ = try JobQueue.hasThrottled(queue: slots.queue, session) }
+        if claimed.isEmpty { _ = try JobQueue.remaining(in: slots.queue, session) }
       }
       slots.seen = news
       machine.slots[index] = slots

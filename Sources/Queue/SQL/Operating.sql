@@ -15,6 +15,7 @@ UPDATE job SET priority = priority - {head_start}, rank = {rank(rank, -{head_sta
 WHERE id IN (
     SELECT id FROM job WHERE public_id = ANY ($1::uuid[]) AND state <> 'x' AND priority >= 0 FOR NO KEY UPDATE SKIP LOCKED)
   AND state <> 'x' AND priority >= 0
+RETURNING queue
 
 -- name: cancel_waiting
 WITH ended AS (

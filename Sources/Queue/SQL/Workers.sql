@@ -183,8 +183,10 @@ RETURNING queue
 -- The seconds until a job is due; NULL: none is scheduled.
 SELECT (extract(epoch FROM min(run_at)) - extract(epoch FROM statement_timestamp()))::float8 AS seconds FROM job WHERE state = 's'
 
--- name: has_throttled
-SELECT EXISTS (SELECT FROM job WHERE state = 'p' AND queue = $1) AS has_throttled
+-- name: remaining
+-- What a claim of fewer jobs than it may take has left: throttled ones, and available ones that another transaction had locked.
+SELECT EXISTS (SELECT FROM job WHERE state = 'p' AND queue = $1) AS has_throttled,
+  EXISTS (SELECT FROM job WHERE state = 'a' AND queue = $1) AS has_available
 
 -- name: lock_limits
 -- Limits that have room and jobs for it. They are locked before their jobs are counted once more: otherwise two concurrent grants

@@ -57,6 +57,38 @@ struct JobConsumerTests {
     }
   }
 
+  @Test(
+    "a job that another transaction has locked is claimed within the poll interval after its end, which nothing reports"
+  )
+  func locked() async throws {
+    try await ConsumerFixture.with { fixture in
+      let isEnded = CancellationFlag()
+      let consumer = try fixture.consumer(fixture.completing { _ in isEnded.cancel() })
+      _ = consumer.context.polling.setListening(true)
+      _ = try await fixture.enqueue()
+      let (isLocked, gate, url) = (OneShot<Void>(), Channel<Int>(capacity: 1), fixture.url)
+      let locking = Task {
+        try await onThread("lock") {
+          defer { isLocked.fulfil(()) }
+          try Session.connect(url, timeout: .seconds(5)).transaction { session in
+            try session.execute("SELECT FROM job FOR UPDATE")
+            isLocked.fulfil(())
+            _ = gate.take()
+          }
+        }
+      }
+      await isLocked.value
+      try await fixture.running(consumer) {
+        await fixture.poll(3)
+        #expect(!isEnded.isCancelled)
+        gate.close()
+        try await locking.value
+        await fixture.poll(2)
+        await until { isEnded.isCancelled }
+      }
+    }
+  }
+
   @Test("the time to ready begins with the submission, that of each stage with its beginning")
   func times() async throws {
     try await ConsumerFixture.with { fixture in

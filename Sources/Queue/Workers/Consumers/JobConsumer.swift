@@ -9,14 +9,11 @@ package struct ConsumerConfiguration: Sendable {
   /// The jobs that the worker handles at a time; it never claims a job without a free slot.
   let slots: Int
   let handler: any JobHandler
-  /// Whether its jobs may have limits, so that a look that finds none also looks for throttled ones.
-  let hasLimits: Bool
 
-  package init(queue: String, slots: Int, handler: any JobHandler, hasLimits: Bool = true) {
+  package init(queue: String, slots: Int, handler: any JobHandler) {
     self.queue = queue
     self.slots = slots
     self.handler = handler
-    self.hasLimits = hasLimits
   }
 }
 
@@ -46,7 +43,6 @@ final class JobConsumer: Sendable {
   let queue: String
   let slots: Int
   let handler: any JobHandler
-  private let hasLimits: Bool
   let context: WorkerContext
   /// Wakes the loop: a job may be available, a slot is free, or the worker ends.
   let wake = WakeUp()
@@ -61,7 +57,6 @@ final class JobConsumer: Sendable {
     queue = configuration.queue
     slots = configuration.slots
     handler = configuration.handler
-    hasLimits = configuration.hasLimits
     self.context = context
     clock = context.configuration.clock
     start = clock.now
@@ -113,16 +108,16 @@ final class JobConsumer: Sendable {
     guard free > 0 || !lost.isEmpty else { return Look() }
     var look = Look()
     do {
-      let (jobs, numbers, hasThrottled) = try await context.pool.run { session in
+      let (jobs, numbers, remaining) = try await context.pool.run { session in
         var numbers: [ClaimNumber] = []
         var jobs = lost.isEmpty ? [] : try recover(lost, free, &numbers, session)
         jobs += try claim(free - jobs.count, &numbers, session)
-        return (jobs, numbers, try hasLimits && jobs.count < free && JobQueue.hasThrottled(queue: queue, session))
+        return (jobs, numbers, try jobs.count < free ? JobQueue.remaining(in: queue, session) : RemainingJobs())
       }
       look.jobs = hold(jobs, numbers)
-      if hasThrottled { look.jobs += try await claimThrottled(free - jobs.count) }
-      // Nothing reports that a limit has room again, and a lost claim may arrive late.
-      look.isComplete = free > 0 && !hasThrottled && unacknowledged.isEmpty
+      if remaining.hasThrottled { look.jobs += try await claimThrottled(free - jobs.count) }
+      // Nothing reports that a limit has room again, or that a job is not locked any more, and a lost claim may arrive late.
+      look.isComplete = free > 0 && remaining == RemainingJobs() && unacknowledged.isEmpty
     } catch {
       context.log.warning("no job could be claimed", ["queue": queue, "error": "\(error)"])
     }

@@ -17,7 +17,7 @@ package enum Matrix {
       "fail", "release", "snooze", "progress", "notify", "lock_jobs",
       "cancel_waiting", "cancel_executing", "reap", "sweep", "fold_dead_counts", "doubt_schedules", "doubt_deadlines",
       "doubt_beats", "promote",
-      "take_turn", "next_due", "next_expiry", "has_throttled", "drop_dead",
+      "take_turn", "next_due", "next_expiry", "remaining", "drop_dead",
       "lock_limits", "grant", "drop_shares", "lock_history", "missing_days", "add_partition", "expired_days",
       "lock_timeout", "drop_partition", "drop_rest",
     ].map { "queue." + $0 }
