@@ -62,10 +62,14 @@ package final class WorkerService: Sendable {
         (LookJob.queue, lookSlots.count, looks), (PostJob.queue, slots.count, foreground),
         (ReprocessJob.queue, backgroundSlots.count, background),
         (JobKinds.taskQueue, 1, TaskHandler(pool: pool, store: store) as any JobHandler),
-      ].filter { $0.1 > 0 }.map { ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2) }
+      ].filter { $0.1 > 0 }.map {
+        // Submissions alone have limits and head starts.
+        ConsumerConfiguration(queue: $0.0, slots: $0.1, handler: $0.2, mayLeaveJobs: $0.0 == PostJob.queue)
+      }
         + couriers.map {
           ConsumerConfiguration(
-            queue: $0.queue, slots: $0.slots, handler: CourierHandler(courier: $0, pool: pool, store: store))
+            queue: $0.queue, slots: $0.slots, handler: CourierHandler(courier: $0, pool: pool, store: store),
+            mayLeaveJobs: false)
         },
       tasks: [
         // Blobs that a worker released before it ended without collecting them.

@@ -131,7 +131,7 @@ def fits(schema, text):
         return NUMBER.match(text) is not None and schema["minimum"] <= float(text) <= schema["maximum"]
     if schema.get("format") == "date-time":
         return TIME.match(text) is not None
-    return schema.get("minLength", 0) <= len(text) <= schema["maxLength"] and "\0" not in text
+    return schema.get("minLength", 0) <= len(text) <= schema.get("maxLength", len(text)) and "\0" not in text
 
 
 def is_valid_as_sent(case):

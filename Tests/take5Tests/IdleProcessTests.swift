@@ -98,7 +98,8 @@ struct IdleProcessTests {
         for queue in [PostJob.queue, JobKinds.taskQueue, ReprocessJob.queue, "webhooks", "push"] {
           try await pool.run { session in
             _ = try JobQueue.claim(worker: 1, queue: queue, limit: 1, session)
-            _ = try JobQueue.remaining(in: queue, session)
+            // Submissions alone have limits and head starts.
+            if queue == PostJob.queue { _ = try JobQueue.remaining(in: queue, session) }
           }
         }
       },

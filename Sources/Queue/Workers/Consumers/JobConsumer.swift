@@ -9,11 +9,14 @@ package struct ConsumerConfiguration: Sendable {
   /// The jobs that the worker handles at a time; it never claims a job without a free slot.
   let slots: Int
   let handler: any JobHandler
+  /// Whether a claim may leave out jobs that have limits, or that are locked for a head start, so that a claim of too few asks for them.
+  let mayLeaveJobs: Bool
 
-  package init(queue: String, slots: Int, handler: any JobHandler) {
+  package init(queue: String, slots: Int, handler: any JobHandler, mayLeaveJobs: Bool = true) {
     self.queue = queue
     self.slots = slots
     self.handler = handler
+    self.mayLeaveJobs = mayLeaveJobs
   }
 }
 
@@ -43,6 +46,7 @@ final class JobConsumer: Sendable {
   let queue: String
   let slots: Int
   let handler: any JobHandler
+  private let mayLeaveJobs: Bool
   let context: WorkerContext
   /// Wakes the loop: a job may be available, a slot is free, or the worker ends.
   let wake = WakeUp()
@@ -57,6 +61,7 @@ final class JobConsumer: Sendable {
     queue = configuration.queue
     slots = configuration.slots
     handler = configuration.handler
+    mayLeaveJobs = configuration.mayLeaveJobs
     self.context = context
     clock = context.configuration.clock
     start = clock.now
@@ -112,7 +117,8 @@ final class JobConsumer: Sendable {
         var numbers: [ClaimNumber] = []
         var jobs = lost.isEmpty ? [] : try recover(lost, free, &numbers, session)
         jobs += try claim(free - jobs.count, &numbers, session)
-        return (jobs, numbers, try jobs.count < free ? JobQueue.remaining(in: queue, session) : RemainingJobs())
+        let isAsking = mayLeaveJobs && jobs.count < free
+        return (jobs, numbers, try isAsking ? JobQueue.remaining(in: queue, session) : RemainingJobs())
       }
       look.jobs = hold(jobs, numbers)
       if remaining.hasThrottled { look.jobs += try await claimThrottled(free - jobs.count) }

@@ -53,7 +53,7 @@ struct QueryReader: FilterReader {
     guard var texts = values.removeValue(forKey: name) else { return [] }
     if let separator {
       texts = texts.flatMap { text in
-        text.unicodeScalars.split(separator: separator).map { String($0) }
+        text.unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0) }
       }
     }
     let found = texts.map { Value(rawValue: $0) }
