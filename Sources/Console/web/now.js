@@ -113,7 +113,7 @@ function tiles(app) {
     ready.set(seconds(whole?.p50_seconds), whole ? `median; 95 % within ${seconds(whole.p95_seconds)}` : "none in the last hour")
     const rejected = sum(operations.last_hour.filter(each => each.kind !== "look"), "rejected")
     const failed = sum(operations.workers.flatMap(each => each.last_hour), "failed")
-    failures.set(count(rejected + failed), `${count(rejected)} rejected, ${counted(failed, "failed attempt")}`)
+    failures.set(count(rejected + failed), `${count(rejected)} rejected, ${counted(failed, "failed attempt")} of the workers that run`)
     const buried = sum(operations.queues.filter(each => each.state === "dead"), "jobs")
     dead.set(count(buried), buried ? "they need you" : "none", buried ? "bad" : "")
     const { free_bytes: free, min_free_bytes: least } = operations.storage ?? {}

@@ -39,12 +39,21 @@ function list(title, items, rows, ...others) {
   } }
 }
 
+/** Whether the median of a worker's hour says how long its work takes: of enough attempts, of which most have not failed at once. */
+const isTelling = each => each.completed >= 5 && each.completed > each.failed && each.p50_seconds !== null
+
 /** How many times the median of the other workers an attempt takes, and of which kind; null unless it is far above. */
 function slowness(worker, all) {
   const others = kind => all.filter(each => each !== worker && each.is_alive).flatMap(each => each.last_hour)
-    .filter(each => each.kind === kind && each.completed > 2).map(each => each.p50_seconds)
-  return worker.last_hour.map(({ kind, p50_seconds: own }) => ({ kind, own, usual: median(others(kind)) }))
+    .filter(each => each.kind === kind && isTelling(each)).map(each => each.p50_seconds)
+  return worker.last_hour.filter(isTelling).map(({ kind, p50_seconds: own }) => ({ kind, own, usual: median(others(kind)) }))
     .filter(({ own, usual }) => own > 2 * usual && own > usual + 0.2).sort((a, b) => b.own / b.usual - a.own / a.usual)[0] ?? null
+}
+
+/** The attempts of the last hour if many of them have failed: at least five, and half of all that ended; null otherwise. */
+function failing(worker) {
+  const failed = sum(worker.last_hour, "failed"), all = failed + sum(worker.last_hour, "completed")
+  return failed >= 5 && failed * 2 >= all ? { failed, all } : null
 }
 
 const attempts = ({ kind, completed, failed, lost, p50_seconds: half }) =>
@@ -52,7 +61,8 @@ const attempts = ({ kind, completed, failed, lost, p50_seconds: half }) =>
     half !== null && `median ${seconds(half)}`].filter(Boolean).join(", ")
 
 export function workers(app) {
-  return list("Workers", ({ operations }) => operations.workers.map(each => ({ ...each, slow: slowness(each, operations.workers) })), {
+  return list("Workers", ({ operations }) => operations.workers.map(each =>
+    ({ ...each, slow: slowness(each, operations.workers), fails: failing(each) })), {
     key: each => String(each.number), empty: "No worker has registered: submissions wait until one starts.",
     make() {
       const heartbeat = pulse({ age: 0 }), name = h("b"), mark = h("span", { class: "badge" }), age = h("small"), work = h("small")
@@ -62,12 +72,14 @@ export function workers(app) {
         const lease = each.lease_seconds ?? 30
         heartbeat.update({ age: each.beat_age_seconds, lease, isAlive: each.is_alive })
         put(name, `${each.host}:${each.process}`)
-        mark.className = `badge ${!each.is_alive ? "bad" : each.slow ? "wait" : "good"}`
-        put(mark, !each.is_alive ? "silent" : each.slow ? "slow" : "alive")
+        const [state, tone] = !each.is_alive ? ["silent", "bad"] : each.fails ? ["fails", "bad"] : each.slow ? ["slow", "wait"] : ["alive", "good"]
+        mark.className = `badge ${tone}`
+        put(mark, state)
         put(jobs, each.slots === null ? counted(each.jobs, "job") : `${counted(each.jobs, "job")} of ${each.slots}`)
+        const fails = each.fails && `${count(each.fails.failed)} of ${counted(each.fails.all, "attempt")} failed. `
         const times = each.slow && `A ${each.slow.kind} takes ${(each.slow.own / each.slow.usual).toFixed(1)} times the others’ median. `
         const life = seconds(Math.max(0, (Date.now() - Date.parse(each.started_at)) / 1000))
-        put(age, `${times ?? ""}Heartbeat ${seconds(each.beat_age_seconds)} ago, lease ${seconds(lease)}, started ${life} ago.`)
+        put(age, `${fails ?? ""}${times ?? ""}Heartbeat ${seconds(each.beat_age_seconds)} ago, lease ${seconds(lease)}, started ${life} ago.`)
         put(work, each.last_hour.map(attempts).join("; ") || "No attempt within the last hour.")
       }
       return element
