@@ -44,7 +44,7 @@ def figures(stage):
         expect(line).to_contain_text("alive")
         expect(line).to_contain_text("Heartbeat")
         expect(line).to_contain_text("post: ")
-        expect(console.part("Rejections of the last day")).to_contain_text("corrupt_video")
+        expect(console.part("Rejected after processing, last day")).to_contain_text("corrupt_video")
         expect(console.part("Dead jobs by error")).to_contain_text("the disk is broken")
         expect(console.part("Stages of an attempt").locator("svg.chart")).to_have_attribute("aria-label", re.compile("post"))
         alert = console.part("Alerts, the nearest first").get_by_role("listitem").filter(has_text="Take5JobsDead")
@@ -167,6 +167,24 @@ def judged_workers(stage):
         console.page.unroute_all(behavior="ignoreErrors")
 
 
+def errors_alike(stage):
+    """errors that differ by ids are one line, which opens the jobs of all of them"""
+    found = [("blob not found: 0a1b2c3d4e5f60718293", 1), ("the disk is full", 2), ("blob not found: ffee00112233445566", 1),
+             ("blob not found: 01a22542-9d1a-7a10-9d94-6e793c7f4cbc", 1), (None, 1)]
+    with opened(Console(stage, address="store")) as console:
+        def fulfil(route):
+            response = route.fetch()
+            route.fulfill(response=response, json={**response.json(), "errors": [{"error": error, "jobs": jobs} for error, jobs in found]})
+
+        console.page.route("**/v1/operations", fulfil)
+        console.go("now")
+        lines = console.part("Dead jobs by error").get_by_role("listitem")
+        expect(lines).to_contain_text([re.compile("^blob not found: …3 jobs"), "the disk is full", "without an error"])
+        lines.first.get_by_role("link").click()
+        expect(console.page.get_by_label("Error has")).to_have_value("blob not found:")
+        console.page.unroute_all(behavior="ignoreErrors")
+
+
 def silent_worker(stage):
     """a worker is lost for the time that has passed since its own lease"""
     with opened(Console(stage)) as console:
@@ -181,4 +199,4 @@ def silent_worker(stage):
     assert states == ["soon", "fires"], states
 
 
-TESTS = (figures, load, keys, links, rules, judged_workers, silent_worker)
+TESTS = (figures, load, keys, links, rules, judged_workers, errors_alike, silent_worker)

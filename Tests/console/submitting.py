@@ -83,7 +83,7 @@ def text_as_clip(stage):
         console.button("Submit").click()
         expect(state(console)).to_have_text("refused")
         reasons = shown(console).get_by_role("list", name="Reasons")
-        expect(reasons).to_contain_text("The format is not accepted")
+        expect(reasons).to_contain_text("The format of the file is not supported")
         expect(reasons).to_contain_text("What helps:")
         expect(reasons).to_contain_text("unsupported_container")
         expect(shown(console)).to_contain_text("front.mp4")

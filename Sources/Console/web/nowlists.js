@@ -1,18 +1,8 @@
 // The lists of the view Now: workers, the longest waits, rejections, dead jobs and alerts, whose lines stay while they are updated.
 
 import { meter, pulse } from "./charts.js"
+import { reasonWords } from "./glance.js"
 import { count, counted, h, id, percent, seconds, section, show } from "./ui.js"
-
-const plainly = {
-  empty_file: "The file has no bytes", unsupported_container: "Neither a clip nor a photo that is supported",
-  truncated_container: "The file is cut off", no_video_stream: "There is no video in the clip",
-  unsupported_codec: "The video or the photo has a format that is not supported",
-  corrupt_video: "Frames are missing or damaged", corrupt_image: "The photo is damaged", duration_out_of_range: "The clip is too short or too long",
-  durations_differ: "The clips differ too much in length", too_large: "Too many bytes or pixels", not_one_moment: "The clips are not of one moment",
-  same_file_twice: "Both clips are the same file", decoder_crashed: "The decoder crashed twice on it",
-  memory_limit_exceeded: "It needs too much memory", deadline_exceeded: "It takes too long", upload_expired: "The upload was not sent to its end",
-  digest_mismatch: "The bytes differ from the announced digest", quarantined: "The same bytes are in quarantine",
-}
 
 export const sum = (items, name) => items.reduce((total, each) => total + (each[name] ?? 0), 0)
 export const put = (element, text) => { if (element.textContent !== text) element.textContent = text }
@@ -105,29 +95,46 @@ export function longest(app) {
 }
 
 /** A line with a number that links to its records, words, and a share of all as a bar. */
-function ranked(href, words, code) {
-  const link = h("a", { href }), level = meter(), title = h("span", {}, words, code && " ", code && h("small", {}, code))
+function ranked(words, code) {
+  const link = h("a"), level = meter(), title = h("span", {}, words, code && " ", code && h("small", {}, code))
   const element = h("li", { class: "line" }, h("div", {}, h("div", { class: "row between" }, title, link), level))
-  element.update = ({ text, share }) => {
+  element.update = ({ text, share, href }) => {
     put(link, text)
+    if (link.getAttribute("href") !== href) link.setAttribute("href", href)
     level.update(share, "bad")
   }
   return element
 }
 
 export function rejections(app) {
-  return list("Rejections of the last day", ({ operations: { reasons } }) => reasons.map(each =>
-    ({ ...each, text: counted(each.posts, "post"), share: each.posts / sum(reasons, "posts") })), {
-    key: each => each.code, empty: "Nothing was rejected.",
-    make: ({ code }) => ranked(app.address("moments", { tab: "feed", status: "rejected" }), plainly[code] ?? code, plainly[code] && h("code", {}, code)),
-  })
+  const href = app.address("moments", { tab: "feed", status: "rejected" })
+  return list("Rejected after processing, last day", ({ operations: { reasons } }) => reasons.map(each =>
+    ({ ...each, href, text: counted(each.posts, "post"), share: each.posts / sum(reasons, "posts") })), {
+    key: each => each.code, empty: "Nothing was rejected.", make: ({ code }) => ranked(reasonWords(code), h("code", {}, code)),
+  }, h("p", { class: "quiet" }, "What the service refuses at the door, with a 4xx, never becomes a post and is not counted here. ",
+    "Each number opens the rejected posts of all reasons: lists of posts have no filter by the reason."))
+}
+
+/** What differs from job to job in an error of one cause: ids, hashes and numbers. */
+const varying = /\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-z]*\d)[0-9a-f]{8,}|\d+(?:\.\d+)?)\b/gi
+
+/** The errors of dead jobs, those that differ only by what varies as one: `{error, jobs, filter}`. The filter is what all have in common
+ *  at their beginning, or their longest common part if they begin with what varies. */
+function alike(errors) {
+  const groups = Map.groupBy(errors, ({ error }) => error?.replace(varying, "…") ?? "")
+  return [...groups].map(([key, all]) => {
+    const parts = key.split("…").map(each => each.trim()), [beginning] = parts
+    const common = beginning.length > 3 ? beginning : parts.toSorted((a, b) => b.length - a.length)[0]
+    const [error, filter] = all.length === 1 ? [all[0].error, all[0].error] : [key, common]
+    // The API finds texts of 200 characters at most.
+    return { key, error, filter: filter?.slice(0, 200).trim(), jobs: sum(all, "jobs") }
+  }).sort((a, b) => b.jobs - a.jobs)
 }
 
 export function deaths(app) {
-  return list("Dead jobs by error", ({ operations: { errors } }) => errors.map(each =>
-    ({ ...each, text: counted(each.jobs, "job"), share: each.jobs / sum(errors, "jobs") })), {
-    key: each => each.error ?? "", empty: "No job is dead.",
-    make: ({ error }) => ranked(app.address("jobs", { state: "dead", error }), error ?? "without an error"),
+  return list("Dead jobs by error", ({ operations: { errors } }) => alike(errors).map(each => ({ ...each, text: counted(each.jobs, "job"),
+    href: app.address("jobs", { state: "dead", error: each.filter }), share: each.jobs / sum(errors, "jobs") })), {
+    key: each => each.key, empty: "No job is dead.", make: ({ error }) => ranked(error ?? "without an error"),
   })
 }
 

@@ -124,7 +124,7 @@ class PostView {
     show(this.tabs, this.#fitting.map(part => {
       const isChosen = part.name === this.part
       return h("button", { role: "tab", id: `tab-${part.name}`, "aria-selected": `${isChosen}`, "aria-controls": "post-part",
-        tabindex: isChosen ? "0" : "-1", onclick: () => this.#open(part.name) }, part.title)
+        tabindex: isChosen ? "0" : "-1", onclick: () => this.#enter(part.name) }, part.title)
     }))
     this.panel.setAttribute("aria-labelledby", `tab-${this.part}`)
     if (isFocused) this.tabs.querySelector("[aria-selected=true]").focus()
@@ -137,6 +137,14 @@ class PostView {
     if (next === undefined) return
     event.preventDefault()
     this.#open(list.at(next % list.length).name)
+  }
+
+  /** Opens a part by a click or Enter; one that keys move then gets the focus, which arrow keys in the list leave on the tab. */
+  async #enter(name) {
+    await this.#open(name)
+    if (this.part !== name || this.isOver || !this.tabs.contains(document.activeElement)) return
+    const movable = name === "frames" ? this.panel : name === "watch" ? this.panel.querySelector(".player") : null
+    movable?.focus({ preventScroll: true })
   }
 
   async #open(name) {

@@ -1,16 +1,8 @@
 // Shows a verdict in plain words: the outcome, each reason with what helps, warnings, how the clips were aligned, every decision,
 // and what each input is. It also shows why a post has no media to see, and why the service refuses a request.
 
+import { reasonWords } from "./glance.js"
 import { badge, bytes, count, counted, exactly, facts, h, icon, percent, problem } from "./ui.js"
-
-const reasons = {
-  empty_file: "The file is empty", unsupported_container: "The format is not accepted", truncated_container: "The file is incomplete",
-  no_video_stream: "It has no video", unsupported_codec: "The encoding is not accepted", corrupt_video: "The video is damaged",
-  corrupt_image: "The photo is damaged", duration_out_of_range: "The length is out of range", durations_differ: "The clips differ in length",
-  too_large: "It is too large", not_one_moment: "The clips are not of one moment", same_file_twice: "Both clips are the same file",
-  decoder_crashed: "A decoder crashed on it", memory_limit_exceeded: "It takes too much memory", deadline_exceeded: "It takes too long",
-  quarantined: "These bytes are quarantined", upload_expired: "The upload has expired", digest_mismatch: "The bytes are others than announced",
-}
 
 const warnings = {
   black_video: "All frames are black", frozen_video: "All frames are the same", silent_sound: "The sound is silent",
@@ -55,11 +47,10 @@ export function refusal(error) {
 
 function findings(list, tone) {
   if (!list?.length) return null
-  const titles = tone === "bad" ? reasons : warnings
   return h("ul", { class: "findings", "aria-label": tone === "bad" ? "Reasons" : "Warnings" }, list.map(each => {
     const [finding, remedy] = sentences(each.detail)
     return h("li", { class: tone }, icon("warning"), h("div", {},
-      h("strong", {}, titles[each.code] ?? each.code), " ", h("span", { class: "quiet" }, placeOf(each)),
+      h("strong", {}, tone === "bad" ? reasonWords(each.code) : warnings[each.code] ?? each.code), " ", h("span", { class: "quiet" }, placeOf(each)),
       h("p", {}, finding), remedy && h("p", { class: "remedy" }, h("b", {}, "What helps: "), remedy),
       h("code", { class: "quiet" }, each.code)))
   }))

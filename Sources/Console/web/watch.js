@@ -9,7 +9,7 @@ import { reasonsOf } from "./verdict.js"
 export default async function (panel, { record, app, signal }) {
   const { post } = record
   show(panel, h("div", { class: "watch" },
-    h("div", { class: "stack" }, reasonsOf(post), media(post, { app, signal }) ?? waiting(post)),
+    h("div", { class: "stack" }, reasonsOf(post), media(post, { app, signal, isAlone: true }) ?? waiting(post)),
     h("div", { class: "stack" }, section("The post", about(post)), section("Places and times", where(post)), fields(post), again(post))),
   h("div", { class: "grid talk" }, comments(post, app, signal), reactions(post, app, signal), likes(post, app, signal)))
 }
