@@ -86,8 +86,8 @@ export function longest(app) {
       const element = h("li", { class: "line" }, h("div", {}, h("div", { class: "row" }, age, link), words))
       element.update = each => {
         const after = !each.job ? " The oldest one was just claimed." : each.job.error ? ` Last error: ${each.job.error}` : ""
-        put(age, seconds(each.age))
-        put(words, `${each.kind} in ${each.queue}${each.job?.author ? ` of ${each.job.author}` : ""}; ${count(each.jobs)} of these wait.${after}`)
+        put(age, `${each.job?.author ?? "Without a user"}, ${seconds(each.age)}`)
+        put(words, `${each.kind} in ${each.queue}; ${counted(each.jobs, "job")} ${each.jobs === 1 ? "waits" : "wait"} in this queue.${after}`)
       }
       return element
     },

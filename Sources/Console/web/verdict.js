@@ -17,18 +17,18 @@ const subjects = {
 }
 
 const statuses = {
-  failed: "The media could not be processed, for a cause other than the media. The job says which; it can be retried.",
+  failed: "The media could not be processed, for a cause of the service and not of the media. The job says which; it can be retried.",
   held: "The media are ready. Only the author sees them until a moderator decides.",
   hidden: "A moderator has hidden the post: only its author sees it.",
 }
 
-/** The verdict of a job as an element. */
-export function verdict(verdict) {
+/** The verdict of a job as an element; without the outcome and its reasons where they stand already. */
+export function verdict(verdict, { hasReasons = true } = {}) {
   const isAccepted = verdict.verdict === "accepted"
   return h("div", { class: "verdict" },
-    h("p", { class: "row" }, badge(verdict.verdict),
+    hasReasons && h("p", { class: "row" }, badge(verdict.verdict),
       isAccepted ? "The media are sound." : `The media cannot be used, for ${counted(verdict.reasons.length, "reason")}.`),
-    findings(verdict.reasons, "bad"), findings(verdict.warnings, "wait"), moment(verdict.moment), decisions(verdict.decisions), inputs(verdict))
+    hasReasons && findings(verdict.reasons, "bad"), findings(verdict.warnings, "wait"), moment(verdict.moment), decisions(verdict.decisions), inputs(verdict))
 }
 
 /** Why a post shows no media, or not to all: the reasons of a rejection or what its status means; null if there is nothing to say. */
@@ -41,7 +41,7 @@ export function reasonsOf(post) {
 export function refusal(error) {
   const found = error.reasons ?? error.body?.reasons ?? []
   if (!found.length) return problem(error)
-  return h("div", { role: "alert" }, h("p", {}, h("strong", {}, error.title ?? "The media are rejected"), ". Nothing was stored."),
+  return h("div", { role: "alert" }, h("p", {}, h("strong", {}, "The service refuses the submission"), ". Nothing was stored."),
     findings(found, "bad"))
 }
 

@@ -1,7 +1,7 @@
 // The webhooks: their list, a new one, and one with its deliveries, which can be sent again.
 
 import { ask, isRefusal, lacking, liveList, localTime, secretOnce, utcTime, watch } from "./parts.js"
-import { action, badge, confirm, count, counted, exactly, facts, field, h, problem, section, show, time } from "./ui.js"
+import { action, badge, confirm, count, counted, exactly, facts, field, h, lasting, problem, section, show, time } from "./ui.js"
 
 const kinds = [
   "post_previewed", "post_ready", "post_rejected", "post_failed", "post_held", "post_hidden", "comment", "reaction", "like", "friend_request",
@@ -25,7 +25,7 @@ export function webhooks(body, { app, signal }) {
   const row = webhook => h("li", {}, h("a", { class: "webhook-row", href: app.address(`webhook/${webhook.id}`) },
     h("span", { class: "row" }, stateOf(webhook), h("strong", { class: "cut" }, webhook.url)),
     h("small", {}, counted(webhook.kinds.length, "kind"), ", created ", time(webhook.created_at),
-      webhook.failing_since && h("span", { class: "bad" }, ", failing since ", time(webhook.failing_since)))))
+      webhook.failing_since && h("span", { class: "bad" }, ", failing for ", lasting(webhook.failing_since)))))
   const list = liveList(app, signal, {
     path: "/v1/webhooks", seconds: 10, row, empty: "There is no webhook yet. It sends events to the back-end of an app.",
   })
@@ -138,7 +138,7 @@ function about(app, path, webhook, changed) {
     facts({
       Id: h("code", {}, webhook.id), Created: exactly(webhook.created_at), Kinds: webhook.kinds.join(", "),
       Disabled: webhook.disabled_at && [time(webhook.disabled_at), ". ", causes[webhook.cause]],
-      "Failing since": webhook.failing_since && h("span", { class: "bad" }, time(webhook.failing_since)),
+      "Failing for": webhook.failing_since && h("span", { class: "bad" }, lasting(webhook.failing_since)),
     }),
     h("div", { class: "buttons" }, button("Change…", change), button("Another secret…", rotate), isEnabled ? button("Disable…", disable)
       : button("Enable", () => set({ state: "enabled" }, "It is enabled."), "primary"), button("Delete…", remove, "danger")))
