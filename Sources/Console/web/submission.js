@@ -194,8 +194,8 @@ export class Submission {
     const failed = this.items.filter(each => each.upload?.state === "failed")
     failed.forEach(each => { each.isRefused = true })
     const mayPass = this.post || !error.status || error.status >= 500 || [408, 409, 429].includes(error.status)
-    // A refused submission leaves nothing behind.
-    if (!mayPass) this.items.forEach(each => each.upload?.cancel())
+    // A refused submission leaves nothing behind; the service itself has removed a file that it refused.
+    if (!mayPass) this.items.filter(each => each.upload?.state !== "failed").forEach(each => each.upload?.cancel())
     if (!mayPass) this.#enter("check")
     this.#stageEnds("bad")
     // What is refused before all of it has arrived was not sent to its end.
