@@ -63,11 +63,13 @@ def refused(stage):
     with opened(phone(stage), ("status of 4",)) as page:
         sign_in(page, token)
         choose(page, "none")
+        page.page.locator("#back-file").set_input_files({"name": "back.txt", "mimeType": "text/plain", "buffer": b"words"})
+        expect(page.page.locator(".camera[data-camera=back]")).to_contain_text("This is not a video")
         page.page.locator("#back-file").set_input_files({"name": "back.mp4", "mimeType": "video/mp4", "buffer": b"no clip" * 9999})
         page.page.get_by_role("button", name="Post the moment").tap()
         alert = page.page.get_by_role("alert")
         expect(alert).to_contain_text("These clips do not make a moment")
-        expect(alert).to_contain_text("Back clip: The file has another format")
+        expect(alert).to_contain_text("Back clip: The format of the file is not supported")
         expect(page.page.locator(".camera[data-camera=back]")).to_have_attribute("data-state", "bad")
         page.picture("film-refused")
 

@@ -31,6 +31,36 @@ def watch(stage):
         console.picture("post-watch")
 
 
+def player_keys(stage):
+    """keys move the player and the frames from where the person stands, and controls keep their own"""
+    with opened(Console(stage, address=f"post/{stage.content.ready['id']}")) as console:
+        player, keyboard = console.main.locator(".player"), console.page.keyboard
+        top = player.locator(".is-top")
+        expect(top).to_have_attribute("data-camera", "front")
+        expect(console.main).to_be_focused()
+        keyboard.press("s")
+        expect(top).to_have_attribute("data-camera", "back")
+        keyboard.press(".")
+        expect(player.get_by_role("button", name="Play", exact=True)).to_be_visible()
+        clock, before = player.locator(".player-clock"), player.locator(".player-clock").inner_text()
+        keyboard.press(".")
+        expect(clock).not_to_have_text(before)
+        # A control takes its own keys, and arrow keys in the list of parts stay there.
+        tab = console.page.get_by_role("tab", name="Watch")
+        tab.focus()
+        keyboard.press("s")
+        expect(top).to_have_attribute("data-camera", "back")
+        keyboard.press("ArrowRight")
+        expect(console.page.get_by_role("tab", name="Files")).to_be_focused()
+        console.page.get_by_role("tab", name="Frames").click()
+        expect(console.page.get_by_role("tabpanel")).to_be_focused()
+        keyboard.press("ArrowRight")
+        expect(console.main.locator(".lanes figure").filter(has_text="composed").locator("figcaption .number")).to_contain_text("frame 1 of")
+        console.page.get_by_role("tab", name="Watch").focus()
+        keyboard.press("Enter")
+        expect(player).to_be_focused()
+
+
 def files(stage):
     """the files have the properties of the samples and of the outputs"""
     with part(stage, "files") as console:
@@ -162,4 +192,4 @@ def live(stage):
         console.plays(console.main.locator(".player video").first)
 
 
-TESTS = (watch, files, frames, sound, colour, privacy, definition, attempts, rejected, live)
+TESTS = (watch, player_keys, files, frames, sound, colour, privacy, definition, attempts, rejected, live)

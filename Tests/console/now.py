@@ -44,7 +44,7 @@ def figures(stage):
         expect(line).to_contain_text("alive")
         expect(line).to_contain_text("Heartbeat")
         expect(line).to_contain_text("post: ")
-        expect(console.part("Rejections of the last day")).to_contain_text("corrupt_video")
+        expect(console.part("Rejected after processing, last day")).to_contain_text("corrupt_video")
         expect(console.part("Dead jobs by error")).to_contain_text("the disk is broken")
         expect(console.part("Stages of an attempt").locator("svg.chart")).to_have_attribute("aria-label", re.compile("post"))
         alert = console.part("Alerts, the nearest first").get_by_role("listitem").filter(has_text="Take5JobsDead")
@@ -134,6 +134,57 @@ def rules(stage):
         assert threshold is not None or wanted[name][2] in (0, 1), name
 
 
+def hour(completed, failed, seconds, kind="post"):
+    """What a worker has done within the last hour, as the service says it."""
+    return {"kind": kind, "completed": completed, "failed": failed, "lost": 0, "p50_seconds": seconds, "p95_seconds": seconds}
+
+
+def judged_workers(stage):
+    """a worker is slow by attempts that completed, and one whose attempts fail says so"""
+    hosts = {
+        # Attempts that fail at once take almost no time: a worker beside them is not slow.
+        "broken": [hour(6, 8, 0.01)], "healthy": [hour(40, 1, 6.0)],
+        "quick": [hour(30, 0, 0.5, "look")], "late": [hour(20, 2, 4.0, "look")], "idle": [hour(2, 0, 90.0, "look")],
+        "unlucky": [hour(0, 4, 0.01, "look")],
+    }
+    with opened(Console(stage, address="store")) as console:
+        def fulfil(route):
+            response = route.fetch()
+            workers = [{"number": number, "host": host, "process": 1, "slots": 2, "jobs": 0, "is_alive": True, "beat_age_seconds": 1,
+                        "lease_seconds": 30, "started_at": "2026-01-01T00:00:00.000Z", "last_hour": rows}
+                       for number, (host, rows) in enumerate(hosts.items(), 1)]
+            route.fulfill(response=response, json={**response.json(), "workers": workers})
+
+        console.page.route("**/v1/operations", fulfil)
+        console.go("now")
+        lines = console.part("Workers").get_by_role("listitem")
+        expect(lines).to_have_count(len(hosts))
+        for host, state in (("broken", "fails"), ("healthy", "alive"), ("quick", "alive"), ("late", "slow"), ("idle", "alive"), ("unlucky", "alive")):
+            expect(lines.filter(has_text=f"{host}:1").locator(".badge")).to_have_text(state)
+        expect(lines.filter(has_text="broken:1")).to_contain_text("8 of 14 attempts failed.")
+        expect(lines.filter(has_text="late:1")).to_contain_text("A look takes 8.0 times the others’ median.")
+        expect(console.main.locator(".tile", has_text="Failures of the last hour")).to_contain_text("15 failed attempts of the workers that run")
+        console.page.unroute_all(behavior="ignoreErrors")
+
+
+def errors_alike(stage):
+    """errors that differ by ids are one line, which opens the jobs of all of them"""
+    found = [("blob not found: 0a1b2c3d4e5f60718293", 1), ("the disk is full", 2), ("blob not found: ffee00112233445566", 1),
+             ("blob not found: 01a22542-9d1a-7a10-9d94-6e793c7f4cbc", 1), (None, 1)]
+    with opened(Console(stage, address="store")) as console:
+        def fulfil(route):
+            response = route.fetch()
+            route.fulfill(response=response, json={**response.json(), "errors": [{"error": error, "jobs": jobs} for error, jobs in found]})
+
+        console.page.route("**/v1/operations", fulfil)
+        console.go("now")
+        lines = console.part("Dead jobs by error").get_by_role("listitem")
+        expect(lines).to_contain_text([re.compile("^blob not found: …3 jobs"), "the disk is full", "without an error"])
+        lines.first.get_by_role("link").click()
+        expect(console.page.get_by_label("Error has")).to_have_value("blob not found:")
+        console.page.unroute_all(behavior="ignoreErrors")
+
+
 def silent_worker(stage):
     """a worker is lost for the time that has passed since its own lease"""
     with opened(Console(stage)) as console:
@@ -148,4 +199,4 @@ def silent_worker(stage):
     assert states == ["soon", "fires"], states
 
 
-TESTS = (figures, load, keys, links, rules, silent_worker)
+TESTS = (figures, load, keys, links, rules, judged_workers, errors_alike, silent_worker)

@@ -41,7 +41,7 @@ def why_rejected(stage):
     """why was a post rejected?"""
     stage.content.rejected
     ask(stage, "Why was this post rejected?", [
-        lambda console: console.part("Rejections of the last day").get_by_role("listitem").filter(has_text="corrupt_video")
+        lambda console: console.part("Rejected after processing, last day").get_by_role("listitem").filter(has_text="corrupt_video")
         .get_by_role("link").click(),
         lambda console: console.main.locator(f"[data-post='{stage.content.rejected['id']}']")
         .get_by_role("link", name="Open", exact=True).click(),

@@ -49,7 +49,7 @@ def moment(stage):
         times = shown(console).locator(".tile b")
         for index in (0, 2):
             expect(times.nth(index)).to_have_text(re.compile(r"^[\d.]+ s$"))
-        expect(shown(console).locator(".submission-stages li.done")).to_have_count(7)
+        expect(shown(console).locator(".submission-stages li.done")).to_have_count(8)
         expect(shown(console).locator(".verdict")).to_contain_text("The media are sound.")
         expect(shown(console).locator(".verdict")).to_contain_text("One moment.")
         console.picture("submit-ready")
@@ -82,8 +82,11 @@ def text_as_clip(stage):
         expect(console.main.get_by_text("This browser cannot show it.")).to_be_visible()
         console.button("Submit").click()
         expect(state(console)).to_have_text("refused")
+        expect(shown(console).locator(".submission-stages li.bad")).to_contain_text("Checked by the service")
         reasons = shown(console).get_by_role("list", name="Reasons")
-        expect(reasons).to_contain_text("The format is not accepted")
+        steps = shown(console).get_by_role("list", name="Stages").bounding_box()
+        assert reasons.bounding_box()["y"] < steps["y"], "the reason stands below the steps"
+        expect(reasons).to_contain_text("The format of the file is not supported")
         expect(reasons).to_contain_text("What helps:")
         expect(reasons).to_contain_text("unsupported_container")
         expect(shown(console)).to_contain_text("front.mp4")
@@ -142,7 +145,7 @@ def lost_response(stage):
         console.page.route("**/v1/posts", lose)
         choose(console, author)
         console.button("Submit").click()
-        expect(state(console)).to_have_text("refused")
+        expect(state(console)).to_have_text("failed")
         shown(console).get_by_role("button", name="Try again").click()
         expect(state(console)).to_have_text("ready")
     posts = stage.content.request("GET", f"/v1/posts?author={author}&status=ready&status=processing")["items"]

@@ -80,7 +80,8 @@ const rules = [
     judge() { return above(slowest("reads", 5)?.value ?? null, this.limit, seconds, "95 % of the reads take up to") } },
   { name: "Take5JobsWaiting", for: 120, limit: 60, help: "Add slots or machines, or see why the queue is paused.", judge({ operations }) {
     const age = most(operations.queues.filter(each => each.state === "available" && each.queue !== "background").map(each => each.oldest_seconds))
-    return { ...above(age, this.limit, seconds, "the oldest job has waited for"), held: age - this.limit }
+    const said = above(age, this.limit, seconds, "the oldest job has waited for")
+    return { ...said, ...age === 0 && { words: `no job waits, fires above ${seconds(this.limit)}` }, held: age - this.limit }
   } },
   { name: "Take5WaitLong", for: 300, limit: 30, help: "Workers are busy: add slots or machines, or see which stage has slowed.", judge() {
     const wait = slowest("waits", 5)

@@ -28,6 +28,10 @@ class App {
   #shown = null
   #failed = null
   #probing = null
+  /** The number of open cases, in the menu. */
+  #cases = h("span")
+  /** The session whose cases were counted. */
+  #counted = null
 
   /** Goes to a view: `app.go("jobs", { state: "dead" })`, `app.go("post/ID")`. */
   go(path, query = {}) { location.hash = this.address(path, query) }
@@ -154,10 +158,23 @@ class App {
       this.session?.credential === "key" || this.session?.credential === "operator"
         ? h("button", { class: "icon-button", "aria-label": "Sign out", onclick: () => this.signOut() }, icon("leave")) : null)
     show(document.querySelector("#views"), this.session?.signed_in && h("ul", {}, views.map(view =>
-      h("li", {}, h("a", { href: `#/${view.name}`, "aria-current": view.name === current ? "page" : null }, icon(view.name), view.title)))))
+      h("li", {}, h("a", { href: `#/${view.name}`, "aria-current": view.name === current ? "page" : null }, icon(view.name), view.title),
+        view.name === "people" && this.#cases))))
     // On a phone the menu is wider than the screen.
     const menu = document.querySelector("#views"), here = menu.querySelector("[aria-current]")
     if (here) menu.scrollLeft = here.offsetLeft + here.offsetWidth / 2 - menu.clientWidth / 2
+  }
+
+  /** Counts the open cases, for who may decide them; the menu does without the number if it cannot be read. */
+  async #countCases() {
+    const { session } = this
+    if (!session.can("moderate")) return
+    const page = await this.api.get("/v1/moderation/cases", { state: "open", limit: 100 }).catch(() => null)
+    if (!page || session !== this.session) return
+    const number = `${page.items.length}${page.next ? "+" : ""}`
+    show(this.#cases, page.items.length > 0 && h("a", {
+      class: "menu-number", href: "#/people?tab=cases", title: "Open cases", "aria-label": `${number} open ${number === "1" ? "case" : "cases"}`,
+    }, number))
   }
 
   /** Shows the view that the fragment names. */
@@ -168,7 +185,12 @@ class App {
     const view = [...views, ...inner].find(each => each.name === name) ?? views[0]
     this.#shown?.abort()
     const shown = this.#shown = new AbortController()
-    this.#menu(view.under ?? view.name)
+    const heading = view.under ?? view.name
+    this.#menu(heading)
+    if (this.#counted !== this.session || heading === "people") {
+      this.#counted = this.session
+      this.#countCases()
+    }
     document.title = `${view.title} · take5`
     const main = document.querySelector("#main")
     main.className = `view-${view.name}`
@@ -196,6 +218,7 @@ class App {
   signIn() {
     this.#shown?.abort()
     this.session = null
+    show(this.#cases)
     this.#menu(null)
     document.title = "Sign in · take5"
     const said = h("div")

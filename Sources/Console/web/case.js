@@ -89,7 +89,7 @@ export default async function (main, { app, id, signal }) {
   main.querySelector("h1").textContent = `Case about a${kind === "image" ? "n" : ""} ${kind}`
   const subject = h("section", { class: "card", "aria-label": "What it is about" }, h("p", { class: "empty" }, "Loading…"))
   const decision = h("div"), next = h("div", { class: "row" })
-  show(frame, h("div", { class: "columns" }, subject, h("div", { class: "stack" }, decision, reportsOf(app, found))))
+  show(frame, h("div", { class: "columns" }, subject, h("div", { class: "stack" }, reportsOf(app, found), decision)))
 
   const note = field({ label: "Note for other moderators", name: "note", type: "textarea", value: "", maxlength: 5000 })
   const text = note.querySelector("textarea")
@@ -145,7 +145,7 @@ export default async function (main, { app, id, signal }) {
       facts({
         Opened: [exactly(found.created_at), ", ", causes[found.cause]], Author: found.author && person(app, found.author),
         Decided: found.decided_at && [exactly(found.decided_at), by], Note: found.note,
-      }), note, !isOpen && h("p", { class: "quiet" }, "Another decision opens a new case, which has it."), buttons(), next))
+      }), note, !isOpen && h("p", { class: "quiet" }, "This case stays as it was decided. If you decide otherwise now, that is written down as a new case."), buttons(), next))
   }
 
   document.addEventListener("keydown", event => {

@@ -38,22 +38,16 @@ function write(element, text) {
 
 const element = (tag, text) => Object.assign(document.createElement(tag), { textContent: text })
 
-const headings = {
-  empty_file: "The file is empty", unsupported_container: "The file has another format", truncated_container: "The file is not complete",
-  no_video_stream: "It has no video", unsupported_codec: "The video has another format", corrupt_video: "The video is damaged",
-  duration_out_of_range: "Too short or too long", durations_differ: "The clips differ in length", too_large: "The file is too large",
-  not_one_moment: "The clips are of different moments", same_file_twice: "Both are the same clip", upload_expired: "The upload took too long",
-  digest_mismatch: "The file changed on its way",
-}
-
 /** The camera that a reason or a problem is about; null: both, or neither. */
 const cameraOf = (reason, error) => cameras.find(camera => camera === reason.input) ?? cameras.find(camera => camera === error?.input) ?? null
 
 /** Shows what went wrong in plain words, with what helps; `retry` is behind a button. */
-function complain(error, retry) {
+async function complain(error, retry) {
   const reasons = error.reasons ?? []
+  // The words are those of the console, and are loaded only when they are needed.
+  const { reasonWords } = reasons.length ? await import("/console/glance.js").catch(() => ({ reasonWords: code => code })) : {}
   const lines = reasons.flatMap(reason => {
-    const heading = [clipNames[cameraOf(reason, error)], headings[reason.code] ?? "It cannot be processed"].filter(Boolean).join(": ")
+    const heading = [clipNames[cameraOf(reason, error)], reasonWords(reason.code)].filter(Boolean).join(": ")
     return [element("h2", heading), element("p", reason.detail)]
   })
   if (!reasons.length) {
@@ -194,9 +188,15 @@ function choose(camera, file) {
 const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 const megabytes = bytes => (bytes / 1e6).toFixed(1)
 
+/** Whether the browser knows that a file is no video. */
+const isOther = file => file.type !== "" && !file.type.startsWith("video/")
+
 function describe(camera, seconds) {
   const hint = tileOf(camera).querySelector(".hint")
-  const size = clips[camera] && (seconds ? `${seconds.toFixed(1)} s` : `${megabytes(clips[camera].size)} MB`)
+  const file = clips[camera]
+  const size = file && (isOther(file) ? "This is not a video" : file.size === 0 ? "The file is empty" : seconds ? `${seconds.toFixed(1)} s`
+    : file.size < 1e5 ? `${Math.ceil(file.size / 1000)} kB` : `${megabytes(file.size)} MB`)
+  tileOf(camera).classList.toggle("warned", Boolean(file) && (isOther(file) || !file.size))
   write(hint, size ? `${size} · film again` : hint.dataset.empty)
 }
 
@@ -219,7 +219,7 @@ $("library").addEventListener("click", () => {
     if (films) $(`${camera}-file`).setAttribute("capture", side)
     else $(`${camera}-file`).removeAttribute("capture")
   }
-  write($("library"), films ? "Choose clips that are there already" : "Film with the camera instead")
+  write($("library"), films ? "Choose existing clips" : "Film with the camera instead")
 })
 
 // MARK: Sending

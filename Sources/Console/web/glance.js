@@ -1,4 +1,5 @@
-// What the map, the calendar and the feed show of a post at a glance: its picture, its author, its place and its counts.
+// What the map, the calendar and the feed show of a post at a glance: its picture, its author, its place and its counts; and why media are
+// rejected, in the words of all views.
 
 import { counted, exactly, h, icon } from "./ui.js"
 
@@ -7,6 +8,18 @@ export const kinds = { take5: "Moment", photo: "Photos", marker: "Marker" }
 
 /** What each kind has as its sign where there is no picture. */
 const signs = { take5: "film", photo: "moments", marker: "moments" }
+
+const reasons = {
+  empty_file: "The file is empty", unsupported_container: "The format of the file is not supported", truncated_container: "The file is cut off",
+  no_video_stream: "It has no video", unsupported_codec: "The encoding is not supported", corrupt_video: "The video is damaged",
+  corrupt_image: "The photo is damaged", duration_out_of_range: "It is too short or too long", durations_differ: "The clips differ in length",
+  too_large: "It is too large", not_one_moment: "The clips are not of one moment", same_file_twice: "Both clips are the same file",
+  decoder_crashed: "The decoder crashed on it", memory_limit_exceeded: "It takes too much memory", deadline_exceeded: "It takes too long",
+  quarantined: "The same bytes are in quarantine", upload_expired: "The upload has expired", digest_mismatch: "The bytes are others than announced",
+}
+
+/** Why media are rejected, in words; the code itself if it is not known. */
+export const reasonWords = code => reasons[code] ?? code
 
 /** The kinds as options of a filter. */
 export const kindOptions = [["", "All kinds"], ["take5", "Moments"], ["photo", "Photos"], ["marker", "Markers"]]

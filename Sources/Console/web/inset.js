@@ -1,7 +1,7 @@
 // The layout of a composition: its geometry as the service computes it (docs/definition.md), and controls that change it on a canvas at once.
 
 import { seek } from "./bytes.js"
-import { command, field, h, icon, section, show } from "./ui.js"
+import { command, field, h, icon, section, show, storeNote } from "./ui.js"
 
 /** What a definition without these keys means. */
 export const standard = {
@@ -151,12 +151,12 @@ export class InsetTool {
       choice("Layout", this.composed.layout, ["inset", "side-by-side", "stacked"], value => { this.composed.layout = value }),
       choice("In the foreground", this.foreground, ["front", "back"], value => { this.foreground = value }),
       choice("Shape", this.canvas.fit, [["crop", "cropped to fill"], ["fit", "the whole frame"]], value => { this.canvas.fit = value }),
-      choice("Corner", inset.corner, ["top-left", "top-right", "bottom-left", "bottom-right"], value => { inset.corner = value }),
+      this.ofInset = h("fieldset", { class: "of-inset", "aria-label": "The inset" }, choice("Corner", inset.corner, ["top-left", "top-right", "bottom-left", "bottom-right"], value => { inset.corner = value }),
       range("Width", "width", 0.8, 0.01), range("Margin", "margin", 240), range("Radius", "radius", 240, 1),
       field({ label: "Border", type: "range", min: 0, max: 40, step: 2, value: inset.border?.width ?? 0, oninput: change(border) }),
       field({ label: "Colour of the border", type: "color", value: (inset.border?.color ?? "#FFFFFF").toLowerCase(), oninput: change(target => {
         if (inset.border) inset.border.color = target.value.toUpperCase()
-      }) }))
+      }) })))
   }
 
   /** The time of a clip at a time of the composition. */
@@ -171,6 +171,8 @@ export class InsetTool {
 
   /** Draws the layout and what follows from it. */
   redraw() {
+    // Only the layout `inset` has these.
+    this.ofInset.disabled = this.composed.layout !== "inset"
     this.paint()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.draw(), 150)
@@ -222,7 +224,7 @@ export class InsetTool {
           "‘take5 definition show take5-post’ prints it too."),
       h("div", { class: "stack" }, command("take5 definition check mine.json"),
         command(`take5 compose front.mp4 back.mp4 --definition mine.json${option} -o moment.mp4`),
-        command(`take5 reprocess ${id} --definition mine.json`)),
+        command(`take5 reprocess ${id} --definition mine.json`), storeNote()),
       this.foreground !== foreground && h("p", { class: "quiet" }, "Which camera is in the foreground belongs to the post, not to the definition."))
   }
 

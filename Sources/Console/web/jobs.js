@@ -3,7 +3,7 @@
 import { LongList } from "./longlist.js"
 import { ask, isRefusal, lacking, localTime, maxRows, paused, tabs, utcTime, watch } from "./parts.js"
 import {
-  action, badge, bytes, command, confirm, count, counted, exactly, facts, failure, field, h, id as short, percent, seconds, show, time, toast,
+  action, badge, bytes, command, confirm, count, counted, exactly, facts, failure, field, h, id as short, percent, seconds, show, storeNote, time, toast,
 } from "./ui.js"
 
 const states = ["scheduled", "available", "executing", "completed", "cancelled", "dead"]
@@ -189,13 +189,21 @@ class Jobs {
       if (this.#signal.aborted || pages !== this.#pages) return
       this.#isLoading = false
       this.#next = value?.next ?? null
+      const isFirst = !this.#list.items.length
       this.#list.append(value?.items ?? [], done || !value.next)
+      if (isFirst) this.#enterDead()
     } catch (error) {
       if (this.#signal.aborted || pages !== this.#pages) return
       if (error.status === 401) return this.#app.failed(error)
       this.#fail(error)
     }
     this.#say()
+  }
+
+  /** Who opens the list of dead jobs stands on the first of them, unless the focus is elsewhere already. */
+  #enterDead() {
+    const isFree = document.activeElement.matches("body, #main")
+    if (isFree && this.#filter.state.join() === "dead") this.#list.enter()
   }
 
   /** Shows a problem. The list counts as loading, so that scrolling does not repeat the request. */
@@ -432,7 +440,7 @@ function quarantined(app, item, read) {
     }),
     h("h3", {}, "Repeat the crash elsewhere"),
     h("p", { class: "quiet" }, "It writes the files, the definition and the facts to a folder, and prints the command that repeats the crash."),
-    command(`take5 quarantine export ${name} --to crash-${name.slice(0, 8)}`), command(`take5 quarantine show ${name}`),
+    command(`take5 quarantine export ${name} --to crash-${name.slice(0, 8)}`), command(`take5 quarantine show ${name}`), storeNote(),
     h("div", { class: "buttons" }, action(app, { label: "Release…", class: "danger", scopes: ["admin"], run: () => release(app, item, read) })))
 }
 
@@ -442,7 +450,7 @@ async function release(app, item, read) {
     text: "The same bytes may be submitted again, and media processes decode them again. Their files are removed unless a post refers to them.",
     content: [
       h("p", {}, "Do it when the library that crashed on them is repaired, or when the limits were too low. Export the files before, to keep them."),
-      h("p", {}, "Posts that still have their sources are then judged again by"), command(`take5 reprocess --rejected --reason ${item.code}`),
+      h("p", {}, "Posts that still have their sources are then judged again by"), command(`take5 reprocess --rejected --reason ${item.code}`), storeNote(),
     ],
   })
   if (!agreed) return

@@ -122,6 +122,9 @@ export class LongList {
     this.#say()
   }
 
+  /** Moves the focus to the first row. */
+  enter() { this.#walk(0) }
+
   /** Scrolls to the first row. */
   toTop() { this.#body.scrollTo({ top: 0 }) }
 

@@ -357,10 +357,10 @@ class MapView {
     const seen = posts?.filter(isSeen)
     const groups = posts ? [] : [...this.#pins.values()].filter(isSeen).sort((a, b) => b.number - a.number)
     const number = posts ? seen.length : groups.reduce((sum, each) => sum + each.number, 0)
-    const nothing = `No posts here ${this.#when}.`
+    const nothing = `No posts with a location here ${this.#when}.`
     const words = posts
-      ? number ? `${counted(number, "post")} ${this.#when}${isCut ? ", the newest of more: zoom in to see all" : ""}.` : nothing
-      : `About ${counted(number, "post")} ${this.#when}. Zoom in to see each.${isRounded ? ` They count by whole ${period}s in UTC.` : ""}`
+      ? number ? `${counted(number, "post")} with a location ${this.#when}${isCut ? ", the newest of more: zoom in to see all" : ""}.` : nothing
+      : `About ${counted(number, "post")} with a location ${this.#when}. Zoom in to see each.${isRounded ? ` They count by whole ${period}s in UTC.` : ""}`
     // A screen reader reads it only when it has changed.
     if (this.status.textContent !== words) this.status.textContent = words
     const canWiden = this.values.span !== "all"

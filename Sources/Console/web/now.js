@@ -10,12 +10,12 @@ import { bytes, count, counted, exactly, h, icon, seconds, section, show } from 
 const minute = 60_000, hour = 60 * minute
 const samples = []  // of the queue, while the page is open, for an hour
 const kinds = ["post", "look", "image", "reprocess", "window", "webhook"]
-const outcomes = { accepted: 3, rejected: 2, cancelled: 5 }
+const outcomes = { accepted: 3, rejected: 2, cancelled: 5, dead: 4 }
 
 export default async function (main, { app, signal }) {
   if (!app.session.can("admin")) return visitor(main, app, signal)
   const facts = { operations: null, metrics: null, longest: null }
-  const parts = [alarm(), tiles(app), ...charts(), stages(), workers(app), longest(app), rejections(app), deaths(app), alerts()]
+  const parts = [alarm(app), tiles(app), ...charts(), stages(), workers(app), longest(app), rejections(app), deaths(app), alerts()]
   const at = h("span", { class: "quiet" }, "Reading…")
   show(main, h("div", { class: "row now-head" }, h("h1", {}, "Now"), at), parts[0].element, parts[1].element,
     h("div", { class: "grid now-grid" }, parts.slice(2).map(part => part.element)))
@@ -32,10 +32,13 @@ export default async function (main, { app, signal }) {
     draw()
     if (Date.now() - deep < 10_000) return
     deep = Date.now()
-    const [metrics, waiting] = await Promise.allSettled([readMetrics(soon()), oldest(app, facts.operations, soon())])
+    const since = new Date(Date.parse(facts.operations.at) - hour).toISOString()
+    const [metrics, waiting, dead] = await Promise.allSettled([readMetrics(soon()), oldest(app, facts.operations, soon()),
+      app.api.get("/v1/jobs", { state: "dead", finished_after: since, limit: 100 }, { signal: soon() })])
     if (signal.aborted) return
     facts.metrics = metrics.value ?? null
     facts.isUnreadable = !facts.metrics
+    facts.dead = dead.value?.items ?? facts.dead
     facts.longest = waiting.value ?? facts.longest
     if (facts.metrics) remember(facts.metrics)
     draw()
@@ -64,8 +67,17 @@ async function oldest(app, { at, queues }, signal) {
 
 // MARK: Tiles
 
-function alarm() {
-  const name = h("b", {}, "–"), words = h("p"), level = meter(), label = h("span", {}, "Next alert"), sign = h("div", { class: "sign" })
+/** Where the records are that an alert is about; empty where only the log or Prometheus has them. */
+function isAbout(name, app) {
+  const waiting = ["jobs", { state: "available" }], running = ["jobs", { state: "executing" }]
+  const views = { Take5JobsDead: ["jobs", { state: "dead" }], Take5JobsWaiting: waiting, Take5WaitLong: waiting, Take5QueuePaused: waiting,
+    Take5NoWorker: waiting, Take5ReadySlow: running, Take5WorkerLost: running, Take5LeasesLost: running, Take5StorageLow: ["store"],
+    Take5BlobsDamaged: ["store"], Take5Quarantined: ["jobs", { tab: "quarantine" }] }
+  return views[name] ? app.address(...views[name]) : ""
+}
+
+function alarm(app) {
+  const link = h("a"), name = h("b", {}, link), words = h("p"), level = meter(), label = h("span", {}, "Next alert"), sign = h("div", { class: "sign" })
   const element = h("div", { class: "tile alarm" }, sign, h("div", {}, label, name, words), level)
   let last = ""
   return { element, update(facts) {
@@ -73,7 +85,10 @@ function alarm() {
     const tone = first.state === "fires" ? "bad" : first.state === "soon" || first.nearness > 0.75 ? "wait" : "good"
     const isCalm = first.state === "unknown" || first.state === "calm" && !first.nearness
     put(label, firing ? `${counted(firing, "alert")} ${firing === 1 ? "fires" : "fire"}` : "The next alert that would fire")
-    put(name, isCalm ? "None is near" : first.name)
+    const about = isCalm ? "" : isAbout(first.name, app)
+    put(link, isCalm ? "None is near" : first.name)
+    if (!about) link.removeAttribute("href")
+    else if (link.getAttribute("href") !== about) link.setAttribute("href", about)
     put(words, isCalm ? "Every rule is far from its threshold." : `${first.words}.${first.state === "calm" ? "" : ` ${first.help}`}`)
     level.update(first.nearness, tone)
     if (last !== tone) show(sign, icon(tone === "good" ? "done" : "warning"))
@@ -106,14 +121,14 @@ function tiles(app) {
     pace.set(count(Math.round(recent * 10) / 10), `${count(sum(lastHour, "accepted"))} in the last hour`)
     waits.set(count(now.waiting), `${count(now.running)} running, ${count(now.later)} later`)
     const [eldest] = operations.queues.filter(each => each.state === "available").sort((a, b) => b.oldest_seconds - a.oldest_seconds)
-    age.set(now.waiting ? seconds(now.age) : "–", now.waiting ? `${eldest.kind} in ${eldest.queue}` : "nothing waits", now.age > 60 ? "bad" : "")
+    age.set(now.waiting ? seconds(now.age) : "–", now.waiting ? `${eldest.kind} in ${eldest.queue}` : "nothing waits now", now.age > 60 ? "bad" : "")
     const times = kind => operations.times.find(each => each.kind === kind)
     const quick = times("look"), whole = times("post")
     look.set(seconds(quick?.p50_seconds), quick ? `median; 99 % within ${seconds(quick.p99_seconds)}` : "none in the last hour")
     ready.set(seconds(whole?.p50_seconds), whole ? `median; 95 % within ${seconds(whole.p95_seconds)}` : "none in the last hour")
     const rejected = sum(operations.last_hour.filter(each => each.kind !== "look"), "rejected")
     const failed = sum(operations.workers.flatMap(each => each.last_hour), "failed")
-    failures.set(count(rejected + failed), `${count(rejected)} rejected, ${counted(failed, "failed attempt")}`)
+    failures.set(count(rejected + failed), `${count(rejected)} rejected, ${counted(failed, "failed attempt")} of the workers that run`)
     const buried = sum(operations.queues.filter(each => each.state === "dead"), "jobs")
     dead.set(count(buried), buried ? "they need you" : "none", buried ? "bad" : "")
     const { free_bytes: free, min_free_bytes: least } = operations.storage ?? {}
@@ -122,6 +137,17 @@ function tiles(app) {
 }
 
 // MARK: Charts
+
+/** The jobs that ended, by minute and kind, with those that died. A first look that the end of its post overtakes is cancelled: that is no outcome. */
+function endings({ at, minutes }, dead = []) {
+  const ended = minutes.map(each => ({ ...each, dead: 0, cancelled: each.kind === "look" ? 0 : each.cancelled }))
+  const died = dead.filter(each => Date.parse(each.finished_at) > Date.parse(at) - hour)
+    .map(({ finished_at, kind }) => ({ at: finished_at, kind, accepted: 0, rejected: 0, cancelled: 0, dead: 1 }))
+  return { at, minutes: [...ended, ...died] }
+}
+
+/** Since when the last hour is known: since the first job that ended in it, or the first worker that runs. */
+const knownSince = ({ minutes }, workers) => Math.min(...[...minutes.map(each => each.at), ...workers.map(each => each.started_at)].map(Date.parse))
 
 /** The numbers of the sixty minutes until now: [[milliseconds, number]]. */
 function perMinute({ at, minutes }, number) {
@@ -146,23 +172,27 @@ function charts() {
   const buttons = ["by outcome", "by kind"].map((text, index) =>
     h("button", { "aria-pressed": String(!index), onclick: () => choose(Boolean(index)) }, text))
 
-  function drawJobs(operations) {
-    shown = operations
-    const all = each => each.accepted + each.rejected + each.cancelled
+  function drawJobs({ operations, dead }) {
+    shown = { operations, dead }
+    const ended = endings(operations, dead)
+    const all = each => each.accepted + each.rejected + each.cancelled + each.dead
+    const [[first]] = perMinute(ended, all)
+    // Ten minutes at least, so that a bar stays a bar.
+    const from = Math.max(first, Math.min(first + hour - 10 * minute, Math.floor(knownSince(ended, operations.workers) / minute) * minute))
     const named = isByKind
-      ? [...new Set([...kinds, ...operations.minutes.map(each => each.kind)])]
+      ? [...new Set([...kinds, ...ended.minutes.map(each => each.kind)])]
         .map((kind, index) => [kind, each => each.kind === kind && all(each), index % 6 + 1])
       : Object.entries(outcomes).map(([outcome, colour]) => [outcome, each => each[outcome], colour])
-    const series = named.map(([name, number, colour]) => ({ name, colour, points: perMinute(operations, number) }))
+    const series = named.map(([name, number, colour]) => ({ name, colour, points: perMinute(ended, number).filter(([start]) => start >= from) }))
       .filter(({ points }) => points.some(([, number]) => number))
-    const [first] = perMinute(operations, all), total = sum(operations.minutes.map(each => ({ jobs: all(each) })), "jobs")
+    const total = sum(ended.minutes.map(each => ({ jobs: all(each) })), "jobs")
     const parts = series.map(({ name, points }) => `${count(points.reduce((number, point) => number + point[1], 0))} ${name}`).join(", ")
-    jobs.update({ series, step: minute, from: first[0], to: first[0] + hour, empty: "No jobs ended in the last hour.",
+    jobs.update({ series, step: minute, from, to: first + hour, empty: "No jobs ended in the last hour.",
       label: `Jobs by minute over the last hour: ${count(total)} in all${parts && `, ${parts}`}.` })
   }
 
   function grow() {
-    const last = samples.at(-1), from = samples[0].at, to = Math.max(last.at, from + 2 * minute)
+    const last = samples.at(-1), from = samples[0].at, to = Math.max(last.at, from + 10_000)
     const points = name => samples.map(each => [each.at, each[name]])
     const series = [["waiting", 5], ["running", 1], ["later", 4]].map(([name, colour]) => ({ name, colour, points: points(name) }))
     depth.update({ series, from, to, gap: 15_000,
@@ -174,7 +204,7 @@ function charts() {
 
   const first = section("Jobs by minute", h("div", { class: "row" }, buttons), jobs)
   first.classList.add("wide")
-  return [{ element: first, update: ({ operations }) => drawJobs(operations) }, { element: section("Jobs in the queue", depth), update: grow },
+  return [{ element: first, update: facts => drawJobs(facts) }, { element: section("Jobs in the queue", depth), update: grow },
     { element: section("Wait of the oldest job", age), update() {} }]
 }
 

@@ -1,18 +1,8 @@
 // The lists of the view Now: workers, the longest waits, rejections, dead jobs and alerts, whose lines stay while they are updated.
 
 import { meter, pulse } from "./charts.js"
+import { reasonWords } from "./glance.js"
 import { count, counted, h, id, percent, seconds, section, show } from "./ui.js"
-
-const plainly = {
-  empty_file: "The file has no bytes", unsupported_container: "Neither a clip nor a photo that is supported",
-  truncated_container: "The file is cut off", no_video_stream: "There is no video in the clip",
-  unsupported_codec: "The video or the photo has a format that is not supported",
-  corrupt_video: "Frames are missing or damaged", corrupt_image: "The photo is damaged", duration_out_of_range: "The clip is too short or too long",
-  durations_differ: "The clips differ too much in length", too_large: "Too many bytes or pixels", not_one_moment: "The clips are not of one moment",
-  same_file_twice: "Both clips are the same file", decoder_crashed: "The decoder crashed twice on it",
-  memory_limit_exceeded: "It needs too much memory", deadline_exceeded: "It takes too long", upload_expired: "The upload was not sent to its end",
-  digest_mismatch: "The bytes differ from the announced digest", quarantined: "The same bytes are in quarantine",
-}
 
 export const sum = (items, name) => items.reduce((total, each) => total + (each[name] ?? 0), 0)
 export const put = (element, text) => { if (element.textContent !== text) element.textContent = text }
@@ -39,12 +29,21 @@ function list(title, items, rows, ...others) {
   } }
 }
 
+/** Whether the median of a worker's hour says how long its work takes: of enough attempts, of which most have not failed at once. */
+const isTelling = each => each.completed >= 5 && each.completed > each.failed && each.p50_seconds !== null
+
 /** How many times the median of the other workers an attempt takes, and of which kind; null unless it is far above. */
 function slowness(worker, all) {
   const others = kind => all.filter(each => each !== worker && each.is_alive).flatMap(each => each.last_hour)
-    .filter(each => each.kind === kind && each.completed > 2).map(each => each.p50_seconds)
-  return worker.last_hour.map(({ kind, p50_seconds: own }) => ({ kind, own, usual: median(others(kind)) }))
+    .filter(each => each.kind === kind && isTelling(each)).map(each => each.p50_seconds)
+  return worker.last_hour.filter(isTelling).map(({ kind, p50_seconds: own }) => ({ kind, own, usual: median(others(kind)) }))
     .filter(({ own, usual }) => own > 2 * usual && own > usual + 0.2).sort((a, b) => b.own / b.usual - a.own / a.usual)[0] ?? null
+}
+
+/** The attempts of the last hour if many of them have failed: at least five, and half of all that ended; null otherwise. */
+function failing(worker) {
+  const failed = sum(worker.last_hour, "failed"), all = failed + sum(worker.last_hour, "completed")
+  return failed >= 5 && failed * 2 >= all ? { failed, all } : null
 }
 
 const attempts = ({ kind, completed, failed, lost, p50_seconds: half }) =>
@@ -52,7 +51,8 @@ const attempts = ({ kind, completed, failed, lost, p50_seconds: half }) =>
     half !== null && `median ${seconds(half)}`].filter(Boolean).join(", ")
 
 export function workers(app) {
-  return list("Workers", ({ operations }) => operations.workers.map(each => ({ ...each, slow: slowness(each, operations.workers) })), {
+  return list("Workers", ({ operations }) => operations.workers.map(each =>
+    ({ ...each, slow: slowness(each, operations.workers), fails: failing(each) })), {
     key: each => String(each.number), empty: "No worker has registered: submissions wait until one starts.",
     make() {
       const heartbeat = pulse({ age: 0 }), name = h("b"), mark = h("span", { class: "badge" }), age = h("small"), work = h("small")
@@ -62,12 +62,14 @@ export function workers(app) {
         const lease = each.lease_seconds ?? 30
         heartbeat.update({ age: each.beat_age_seconds, lease, isAlive: each.is_alive })
         put(name, `${each.host}:${each.process}`)
-        mark.className = `badge ${!each.is_alive ? "bad" : each.slow ? "wait" : "good"}`
-        put(mark, !each.is_alive ? "silent" : each.slow ? "slow" : "alive")
+        const [state, tone] = !each.is_alive ? ["silent", "bad"] : each.fails ? ["fails", "bad"] : each.slow ? ["slow", "wait"] : ["alive", "good"]
+        mark.className = `badge ${tone}`
+        put(mark, state)
         put(jobs, each.slots === null ? counted(each.jobs, "job") : `${counted(each.jobs, "job")} of ${each.slots}`)
+        const fails = each.fails && `${count(each.fails.failed)} of ${counted(each.fails.all, "attempt")} failed. `
         const times = each.slow && `A ${each.slow.kind} takes ${(each.slow.own / each.slow.usual).toFixed(1)} times the others’ median. `
         const life = seconds(Math.max(0, (Date.now() - Date.parse(each.started_at)) / 1000))
-        put(age, `${times ?? ""}Heartbeat ${seconds(each.beat_age_seconds)} ago, lease ${seconds(lease)}, started ${life} ago.`)
+        put(age, `${fails ?? ""}${times ?? ""}Heartbeat ${seconds(each.beat_age_seconds)} ago, lease ${seconds(lease)}, started ${life} ago.`)
         put(work, each.last_hour.map(attempts).join("; ") || "No attempt within the last hour.")
       }
       return element
@@ -84,8 +86,8 @@ export function longest(app) {
       const element = h("li", { class: "line" }, h("div", {}, h("div", { class: "row" }, age, link), words))
       element.update = each => {
         const after = !each.job ? " The oldest one was just claimed." : each.job.error ? ` Last error: ${each.job.error}` : ""
-        put(age, seconds(each.age))
-        put(words, `${each.kind} in ${each.queue}${each.job?.author ? ` of ${each.job.author}` : ""}; ${count(each.jobs)} of these wait.${after}`)
+        put(age, `${each.job?.author ?? "Without a user"}, ${seconds(each.age)}`)
+        put(words, `${each.kind} in ${each.queue}; ${counted(each.jobs, "job")} ${each.jobs === 1 ? "waits" : "wait"} in this queue.${after}`)
       }
       return element
     },
@@ -93,29 +95,46 @@ export function longest(app) {
 }
 
 /** A line with a number that links to its records, words, and a share of all as a bar. */
-function ranked(href, words, code) {
-  const link = h("a", { href }), level = meter(), title = h("span", {}, words, code && " ", code && h("small", {}, code))
+function ranked(words, code) {
+  const link = h("a"), level = meter(), title = h("span", {}, words, code && " ", code && h("small", {}, code))
   const element = h("li", { class: "line" }, h("div", {}, h("div", { class: "row between" }, title, link), level))
-  element.update = ({ text, share }) => {
+  element.update = ({ text, share, href }) => {
     put(link, text)
+    if (link.getAttribute("href") !== href) link.setAttribute("href", href)
     level.update(share, "bad")
   }
   return element
 }
 
 export function rejections(app) {
-  return list("Rejections of the last day", ({ operations: { reasons } }) => reasons.map(each =>
-    ({ ...each, text: counted(each.posts, "post"), share: each.posts / sum(reasons, "posts") })), {
-    key: each => each.code, empty: "Nothing was rejected.",
-    make: ({ code }) => ranked(app.address("moments", { tab: "feed", status: "rejected" }), plainly[code] ?? code, plainly[code] && h("code", {}, code)),
-  })
+  const href = app.address("moments", { tab: "feed", status: "rejected" })
+  return list("Rejected after processing, last day", ({ operations: { reasons } }) => reasons.map(each =>
+    ({ ...each, href, text: counted(each.posts, "post"), share: each.posts / sum(reasons, "posts") })), {
+    key: each => each.code, empty: "Nothing was rejected.", make: ({ code }) => ranked(reasonWords(code), h("code", {}, code)),
+  }, h("p", { class: "quiet" }, "What the service refuses at the door, with a 4xx, never becomes a post and is not counted here. ",
+    "Each number opens the rejected posts of all reasons: lists of posts have no filter by the reason."))
+}
+
+/** What differs from job to job in an error of one cause: ids, hashes and numbers. */
+const varying = /\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-z]*\d)[0-9a-f]{8,}|\d+(?:\.\d+)?)\b/gi
+
+/** The errors of dead jobs, those that differ only by what varies as one: `{error, jobs, filter}`. The filter is what all have in common
+ *  at their beginning, or their longest common part if they begin with what varies. */
+function alike(errors) {
+  const groups = Map.groupBy(errors, ({ error }) => error?.replace(varying, "…") ?? "")
+  return [...groups].map(([key, all]) => {
+    const parts = key.split("…").map(each => each.trim()), [beginning] = parts
+    const common = beginning.length > 3 ? beginning : parts.toSorted((a, b) => b.length - a.length)[0]
+    const [error, filter] = all.length === 1 ? [all[0].error, all[0].error] : [key, common]
+    // The API finds texts of 200 characters at most.
+    return { key, error, filter: filter?.slice(0, 200).trim(), jobs: sum(all, "jobs") }
+  }).sort((a, b) => b.jobs - a.jobs)
 }
 
 export function deaths(app) {
-  return list("Dead jobs by error", ({ operations: { errors } }) => errors.map(each =>
-    ({ ...each, text: counted(each.jobs, "job"), share: each.jobs / sum(errors, "jobs") })), {
-    key: each => each.error ?? "", empty: "No job is dead.",
-    make: ({ error }) => ranked(app.address("jobs", { state: "dead", error }), error ?? "without an error"),
+  return list("Dead jobs by error", ({ operations: { errors } }) => alike(errors).map(each => ({ ...each, text: counted(each.jobs, "job"),
+    href: app.address("jobs", { state: "dead", error: each.filter }), share: each.jobs / sum(errors, "jobs") })), {
+    key: each => each.key, empty: "No job is dead.", make: ({ error }) => ranked(error ?? "without an error"),
   })
 }
 

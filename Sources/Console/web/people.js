@@ -4,7 +4,7 @@ import { caseRow, previews } from "./case.js"
 import { nameOf } from "./glance.js"
 import { avatar, everyStatus, everyVisibility, isRefusal, lacking, liveList, paused, person, tabs, userAddress, watch } from "./parts.js"
 import { schedule } from "./schedule.js"
-import { badge, count, counted, failure, field, h, section, show, table, time } from "./ui.js"
+import { badge, count, counted, failure, field, h, lasting, section, show, table, time } from "./ui.js"
 import { webhooks } from "./webhook.js"
 
 const parts = { "": users, cases, webhooks, window: schedule }
@@ -76,7 +76,7 @@ function userCard(app, user) {
   return h("li", {}, h("a", { class: "user-card", href: userAddress(app, user.id) }, avatar(user, user.id, 48, "big"),
     h("span", { class: "user-words" }, h("strong", { class: "cut" }, nameOf(user, user.id)),
       h("span", { class: "quiet cut" }, user.user_name ? `@${user.user_name} · ${user.id}` : user.id),
-      h("small", {}, `${counted(user.counts.posts, "post")}, ${counted(user.counts.friends, "friend")}, since `, time(user.created_at)))))
+      h("small", {}, `${counted(user.counts.posts, "post")}, ${counted(user.counts.friends, "friend")}, here for `, lasting(user.created_at)))))
 }
 
 // MARK: Cases

@@ -18,11 +18,17 @@ let isSilent = true
 const listeners = new Set()
 
 /** The player of a post with clips, as an element; of other posts the photos or pictures that are there. It begins to play, without
- *  sound, once it is in sight, unless `autoplay` is false or the person prefers less motion. */
-export function player(post, { app, signal, autoplay = true } = {}) {
+ *  sound, once it is in sight, unless `autoplay` is false or the person prefers less motion. One that is alone in its view has its keys
+ *  wherever the person stands in the view, until the signal. */
+export function player(post, { app, signal, autoplay = true, isAlone = false } = {}) {
   if (setsOf(post).length) return photos(post)
-  return new Player(post, { app, signal, autoplay }).element
+  const made = new Player(post, { app, signal, autoplay })
+  if (isAlone) document.addEventListener("keydown", event => isFree(event) && made.press(event), { signal })
+  return made.element
 }
+
+/** Whether a key was pressed where nothing takes it: on the view itself, in no control and in no dialog. */
+const isFree = ({ target, defaultPrevented }) => !defaultPrevented && target.matches("body, #main, [role=tabpanel]")
 
 /** What a post shows: its player or its photos; null if it has no media yet. */
 export function media(post, options) {
@@ -530,6 +536,11 @@ class Player {
   #tap() {
     if (this.mode === "both" || this.mode === "stills") this.swap()
     else this.toggle()
+  }
+
+  /** Takes a key that was pressed beside the player and that no control has taken. Home and End move the page there. */
+  press(event) {
+    if (event.key !== "Home" && event.key !== "End") this.#key(event)
   }
 
   #key(event) {

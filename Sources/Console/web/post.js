@@ -4,7 +4,7 @@
 import { ask, userAddress } from "./parts.js"
 import { PostRecord } from "./record.js"
 import { progress } from "./timeline.js"
-import { action, badge, command, confirm, failure, field, h, icon, show, time } from "./ui.js"
+import { action, badge, command, confirm, failure, field, h, icon, show, storeNote, time } from "./ui.js"
 
 const nouns = { take5: "Moment", photo: "Photos", marker: "Marker" }
 
@@ -72,7 +72,7 @@ class PostView {
       canApprove && this.#decision("Approve", "approve", "The post is then as its visibility says.", "primary"),
       post.status !== "hidden" && this.#decision("Hide", "hide", "Only its author sees it then, and no list, count or map has it."),
       action(this.app, { label: "Delete", scopes: ["delete"], run: () => this.#delete() }),
-      post.job && action(this.app, { label: "Make it again", run: () => this.#explainReprocessing() }),
+      post.job && action(this.app, { label: "How to make it again", run: () => this.#explainReprocessing() }),
       h("button", { onclick: () => this.#showJSON() }, "JSON"),
     ]
   }
@@ -102,9 +102,13 @@ class PostView {
     const rejected = status === "rejected" ? " --rejected" : ""
     const lines = h("div", { class: "stack" }, command(`take5 reprocess ${id}${rejected} --dry-run`), command(`take5 reprocess ${id}${rejected}`),
       status === "ready" && command(`take5 reprocess ${id} --force`))
-    const isKnown = await confirm({ title: "Make the outputs again", action: "Runs of reprocessing", details: lines,
-      text: "These commands on the server make the outputs again from the sources; this view shows them once they are there." })
-    if (isKnown) this.app.go("store", { tab: "runs" })
+    const runs = h("a", { href: this.app.address("store", { tab: "runs" }), onclick: () => dialog.close() }, "Runs of reprocessing")
+    const dialog = h("dialog", { "aria-labelledby": "again-title" }, h("form", { method: "dialog" }, h("h2", { id: "again-title" }, "How to make the outputs again"),
+      h("p", {}, "This page changes nothing. These commands on the server make the outputs again from the sources; this view shows them once they are there."),
+      lines, storeNote(), h("p", {}, "What runs now: ", runs), h("div", { class: "buttons" }, h("button", {}, "Close"))))
+    dialog.addEventListener("close", () => dialog.remove())
+    document.body.append(dialog)
+    dialog.showModal()
   }
 
   #showJSON() {
@@ -124,7 +128,7 @@ class PostView {
     show(this.tabs, this.#fitting.map(part => {
       const isChosen = part.name === this.part
       return h("button", { role: "tab", id: `tab-${part.name}`, "aria-selected": `${isChosen}`, "aria-controls": "post-part",
-        tabindex: isChosen ? "0" : "-1", onclick: () => this.#open(part.name) }, part.title)
+        tabindex: isChosen ? "0" : "-1", onclick: () => this.#enter(part.name) }, part.title)
     }))
     this.panel.setAttribute("aria-labelledby", `tab-${this.part}`)
     if (isFocused) this.tabs.querySelector("[aria-selected=true]").focus()
@@ -137,6 +141,14 @@ class PostView {
     if (next === undefined) return
     event.preventDefault()
     this.#open(list.at(next % list.length).name)
+  }
+
+  /** Opens a part by a click or Enter; one that keys move then gets the focus, which arrow keys in the list leave on the tab. */
+  async #enter(name) {
+    await this.#open(name)
+    if (this.part !== name || this.isOver || !this.tabs.contains(document.activeElement)) return
+    const movable = name === "frames" ? this.panel : name === "watch" ? this.panel.querySelector(".player") : null
+    movable?.focus({ preventScroll: true })
   }
 
   async #open(name) {

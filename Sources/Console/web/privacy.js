@@ -14,7 +14,7 @@ export default async function (panel, { record, signal }) {
   const found = identifying(verdict)
   const keys = found.map(each => each.key).filter(key => key.length >= 6)
   const checked = h("div")
-  show(panel, h("div", { class: "stack" }, before(verdict, found), section("The check", checked), own(keys)))
+  show(panel, h("div", { class: "stack" }, before(verdict, found), published(record.post), section("The check", checked), own(keys)))
   await check(checked, record, keys, signal)
 }
 
@@ -40,6 +40,14 @@ function before(verdict, found) {
   return section("What identified place, device or person", content,
     decisions.map(each => h("p", { class: "row good" }, icon("done"), `${each.choice[0].toUpperCase()}${each.choice.slice(1)}: ${each.reason}.`)),
     h("p", { class: "quiet" }, "The service notes the names of such entries, never their values. Sources are never served."))
+}
+
+/** What says where the post is without any file: the location that the app has sent with it. */
+function published({ location, visibility }) {
+  if (!location) return null
+  const place = `${location.latitude.toFixed(5)}, ${location.longitude.toFixed(5)}`
+  return section("Beside the files", h("p", { class: "row" }, icon("warning"), `The post itself publishes its location, ${place}, to all who see it (${visibility}).`),
+    h("p", { class: "quiet" }, "The app has sent it with the post: it is in no output, and the check below does not look for it."))
 }
 
 // MARK: The check

@@ -1,7 +1,7 @@
 // One run of reprocessing: how far it is, what it selects, which items have failed, and its control. The store's list of runs uses its parts.
 
 import { lacking, watch } from "./parts.js"
-import { action, badge, command, confirm, count, counted, exactly, facts, h, percent, seconds, section, show, table, time } from "./ui.js"
+import { action, badge, command, confirm, count, counted, exactly, facts, h, percent, seconds, section, show, storeNote, table, time } from "./ui.js"
 
 const parts = [["made", "good"], ["skipped", "quiet"], ["failed", "bad"], ["cancelled", "wait"], ["started", "busy"]]
 
@@ -87,7 +87,7 @@ export default async function (main, { app, id, signal }) {
       Id: h("code", {}, run.id), Selects: selectionOf(run.selection), Priority: count(run.priority),
       "At most": run.rate ? `${run.rate} items a second` : null,
       Began: exactly(run.created_at), Ended: run.ended_at && [exactly(run.ended_at), " (", time(run.ended_at), ")"],
-    }), command(`take5 reprocess status ${run.id}`)))
+    }), command(`take5 reprocess status ${run.id}`), storeNote()))
     show(failed, run.failures?.length
       ? section("Failed", h("p", { class: "quiet" }, "These keep their former outputs."), items(app, "Failed items", run.failures)) : null)
     show(retried, run.retried?.length

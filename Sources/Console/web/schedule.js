@@ -1,7 +1,7 @@
 // The daily window: whether it is open, its schedule, what a schedule does in the next days, and how another one is set.
 
 import { isRefusal, lacking, paused, watch } from "./parts.js"
-import { action, command, confirm, exactly, facts, failure, field, h, problem, seconds, section, show, time } from "./ui.js"
+import { action, command, confirm, exactly, facts, failure, field, h, problem, seconds, section, show, storeNote, time } from "./ui.js"
 
 const examples = ["5m in 09:00-21:00 Europe/Berlin", "mon-fri,sun 90s in 22:00-02:00 UTC", "18:00-18:05 Europe/Berlin"]
 
@@ -88,7 +88,7 @@ function plan(app, signal) {
       h("button", { type: "button", class: "small", onclick: () => take(text) }, h("code", {}, text)))),
     seen, h("div", { class: "buttons" }, action(app, { label: "Set the schedule…", class: "primary", scopes: ["admin"], run: set })))
   readFirst(app, signal, current, read)
-  return [current, form, h("h3", {}, "On the command line"), command("take5 window set 'mon-fri 5m in 09:00-21:00 Europe/Berlin'")]
+  return [current, form, h("h3", {}, "On the command line"), command("take5 window set 'mon-fri 5m in 09:00-21:00 Europe/Berlin'"), storeNote()]
 }
 
 async function readFirst(app, signal, element, read) {

@@ -3,7 +3,7 @@
 import { arrange, lacking, part, tabs, utcTime, watch } from "./parts.js"
 import { controlsOf, hasEnded, progressOf, selectionOf } from "./run.js"
 import {
-  action, badge, bytes, command, confirm, count, counted, facts, field, h, id as short, problem, seconds, section, show, table, time,
+  action, badge, bytes, command, confirm, count, counted, facts, field, h, id as short, problem, seconds, section, show, storeNote, table, time,
 } from "./ui.js"
 
 const day = 86_400
@@ -118,7 +118,7 @@ const tasks = [
 
 const care = () => section("Look after it", tasks.map(([title, list]) => [
   h("h3", {}, title), h("ul", { class: "tasks" }, list.map(([line, text]) => h("li", {}, command(line), h("p", { class: "quiet" }, text)))),
-]))
+]), storeNote())
 
 // MARK: Reprocessing
 

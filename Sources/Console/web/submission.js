@@ -19,7 +19,7 @@ const tones = {
 function stagesOf(fields, items) {
   const compose = fields.kind === "take5" ? "Compose" : "Make the outputs"
   const making = items[0].medium === "image" ? { photo: "Decode, make the sizes" } : { probe: "Examine", compose }
-  const all = { upload: "Upload", queue: "Wait for a worker", fetch: "Fetch the files", ...making, publish: "Store the outputs", commit: "Publish" }
+  const all = { upload: "Upload", check: "Checked by the service", queue: "Wait for a worker", fetch: "Fetch the files", ...making, publish: "Store the outputs", commit: "Publish" }
   return Object.entries(all).map(([name, label]) => ({ name, label, state: "", began: null, ended: null }))
 }
 
@@ -58,10 +58,14 @@ export class Submission {
   /** Sends, submits and follows; also again, after a failure that may have passed. */
   async run() {
     this.#listening = new AbortController()
+    show(this.reason)
     show(this.outcome)
     const timer = setInterval(() => this.#tick(), 100)
     try {
-      if (!this.post) await this.#send()
+      if (!this.post) {
+        await this.#send()
+        this.#enter("queue")
+      }
       this.#turn("processing")
       await this.#follow()
     } catch (error) {
@@ -102,7 +106,7 @@ export class Submission {
     if (state === "submitting" && !this.items.every(each => each.upload.state === "done")) return
     if (state === "submitting" && !this.#times.sent) {
       this.#times.sent = performance.now()
-      this.#enter("queue")
+      this.#enter("check")
     }
     if (state !== this.state) this.#turn(state)
     this.#drawBars()
@@ -166,12 +170,12 @@ export class Submission {
     const element = this.#media(post)
     if (element) show(this.picture, element)
     else if (!this.#times.look || post.status === "rejected") this.#showFiles()
-    show(this.outcome, reasonsOf(post))
+    show(this.reason, reasonsOf(post))
     // The last event has the verdict too, but may come later than the post.
     const job = post.job?.url ? await this.app.api.get(post.job.url).catch(() => null) : null
     this.#listening.abort()
     const found = job?.verdict ?? this.#verdict
-    if (found) show(this.outcome, post.status === "rejected" ? null : reasonsOf(post), verdict(found))
+    if (found) show(this.outcome, verdict(found, { hasReasons: post.status !== "rejected" }))
     this.#release()
   }
 
@@ -187,14 +191,17 @@ export class Submission {
 
   #fail(error) {
     this.#listening.abort()
-    this.#stageEnds("bad")
     const failed = this.items.filter(each => each.upload?.state === "failed")
     failed.forEach(each => { each.isRefused = true })
     const mayPass = this.post || !error.status || error.status >= 500 || [408, 409, 429].includes(error.status)
-    // A refused submission leaves nothing behind.
-    if (!mayPass) this.items.forEach(each => each.upload?.cancel())
-    this.#turn("refused")
-    show(this.outcome, failed.length > 0 && h("p", {}, "The file ", h("strong", {}, failed.map(each => each.file.name).join(", ")), ":"),
+    // A refused submission leaves nothing behind; the service itself has removed a file that it refused.
+    if (!mayPass) this.items.filter(each => each.upload?.state !== "failed").forEach(each => each.upload?.cancel())
+    if (!mayPass) this.#enter("check")
+    this.#stageEnds("bad")
+    // What is refused before all of it has arrived was not sent to its end.
+    if (!mayPass && !this.#times.sent) Object.assign(this.stages[0], { state: "", began: null, ended: null })
+    this.#turn(mayPass ? "failed" : "refused")
+    show(this.reason, failed.length > 0 && h("p", {}, "The file ", h("strong", {}, failed.map(each => each.file.name).join(", ")), ":"),
       this.post ? problem(error) : refusal(error), mayPass && h("button", { class: "again", onclick: () => this.run() }, "Try again"))
   }
 
@@ -235,8 +242,8 @@ export class Submission {
       waiting: "The network or the service is not there. The upload continues by itself.",
       paused: "The upload is paused. What has arrived stays for an hour.", submitting: "All bytes have arrived.",
       processing: "The service has the submission.", ready: `It is ready, ${this.#span("sent", "ready")} after the last byte.`,
-      rejected: "The media are rejected.", failed: "The media could not be processed.", held: "It is ready, and waits for a moderator.",
-      refused: this.post ? "The service does not answer." : "The submission has failed.", cancelled: "It is cancelled. Nothing was submitted.",
+      rejected: "The media were processed, and are rejected.", failed: this.post?.status === "failed" ? "The service could not process the media." : "The service has not answered as it should.", held: "It is ready, and waits for a moderator.",
+      refused: "The service has refused it before any processing.", cancelled: "It is cancelled. Nothing was submitted.",
     }
     this.#say(said[state] ?? "")
     this.#draw()
@@ -260,6 +267,7 @@ export class Submission {
     }))
     this.sum = h("p", { class: "upload-sum" })
     this.steps = h("ol", { class: "submission-stages", "aria-label": "Stages" })
+    this.reason = h("div")
     this.outcome = h("div")
     this.picture = h("div", { class: "submission-picture" })
     this.clocks = { upload: h("b"), look: h("b"), ready: h("b") }
@@ -270,7 +278,7 @@ export class Submission {
       h("summary", {}, this.badge, h("strong", {}, `${kinds[kind]} by ${author}`), h("span", { class: "submission-text" }, title ?? caption ?? ""),
         this.brief),
       h("div", { class: "submission-body" }, this.picture, h("div", { class: "stack" },
-        h("div", { class: "submission-said" }, this.said, this.buttons), h("div", {}, this.bars, this.sum),
+        h("div", { class: "submission-said" }, this.said, this.buttons), this.reason, h("div", {}, this.bars, this.sum),
         h("div", { class: "tiles" }, tiles), this.steps, this.outcome)))
   }
 

@@ -1,7 +1,7 @@
 // A job over time: when it was submitted, waited and ran, its attempts and lost leases, the stages of an attempt, what was decided, and where
 // its log lines are. The views of a post and of a job share it.
 
-import { action, badge, command, confirm, counted, exactly, facts, h, percent, section, seconds, show, svg, time } from "./ui.js"
+import { action, badge, command, confirm, counted, exactly, facts, h, percent, section, seconds, show, storeNote, svg, time } from "./ui.js"
 import { verdict } from "./verdict.js"
 
 /** A word of a command line, in quotes if a shell would read it otherwise. */
@@ -126,5 +126,5 @@ function logs(job, entry) {
   const words = entry?.request ? known : "With the scope ‘admin’ the id of the request is shown here, which all of its log lines have."
   return section("In the log", h("p", {}, words), h("div", { class: "stack" },
     command(`journalctl --unit take5 --unit 'take5-worker@*' --no-pager --grep ${trail}`), command(`grep -F -e ${trail} take5.log`),
-    command(`take5 jobs show ${job.id}`)))
+    command(`take5 jobs show ${job.id}`), storeNote()))
 }

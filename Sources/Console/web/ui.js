@@ -90,6 +90,9 @@ export function time(text) {
   return h("time", { datetime: text, title: clock.format(date) }, words)
 }
 
+/** How long ago a time is, as a duration, with the exact one for who points at it. */
+export const lasting = text => h("span", { title: exactly(text) }, seconds(Math.max(0, (Date.now() - new Date(text)) / 1000)))
+
 /** The exact time in the zone of the browser. */
 export const exactly = text => text ? clock.format(new Date(text)) : "–"
 
@@ -227,6 +230,10 @@ export function command(text) {
   } }, icon("copy"))
   return h("div", { class: "command" }, h("code", {}, text), button)
 }
+
+/** What commands need that work on the store of the service. */
+export const storeNote = () => h("p", { class: "quiet" }, "Add ", h("code", {}, "--data FOLDER"), " or ", h("code", {}, "--database URL"),
+  ", as the service has them, unless its configuration file is on this machine.")
 
 /** A list that shows the next page at a button, and when its end comes into sight. `draw(items, included)` returns elements. */
 export function pages(list, { draw, into, signal, empty = "There is nothing here." }) {

@@ -1,16 +1,8 @@
 // Shows a verdict in plain words: the outcome, each reason with what helps, warnings, how the clips were aligned, every decision,
 // and what each input is. It also shows why a post has no media to see, and why the service refuses a request.
 
+import { reasonWords } from "./glance.js"
 import { badge, bytes, count, counted, exactly, facts, h, icon, percent, problem } from "./ui.js"
-
-const reasons = {
-  empty_file: "The file is empty", unsupported_container: "The format is not accepted", truncated_container: "The file is incomplete",
-  no_video_stream: "It has no video", unsupported_codec: "The encoding is not accepted", corrupt_video: "The video is damaged",
-  corrupt_image: "The photo is damaged", duration_out_of_range: "The length is out of range", durations_differ: "The clips differ in length",
-  too_large: "It is too large", not_one_moment: "The clips are not of one moment", same_file_twice: "Both clips are the same file",
-  decoder_crashed: "A decoder crashed on it", memory_limit_exceeded: "It takes too much memory", deadline_exceeded: "It takes too long",
-  quarantined: "These bytes are quarantined", upload_expired: "The upload has expired", digest_mismatch: "The bytes are others than announced",
-}
 
 const warnings = {
   black_video: "All frames are black", frozen_video: "All frames are the same", silent_sound: "The sound is silent",
@@ -25,18 +17,18 @@ const subjects = {
 }
 
 const statuses = {
-  failed: "The media could not be processed, for a cause other than the media. The job says which; it can be retried.",
+  failed: "The media could not be processed, for a cause of the service and not of the media. The job says which; it can be retried.",
   held: "The media are ready. Only the author sees them until a moderator decides.",
   hidden: "A moderator has hidden the post: only its author sees it.",
 }
 
-/** The verdict of a job as an element. */
-export function verdict(verdict) {
+/** The verdict of a job as an element; without the outcome and its reasons where they stand already. */
+export function verdict(verdict, { hasReasons = true } = {}) {
   const isAccepted = verdict.verdict === "accepted"
   return h("div", { class: "verdict" },
-    h("p", { class: "row" }, badge(verdict.verdict),
+    hasReasons && h("p", { class: "row" }, badge(verdict.verdict),
       isAccepted ? "The media are sound." : `The media cannot be used, for ${counted(verdict.reasons.length, "reason")}.`),
-    findings(verdict.reasons, "bad"), findings(verdict.warnings, "wait"), moment(verdict.moment), decisions(verdict.decisions), inputs(verdict))
+    hasReasons && findings(verdict.reasons, "bad"), findings(verdict.warnings, "wait"), moment(verdict.moment), decisions(verdict.decisions), inputs(verdict))
 }
 
 /** Why a post shows no media, or not to all: the reasons of a rejection or what its status means; null if there is nothing to say. */
@@ -49,17 +41,16 @@ export function reasonsOf(post) {
 export function refusal(error) {
   const found = error.reasons ?? error.body?.reasons ?? []
   if (!found.length) return problem(error)
-  return h("div", { role: "alert" }, h("p", {}, h("strong", {}, error.title ?? "The media are rejected"), ". Nothing was stored."),
+  return h("div", { role: "alert" }, h("p", {}, h("strong", {}, "The service refuses the submission"), ". Nothing was stored."),
     findings(found, "bad"))
 }
 
 function findings(list, tone) {
   if (!list?.length) return null
-  const titles = tone === "bad" ? reasons : warnings
   return h("ul", { class: "findings", "aria-label": tone === "bad" ? "Reasons" : "Warnings" }, list.map(each => {
     const [finding, remedy] = sentences(each.detail)
     return h("li", { class: tone }, icon("warning"), h("div", {},
-      h("strong", {}, titles[each.code] ?? each.code), " ", h("span", { class: "quiet" }, placeOf(each)),
+      h("strong", {}, tone === "bad" ? reasonWords(each.code) : warnings[each.code] ?? each.code), " ", h("span", { class: "quiet" }, placeOf(each)),
       h("p", {}, finding), remedy && h("p", { class: "remedy" }, h("b", {}, "What helps: "), remedy),
       h("code", { class: "quiet" }, each.code)))
   }))

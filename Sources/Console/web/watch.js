@@ -9,9 +9,19 @@ import { reasonsOf } from "./verdict.js"
 export default async function (panel, { record, app, signal }) {
   const { post } = record
   show(panel, h("div", { class: "watch" },
-    h("div", { class: "stack" }, reasonsOf(post), media(post, { app, signal }) ?? waiting(post)),
+    h("div", { class: "stack" }, reasonsOf(post), post.status === "failed" && cause(record, app, signal), media(post, { app, signal, isAlone: true }) ?? waiting(post)),
     h("div", { class: "stack" }, section("The post", about(post)), section("Places and times", where(post)), fields(post), again(post))),
   h("div", { class: "grid talk" }, comments(post, app, signal), reactions(post, app, signal), likes(post, app, signal)))
+}
+
+/** Why a post has failed: the error of its job, and the job. */
+function cause(record, app, signal) {
+  const said = h("span", { class: "quiet" }, "Reading its error…"), { job } = record.post
+  if (!job) return null
+  Promise.all([record.job(), record.entry()]).then(([known, entry]) => show(said, entry?.error ?? known?.error ?? "It has no error."),
+    error => signal.aborted || show(said, error.detail ?? "Its error cannot be read."))
+  return h("section", { class: "card", "aria-label": "Why it has failed" }, h("h2", {}, "Why it has failed"), h("p", {}, said),
+    h("p", {}, h("a", { href: app.address(`job/${job.id}`) }, "The job"), " can be retried once the cause is removed."))
 }
 
 function waiting(post) {
@@ -71,7 +81,8 @@ function again(post) {
     ? ["take5 validate front.mp4 back.mp4 --explain", `take5 compose front.mp4 back.mp4${foreground} --outputs moment -o moment.mp4`]
     : post.kind === "photo" ? ["take5 photo 1.jpg -o variants"] : post.assets.clip ? ["take5 inspect FILE --json"] : []
   return section("Repeat it on the command line", h("div", { class: "stack" }, command(submission(post)), local.map(command),
-    post.job && command(`take5 posts save ${post.id} saved`)))
+    post.job && command(`take5 posts save ${post.id} saved`), h("p", { class: "quiet" }, "With ", h("code", {}, "--server URL"), " and ",
+      h("code", {}, "--api-key-file FILE"), " on another machine than that of the service.")))
 }
 
 // MARK: What others have left

@@ -1,7 +1,7 @@
 // The webhooks: their list, a new one, and one with its deliveries, which can be sent again.
 
 import { ask, isRefusal, lacking, liveList, localTime, secretOnce, utcTime, watch } from "./parts.js"
-import { action, badge, confirm, count, counted, exactly, facts, field, h, problem, section, show, time } from "./ui.js"
+import { action, badge, confirm, count, counted, exactly, facts, field, h, lasting, problem, section, show, time } from "./ui.js"
 
 const kinds = [
   "post_previewed", "post_ready", "post_rejected", "post_failed", "post_held", "post_hidden", "comment", "reaction", "like", "friend_request",
@@ -25,7 +25,7 @@ export function webhooks(body, { app, signal }) {
   const row = webhook => h("li", {}, h("a", { class: "webhook-row", href: app.address(`webhook/${webhook.id}`) },
     h("span", { class: "row" }, stateOf(webhook), h("strong", { class: "cut" }, webhook.url)),
     h("small", {}, counted(webhook.kinds.length, "kind"), ", created ", time(webhook.created_at),
-      webhook.failing_since && h("span", { class: "bad" }, ", failing since ", time(webhook.failing_since)))))
+      webhook.failing_since && h("span", { class: "bad" }, ", failing for ", lasting(webhook.failing_since)))))
   const list = liveList(app, signal, {
     path: "/v1/webhooks", seconds: 10, row, empty: "There is no webhook yet. It sends events to the back-end of an app.",
   })
@@ -69,9 +69,11 @@ export default async function (main, { app, id, query, signal }) {
   if (missing) return show(head, missing)
   const path = `/v1/webhooks/${encodeURIComponent(id)}`
   const state = ["pending", "delivered", "failed"].includes(query.get("state")) ? query.get("state") : undefined
+  const brief = h("p", { role: "status" })
   const list = liveList(app, signal, {
     path: `${path}/deliveries`, query: { state }, seconds: 5, row: delivery => deliveryRow(app, path, delivery, () => list.read()),
     empty: state ? `No delivery is ${state}.` : "Nothing was sent in the last seven days.",
+    onread: (items, next) => show(state ? h("span") : brief, items.length > 0 && briefly(items, next)),
   })
   const toggle = name => h("a", {
     class: "button small", href: app.address(`webhook/${encodeURIComponent(id)}`, { state: name }), "aria-current": name === state ? "page" : null,
@@ -79,7 +81,8 @@ export default async function (main, { app, id, query, signal }) {
   main.append(section("Deliveries", h("div", { class: "row spread" },
     h("div", { class: "row" }, [undefined, "pending", "delivered", "failed"].map(toggle)),
     action(app, { label: "Send the failed ones again…", class: "small", scopes: ["webhooks"], run: () => replayFailed(app, path, list.read) })),
-  h("p", { class: "quiet" }, "For seven days, without their bodies. One that fails is sent again after growing pauses."), list.element))
+  h("p", { class: "quiet" }, "For seven days, without their bodies. One that fails is sent again by itself after growing pauses; while the webhook fails, "
+    + "the others wait for it."), !state && brief, list.element))
   let shown = null
   const draw = webhook => {
     if (JSON.stringify(webhook) === shown) return
@@ -87,6 +90,15 @@ export default async function (main, { app, id, query, signal }) {
     show(head, about(app, path, webhook, draw))
   }
   watch(app, 10, signal, head, async () => draw(await app.api.get(path, {}, { signal, retries: 0 })))
+}
+
+/** The deliveries of a page by their states, and when the next one is sent. */
+function briefly(items, next) {
+  const number = state => items.filter(each => each.state === state).length
+  const words = { delivered: "delivered", failed: "failed", pending: number("pending") === 1 ? "waits" : "wait" }
+  const parts = Object.entries(words).filter(([state]) => number(state)).map(([state, word]) => `${count(number(state))} ${word}`).join(", ")
+  const [first] = items.map(each => each.next_at).filter(Boolean).sort()
+  return [next && `Of the newest ${count(items.length)}: `, parts, first && [", next ", time(first)]]
 }
 
 function about(app, path, webhook, changed) {
@@ -126,7 +138,7 @@ function about(app, path, webhook, changed) {
     facts({
       Id: h("code", {}, webhook.id), Created: exactly(webhook.created_at), Kinds: webhook.kinds.join(", "),
       Disabled: webhook.disabled_at && [time(webhook.disabled_at), ". ", causes[webhook.cause]],
-      "Failing since": webhook.failing_since && h("span", { class: "bad" }, time(webhook.failing_since)),
+      "Failing for": webhook.failing_since && h("span", { class: "bad" }, lasting(webhook.failing_since)),
     }),
     h("div", { class: "buttons" }, button("Change…", change), button("Another secret…", rotate), isEnabled ? button("Disable…", disable)
       : button("Enable", () => set({ state: "enabled" }, "It is enabled."), "primary"), button("Delete…", remove, "danger")))
@@ -151,12 +163,12 @@ function deliveryRow(app, path, delivery, read) {
     return "It will be sent again."
   }
   const hasCode = ["account_verification_requested", "password_reset_requested"].includes(delivery.kind)
-  const why = delivery.state === "pending" ? "It is still to be sent." : hasCode ? "It had a code, which is gone." : null
+  const why = delivery.state === "pending" ? "It is sent at its time: only what is delivered or has failed can be sent again." : hasCode ? "It had a code, which is gone." : null
   const state = delivery.state === "pending" ? h("span", { class: "badge wait" }, "pending") : badge(delivery.state)
   return h("li", { class: "delivery" }, state, h("span", {}, h("strong", {}, delivery.kind ?? "an event that is gone"),
     h("small", {}, " ", delivery.created_at && ["of ", time(delivery.created_at)])),
-  h("span", { class: "delivery-words" }, `${count(delivery.attempts)} sent`, delivery.status !== null && `, status ${delivery.status}`,
-    delivery.tried_at && [", last ", time(delivery.tried_at)], delivery.next_at && [", next ", time(delivery.next_at)],
-    delivery.error && h("span", { class: "bad cut", title: delivery.error }, delivery.error)),
+  h("span", { class: "delivery-words" }, h("span", {}, delivery.attempts ? counted(delivery.attempts, "attempt") : "not sent yet",
+    delivery.status !== null && `, status ${delivery.status}`, delivery.tried_at && [", last ", time(delivery.tried_at)],
+    delivery.next_at && [", next ", time(delivery.next_at)]), delivery.error && h("span", { class: "bad cut", title: delivery.error }, delivery.error)),
   action(app, { label: "Send again", class: "small", scopes: ["webhooks"], why, run: replay }))
 }
