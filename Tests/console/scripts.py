@@ -156,7 +156,8 @@ def dots_in_addresses(stage):
                 console.page.goto(f"{console.url}#/{view}/{id}")
                 expect(console.main.locator("h1").first).to_be_visible()
                 expect(console.main.get_by_text("Loading…", exact=True)).to_have_count(0)
-                reads = [url for url in asked if url.startswith("/v1/")]
+                # The menu counts the open cases.
+                reads = [url for url in asked if url.startswith("/v1/") and not url.startswith("/v1/moderation/cases?state=open")]
                 assert all("%2F" in url for url in reads), (view, id, reads)
 
 
