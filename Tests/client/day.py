@@ -42,6 +42,17 @@ def shows(stage, secure):
         assert placeholder.startswith(("18x32", "32x")) and placeholder.endswith("255]"), placeholder
 
 
+def sends(stage, secure):
+    """requests without a call of their own have the session, and go to the service alone"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        collect = phone.run("collect", "Spring & more")
+        assert collect.line("own ") == "Spring & more", collect.lines
+        assert collect.line("deleted ") == "true", collect.lines
+        refused = [line for line in collect.lines if line.startswith("refused ")]
+        assert len(refused) == 3 and all(line.endswith("is not a path of the service.") for line in refused), collect.lines
+
+
 def receives(stage, secure):
     """events go on after the link breaks, each once"""
     with stage.link(secure) as link:
@@ -80,4 +91,4 @@ def signs_out(stage, secure):
         assert not stage.posts(phone.user)
 
 
-TESTS = (films, shows, receives, signs_out)
+TESTS = (films, shows, sends, receives, signs_out)

@@ -44,6 +44,19 @@ extension Phone {
     }
   }
 
+  /// collect NAME: creates a collection, renames and finds it, with requests that the client has no calls for.
+  func collect() async throws {
+    let trip = try await client.send(.post, "/v1/collections", body: ["kind": "itinerary", "name": "Lisbon"])
+    let path = "/v1/collections/\(trip["id"]?.text ?? "-")"
+    try await client.send(.patch, path, body: ["name": .string(arguments[0])], version: "*")
+    let own = try await client.send(.get, "/v1/collections", query: ["kind": "itinerary", "limit": "20"])
+    print("own \((own["items"]?.list ?? []).compactMap { $0["name"]?.text }.joined(separator: ","))")
+    print("deleted \(try await client.send(.delete, path) == .null)")
+    for path in ["https://example.org/v1/collections", "/v1/collections?kind=itinerary", "/v1/a b"] {
+      do throws(Take5Error) { try await client.send(.get, path) } catch { print("refused \(error.message)") }
+    }
+  }
+
   /// events LAST COUNT: prints so many events that followed one.
   func events() async throws {
     var left = Int(arguments[1]) ?? 1
