@@ -35,7 +35,8 @@ def shows(stage, secure):
         assert read["counts"] == {"comments": 1, "reactions": 1, "likes": 1}, read
         show = phone.run("show")
         assert show.line("row ") == f"{post} Noon Ada true 1", show.lines
-        assert show.line("poster ") == "true", show.lines
+        assert show.line("poster ") == show.line("still ") == "true", show.lines
+        assert (show.line("take5 "), show.line("photo ")) == ("1", "0"), show.lines
         assert show.line("calendar ") == "1", show.lines
         assert int(show.line("pins ")) >= 1, show.lines
         placeholder = show.line("placeholder ")

@@ -17,12 +17,16 @@ extension Phone {
     for try await row in client.posts.feed(include: [.author, .mine]) {
       print(
         "row \(row.id) \(row.caption ?? "-") \(row.authorProfile?.name ?? "-") \(row.isLiked) \(row.counts.comments)")
+      print("still \(row.still == row.assets[.image])")
       guard let poster = row.assets[.poster] else { continue }
       let (data, _) = try await URLSession.shared.data(from: client.url(of: poster))
       print("poster \(data.count == Int(poster.bytes))")
       if let placeholder = row.assets[.image]?.placeholder {
         print("placeholder \(placeholder.width)x\(placeholder.height) \(placeholder.rgba.prefix(4))")
       }
+    }
+    for kind in [PostKind.take5, .photo] {
+      print("\(kind.rawValue) \(try await client.posts.feed(kinds: [kind]).page().rows.count)")
     }
     let now = Foundation.Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: Date())
     let month = try await client.posts.calendar(year: now.year ?? 0, month: now.month ?? 0, zone: "UTC")
