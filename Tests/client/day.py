@@ -29,6 +29,8 @@ def shows(stage, secure):
         post = phone.run("film", *stage.clips(length=None), "Noon").line("submitted ")
         likes = phone.run("like", post)
         assert likes.line("comment ") == f"Where was that? by {phone.name}", likes.lines
+        assert (likes.line("bookmarked "), likes.line("bookmarks left ")) == ("true", "0"), likes.lines
+        assert f"bookmarks {post}" in likes.lines and likes.line("likes ") == post, likes.lines
         image = phone.run("react", post, stage.selfie()).line("image ")
         assert image.split()[1:] == ["ready", "photo.medium,photo.small,photo.square"], image
         status, read = stage.request(f"/v1/posts/{post}")

@@ -38,9 +38,15 @@ extension Phone {
     print("pins \(pins)")
   }
 
-  /// like POST: likes a post, and comments on it.
+  /// like POST: likes a post, has a bookmark on it, and comments on it.
   func like() async throws {
     try await client.posts.setLike(true, of: arguments[0])
+    try await client.posts.setBookmark(true, on: arguments[0])
+    print("likes \(try await client.posts.likes().page().rows.map(\.target).joined(separator: ","))")
+    print("bookmarks \(try await client.posts.bookmarks().page().rows.map(\.target).joined(separator: ","))")
+    print("bookmarked \(try await client.posts.row(arguments[0], include: [.mine]).isBookmarked)")
+    try await client.posts.setBookmark(false, on: arguments[0])
+    print("bookmarks left \(try await client.posts.bookmarks().page().rows.count)")
     let comment = try await client.posts.comment(on: arguments[0], "Where is that?")
     try await client.posts.changeComment(comment.id, on: arguments[0], to: "Where was that?")
     for try await row in client.posts.comments(on: arguments[0], include: [.author]) {
