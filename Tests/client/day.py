@@ -56,6 +56,23 @@ def sends(stage, secure):
         assert len(refused) == 3 and all(line.endswith("is not a path of the service.") for line in refused), collect.lines
 
 
+def filters(stage, secure):
+    """lists have the posts of a place, of a category and since a change"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        place = {"name": "The bench", "coordinate": {"latitude": 47.5, "longitude": 9.5}, "categories": ["swim"]}
+        assert stage.request("/v1/places/bench", "PUT", place)[0] in (200, 201, 204)
+        body = {"kind": "marker", "author": phone.user, "title": "The bench", "place": {"id": "bench"}, "min_age": 18}
+        status, post = stage.request("/v1/posts", "POST", body)
+        assert status in (201, 202), post
+        found = phone.run("filter", post["id"])
+        for name in ("place ", "category ", "since "):
+            assert found.line(name) == post["id"], found.lines
+        for name in ("elsewhere ", "later "):
+            assert found.line(name) == "", found.lines
+        assert found.line("age ") == "18 fields true", found.lines
+
+
 def receives(stage, secure):
     """events go on after the link breaks, each once"""
     with stage.link(secure) as link:
@@ -94,4 +111,4 @@ def signs_out(stage, secure):
         assert not stage.posts(phone.user)
 
 
-TESTS = (films, shows, sends, receives, signs_out)
+TESTS = (films, shows, sends, filters, receives, signs_out)

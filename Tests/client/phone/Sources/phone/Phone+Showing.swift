@@ -67,6 +67,23 @@ extension Phone {
     }
   }
 
+  /// filter POST: lists posts at a place, of a category, and since a change.
+  func filter() async throws {
+    let post = try await client.posts.post(arguments[0])
+    let since = post.updatedAt.addingTimeInterval(-1)
+    let me = try await client.session?.user ?? "-"
+    let filters = [
+      "place": PostFilter(authors: [me], place: "bench"), "elsewhere": PostFilter(authors: [me], place: "lake"),
+      "category": PostFilter(authors: [me], category: "swim"),
+      "since": PostFilter(authors: [me], updatedSince: since),
+      "later": PostFilter(authors: [me], updatedSince: post.updatedAt.addingTimeInterval(60)),
+    ]
+    for (name, filter) in filters {
+      print("\(name) \(try await client.posts.list(filter).page().rows.map(\.id).joined(separator: ","))")
+    }
+    print("age \(post.minAge ?? 0) fields \(post.fields.isEmpty)")
+  }
+
   /// events LAST COUNT: prints so many events that followed one.
   func events() async throws {
     var left = Int(arguments[1]) ?? 1

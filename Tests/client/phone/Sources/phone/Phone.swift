@@ -37,6 +37,7 @@ struct Phone {
     case "show": try await show()
     case "like": try await like()
     case "collect": try await collect()
+    case "filter": try await filter()
     case "react": try await react()
     case "events": try await events()
     case "window": try await window()
