@@ -45,8 +45,8 @@ extension Take5Client {
     // Another beginning would send the credential to another host.
     guard path.utf8.first == UInt8(ascii: "/"), path.unicodeScalars.allSatisfy(Request.pathCharacters.contains) else {
       throw .problem(
-        Problem(
-          code: "client", title: "The path is invalid", status: 0, detail: "\"\(path)\" is not a path of the service.",
+        .client(
+          "The path is invalid", "\"\(path)\" is not a path of the service.",
           remedy: "Begin it with /v1, percent-encode its ids, and give parameters as the query."))
     }
     var request = Request(method.rawValue, path, query: query.map { (name: $0.key, value: $0.value) }, json: body)

@@ -56,6 +56,21 @@ def sends(stage, secure):
         assert len(refused) == 3 and all(line.endswith("is not a path of the service.") for line in refused), collect.lines
 
 
+def addresses(stage, secure):
+    """a URL without a scheme or a host is refused in words, and one that ends in /v1 is that of the service"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        url = phone.url
+        for wrong in ("api.localhost", "localhost:8080", "https:///v1", f"{url}?a=b"):
+            phone.url = wrong
+            for command in (("window",), ("sign-in", phone.name, PASSWORD), ("events", "-", "1")):
+                code, message, remedy = phone.run(*command).line("error ").split(" | ")
+                assert code == "client" and message == f'"{wrong}" is not the URL of a service.' and "https://" in remedy, message
+        for right in (f"{url}/v1", f"{url}//", f"{url}/v1/"):
+            phone.url = right
+            phone.run("window").line("window ")
+
+
 def filters(stage, secure):
     """lists have the posts of a place, of a category and since a change"""
     with stage.link(secure) as link:
@@ -111,4 +126,4 @@ def signs_out(stage, secure):
         assert not stage.posts(phone.user)
 
 
-TESTS = (films, shows, sends, filters, receives, signs_out)
+TESTS = (films, shows, sends, addresses, filters, receives, signs_out)
