@@ -24,7 +24,8 @@ public struct Take5Client: Sendable {
   /// Makes a client.
   ///
   /// - Parameters:
-  ///   - url: The service, such as `https://api.example.org`.
+  ///   - url: The service, such as `https://api.example.org`; a path that ends in `/v1` is that of the service too. Without a scheme
+  ///     and a host each call throws a problem with the code `client`.
   ///   - tokens: Where the session is stored; on Apple's platforms a `KeychainTokenStore`.
   ///   - folder: Where the queue stores submissions until they are sent; by default a folder for this service in Application Support.
   ///   - configuration: That of the connections. `ephemeral` has neither cookies nor a cache, which the service does not need.

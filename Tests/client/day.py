@@ -29,17 +29,63 @@ def shows(stage, secure):
         post = phone.run("film", *stage.clips(length=None), "Noon").line("submitted ")
         likes = phone.run("like", post)
         assert likes.line("comment ") == f"Where was that? by {phone.name}", likes.lines
+        assert (likes.line("bookmarked "), likes.line("bookmarks left ")) == ("true", "0"), likes.lines
+        assert f"bookmarks {post}" in likes.lines and likes.line("likes ") == post, likes.lines
         image = phone.run("react", post, stage.selfie()).line("image ")
         assert image.split()[1:] == ["ready", "photo.medium,photo.small,photo.square"], image
         status, read = stage.request(f"/v1/posts/{post}")
         assert read["counts"] == {"comments": 1, "reactions": 1, "likes": 1}, read
         show = phone.run("show")
         assert show.line("row ") == f"{post} Noon Ada true 1", show.lines
-        assert show.line("poster ") == "true", show.lines
+        assert show.line("poster ") == show.line("still ") == "true", show.lines
+        assert (show.line("take5 "), show.line("photo ")) == ("1", "0"), show.lines
         assert show.line("calendar ") == "1", show.lines
         assert int(show.line("pins ")) >= 1, show.lines
         placeholder = show.line("placeholder ")
         assert placeholder.startswith(("18x32", "32x")) and placeholder.endswith("255]"), placeholder
+
+
+def sends(stage, secure):
+    """requests without a call of their own have the session, and go to the service alone"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        collect = phone.run("collect", "Spring & more")
+        assert collect.line("own ") == "Spring & more", collect.lines
+        assert collect.line("deleted ") == "true", collect.lines
+        refused = [line for line in collect.lines if line.startswith("refused ")]
+        assert len(refused) == 3 and all(line.endswith("is not a path of the service.") for line in refused), collect.lines
+
+
+def addresses(stage, secure):
+    """a URL without a scheme or a host is refused in words, and one that ends in /v1 is that of the service"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        url = phone.url
+        for wrong in ("api.localhost", "localhost:8080", "https:///v1", f"{url}?a=b"):
+            phone.url = wrong
+            for command in (("window",), ("sign-in", phone.name, PASSWORD), ("events", "-", "1")):
+                code, message, remedy = phone.run(*command).line("error ").split(" | ")
+                assert code == "client" and message == f'"{wrong}" is not the URL of a service.' and "https://" in remedy, message
+        for right in (f"{url}/v1", f"{url}//", f"{url}/v1/"):
+            phone.url = right
+            phone.run("window").line("window ")
+
+
+def filters(stage, secure):
+    """lists have the posts of a place, of a category and since a change"""
+    with stage.link(secure) as link:
+        phone = stage.phone(link, secure)
+        place = {"name": "The bench", "coordinate": {"latitude": 47.5, "longitude": 9.5}, "categories": ["swim"]}
+        assert stage.request("/v1/places/bench", "PUT", place)[0] in (200, 201, 204)
+        body = {"kind": "marker", "author": phone.user, "title": "The bench", "place": {"id": "bench"}, "min_age": 18}
+        status, post = stage.request("/v1/posts", "POST", body)
+        assert status in (201, 202), post
+        found = phone.run("filter", post["id"])
+        for name in ("place ", "category ", "since "):
+            assert found.line(name) == post["id"], found.lines
+        for name in ("elsewhere ", "later "):
+            assert found.line(name) == "", found.lines
+        assert found.line("age ") == "18 fields true", found.lines
 
 
 def receives(stage, secure):
@@ -80,4 +126,4 @@ def signs_out(stage, secure):
         assert not stage.posts(phone.user)
 
 
-TESTS = (films, shows, receives, signs_out)
+TESTS = (films, shows, sends, addresses, filters, receives, signs_out)

@@ -33,7 +33,10 @@ public struct EventSequence: AsyncSequence, Sendable {
         } catch {
           chunks = nil
           guard error != .cancelled else { return nil }
-          if let status = error.status, (400..<500).contains(status), ![408, 429].contains(status) { throw error }
+          // 0: what this client finds without the service.
+          if let status = error.status, (400..<500).contains(status) || status == 0, ![408, 429].contains(status) {
+            throw error
+          }
           failures += 1
           // What was received of an event is sent again.
           parser = EventParser(id: parser.id)

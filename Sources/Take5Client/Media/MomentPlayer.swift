@@ -19,7 +19,8 @@ public struct MomentPlayer: Sendable, Hashable {
   public let composed: Asset?
   /// The composition for slow networks, once it is there.
   public let composedSmall: Asset?
-  /// The time of a sound in the front clip minus its time in the back clip, in seconds; 0 if it is not known.
+  /// The time of a sound in the front clip minus its time in the back clip, in seconds; 0 if it is not known, as at
+  /// the first look. Once the post is ready, another player has it.
   public let offset: Double
   /// The camera that is drawn as the inset on top. Its sound is played.
   public private(set) var foreground: Camera

@@ -41,6 +41,11 @@ public struct Problem: Sendable, Equatable, Codable {
     (errors, reasons) = ([], [])
   }
 
+  /// What this client finds without the service.
+  static func client(_ title: String, _ detail: String, remedy: String) -> Problem {
+    Problem(code: "client", title: title, status: 0, detail: detail, remedy: remedy)
+  }
+
   /// The problem of a response, or nil if no service has sent it.
   init?(status: Int, body: Data, requestID: String?, retryAfter: TimeInterval?) {
     let members: Members

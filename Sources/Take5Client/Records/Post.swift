@@ -53,6 +53,10 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   public var place: Place?
   /// Where it is.
   public var location: Coordinate?
+  /// What a definition of the service names besides, by name.
+  public var fields: [String: JSONValue]
+  /// The age in years below which users do not see it; nil: all users do.
+  public var minAge: Int?
   /// When it was recorded.
   public var capturedAt: Date?
   /// When it was submitted.
@@ -76,12 +80,19 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   /// The distance in meters, in a list near a point.
   public var distance: Double?
 
+  /// The image that a list shows for a post of any kind: that of a moment or a video, or the first photo, small; nil before there is
+  /// one, and for a marker without media.
+  public var still: Asset? {
+    assets[.image] ?? assets[.poster] ?? photos.first.flatMap { $0[.photoSmall] ?? $0[.photoMedium] }
+  }
+
   /// Whether there is something to see.
   public var hasMedia: Bool { !assets.isEmpty || !photos.isEmpty }
 
   private enum CodingKeys: String, CodingKey {
     case id, kind, status, author, title, caption, visibility, place, location, foreground, window, counts, reasons
-    case assets, photos, distance
+    case assets, photos, distance, fields
+    case minAge = "min_age"
     case alternativeText = "alternative_text"
     case capturedAt = "captured_at"
     case createdAt = "created_at"

@@ -9,6 +9,7 @@ extension Connection {
   ///
   /// Each stream has a URLSession of its own: FoundationNetworking gives no task a delegate of its own.
   func stream(_ request: Request) async throws(Take5Error) -> AsyncThrowingStream<Data, any Error> {
+    try checkAddress()
     let token = try await token()
     do throws(Take5Error) {
       return try await open(request, token)

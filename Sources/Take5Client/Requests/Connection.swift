@@ -9,18 +9,19 @@ final class Connection: Sendable {
   let url: URL
   let session: URLSession
   let sessions: SessionKeeper
-  private let base: String
+  /// What paths follow; nil if the URL is not that of a service.
+  let base: String?
 
   init(url: URL, tokens: any TokenStore, configuration: URLSessionConfiguration) {
     self.url = url
-    base = url.absoluteString.last == "/" ? String(url.absoluteString.dropLast()) : url.absoluteString
+    base = Self.base(of: url)
     session = URLSession(configuration: configuration)
     sessions = SessionKeeper(tokens: tokens)
   }
 
   /// The URL of a path of the service; a whole URL stays as it is.
   func url(_ path: String) -> URL {
-    (path.utf8.first == UInt8(ascii: "/") ? URL(string: base + path) : URL(string: path)) ?? url
+    (path.utf8.first == UInt8(ascii: "/") ? URL(string: (base ?? "") + path) : URL(string: path)) ?? url
   }
 
   /// Sends a request, and decodes the JSON of its response.
@@ -49,6 +50,7 @@ final class Connection: Sendable {
 
   /// Sends a request once, and once more with a renewed token if the service does not accept the first one.
   private func exchange(_ request: Request) async throws(Take5Error) -> Response {
+    try checkAddress()
     guard !request.isOpen else { return try await send(request, token: nil) }
     let token = try await token(of: request.user)
     do throws(Take5Error) {

@@ -41,11 +41,15 @@ struct Request: Sendable {
   static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
+  /// The characters of a path whose segments are escaped (RFC 3986, section 3.3).
+  static let pathCharacters = unreserved.union(CharacterSet(charactersIn: "/%:@!$&'()*+,;="))
+
   /// Path and query.
   var target: String {
     guard !query.isEmpty else { return path }
     let pairs = query.map { pair in
-      pair.name + "=" + (pair.value.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "")
+      (pair.name.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "") + "="
+        + (pair.value.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "")
     }
     return path + "?" + pairs.joined(separator: "&")
   }

@@ -28,12 +28,16 @@ public struct PostFilter: Sendable, Hashable {
     case taken
   }
 
-  /// The ids of authors; empty: all.
+  /// The ids of authors; empty: all. They do not go with `friends`; for what is not public, `visibility` says what to list too.
   public var authors: [String]
-  /// Whether only posts of the user and of friends.
+  /// Whether only posts of the user and of friends, in place of `authors`, of every visibility.
   public var friends: Bool
   /// The kinds; empty: all.
   public var kinds: [PostKind]
+  /// At the place with this id.
+  public var place: String?
+  /// At places of this category.
+  public var category: String?
   /// In this box.
   public var box: Box?
   /// In this polygon: its corners in their order; it need not be closed.
@@ -46,6 +50,8 @@ public struct PostFilter: Sendable, Hashable {
   public var from: Date?
   /// Submitted before this time.
   public var to: Date?
+  /// Changed at this time or later, the latest change first: content, status and media, not the counts. It needs the order `newest`.
+  public var updatedSince: Date?
   /// Of these visibilities; empty: public ones, and one's own.
   public var visibility: [PostVisibility]
   /// In these states; empty: ready.
@@ -57,12 +63,14 @@ public struct PostFilter: Sendable, Hashable {
 
   /// Makes a filter, by default of all public posts.
   public init(
-    authors: [String] = [], friends: Bool = false, kinds: [PostKind] = [], box: Box? = nil, polygon: [Coordinate] = [],
-    near: Coordinate? = nil, radius: Int? = nil, from: Date? = nil, to: Date? = nil, visibility: [PostVisibility] = [],
+    authors: [String] = [], friends: Bool = false, kinds: [PostKind] = [], place: String? = nil,
+    category: String? = nil, box: Box? = nil, polygon: [Coordinate] = [], near: Coordinate? = nil, radius: Int? = nil,
+    from: Date? = nil, to: Date? = nil, updatedSince: Date? = nil, visibility: [PostVisibility] = [],
     status: [PostStatus] = [], order: Order = .newest, limit: Int = 50
   ) {
-    (self.authors, self.friends, self.kinds, self.box, self.polygon) = (authors, friends, kinds, box, polygon)
-    (self.near, self.radius, self.from, self.to) = (near, radius, from, to)
+    (self.authors, self.friends, self.kinds, self.place, self.category) = (authors, friends, kinds, place, category)
+    (self.box, self.polygon, self.near, self.radius) = (box, polygon, near, radius)
+    (self.from, self.to, self.updatedSince) = (from, to, updatedSince)
     (self.visibility, self.status, self.order, self.limit) = (visibility, status, order, limit)
   }
 
@@ -83,6 +91,9 @@ public struct PostFilter: Sendable, Hashable {
     if let radius { members["radius"] = .number(Double(radius)) }
     if let from { members["from"] = .string(JSONCoding.text(from)) }
     if let to { members["to"] = .string(JSONCoding.text(to)) }
+    if let updatedSince { members["updated_since"] = .string(JSONCoding.text(updatedSince)) }
+    if let place { members["place"] = .string(place) }
+    if let category { members["category"] = .string(category) }
     if let cursor { members["cursor"] = .string(cursor) }
     if let first = polygon.first {
       let ring = (polygon.last == first ? polygon : polygon + [first]).map { corner in

@@ -43,6 +43,18 @@ extension Posts {
       Request(isLiked ? "PUT" : "DELETE", Request.path("v1", "users", "me", "likes", post)))
   }
 
+  /// Puts a bookmark on a post, which its user alone sees, or removes it.
+  public func setBookmark(_ isBookmarked: Bool, on post: String) async throws(Take5Error) {
+    _ = try await connection.response(
+      Request(isBookmarked ? "PUT" : "DELETE", Request.path("v1", "users", "me", "bookmarks", post)))
+  }
+
+  /// The likes of the user, the newest first; the `target` of each is the id of a post.
+  public func likes() -> RecordList<Relation> { RecordList(connection, "/v1/users/me/likes") }
+
+  /// The bookmarks of the user, the newest first; the `target` of each is the id of a post.
+  public func bookmarks() -> RecordList<Relation> { RecordList(connection, "/v1/users/me/bookmarks") }
+
   /// Waits until an image, such as a reaction, is processed, and returns it.
   public func waitUntilReady(image id: String) async throws(Take5Error) -> ImageRecord {
     while true {

@@ -13,11 +13,15 @@ public struct Posts: Sendable {
   /// The posts of the user and of friends, the newest first.
   ///
   /// - Parameters:
+  ///   - kinds: The kinds; empty: all.
   ///   - include: What the response contains beside the posts.
   ///   - processing: Whether posts whose media are still processed are in it, which have at most a first look.
-  public func feed(include: Set<Inclusion> = [], processing: Bool = false) -> RecordList<Post> {
-    let states = processing ? ["ready", "processing"].map { (name: "status", value: $0) } : []
-    return RecordList(connection, "/v1/users/me/feed", states, include: include)
+  public func feed(
+    kinds: [PostKind] = [], include: Set<Inclusion> = [], processing: Bool = false
+  ) -> RecordList<Post> {
+    var query = kinds.map { (name: "kind", value: $0.rawValue) }
+    if processing { query += ["ready", "processing"].map { (name: "status", value: $0) } }
+    return RecordList(connection, "/v1/users/me/feed", query, include: include)
   }
 
   /// The posts that pass a filter.

@@ -56,6 +56,6 @@ extension Take5Error {
   /// What the record of a submission says about why it is not sent.
   var recorded: Problem {
     if case .problem(let problem) = self { return problem }
-    return Problem(code: "client", title: message, status: 0, detail: message, remedy: remedy)
+    return .client(message, message, remedy: remedy)
   }
 }

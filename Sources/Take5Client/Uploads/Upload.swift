@@ -32,6 +32,8 @@ public struct Upload<Record: Sendable>: Sendable, Identifiable {
 
 extension Upload where Record == Post {
   /// The post once its media are processed: ready, rejected with `reasons`, or failed.
+  ///
+  /// - Throws: The problem for which the service refuses it before: `mediaRejected`, with `reasons`, if a file shows that while it is sent.
   public var post: Post {
     get async throws(Take5Error) {
       try await Posts(connection: queue.connection).waitUntilReady(try await submittedID)

@@ -31,6 +31,8 @@ public actor UploadQueue {
   // MARK: What is in it
 
   /// What is not sent yet, or was refused, the oldest first: of the user who is signed in, or of all while none is.
+  ///
+  /// What was refused stays, with its `failure`, until `retry(_:)` or `cancel(_:)`.
   public var pending: [PendingUpload] {
     get async {
       let user = await user

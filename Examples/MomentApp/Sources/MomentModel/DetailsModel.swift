@@ -29,9 +29,16 @@ public final class DetailsModel {
       async let comments = posts.comments(on: id, include: [.author]).page().rows
       async let reactions = posts.reactions(to: id, include: [.author]).page().rows
       (self.row, self.comments, self.reactions) = try await (row, comments, reactions)
-      // A tap that has swapped the cameras outlasts a reload.
-      if player == nil { player = self.row.flatMap { MomentPlayer($0.record) } }
+      show()
     }
+  }
+
+  /// Has a player of the moment as it is now: at the first look it does not know yet how the times of the clips belong together.
+  private func show() {
+    var next = row.flatMap { MomentPlayer($0.record) }
+    // A tap that has swapped the cameras outlasts a reload.
+    if let player, next?.foreground == player.background { next?.swap() }
+    player = next
   }
 
   /// Swaps the cameras.

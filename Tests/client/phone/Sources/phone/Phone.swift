@@ -36,6 +36,8 @@ struct Phone {
     case "pending": await pending()
     case "show": try await show()
     case "like": try await like()
+    case "collect": try await collect()
+    case "filter": try await filter()
     case "react": try await react()
     case "events": try await events()
     case "window": try await window()
