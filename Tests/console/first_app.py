@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import shlex
-import signal
 import subprocess
 import tempfile
 import urllib.request
@@ -89,7 +88,8 @@ def answers(url):
 
 
 def end(server):
-    server.send_signal(signal.SIGINT)
+    # A shell that runs this in the background has it ignore SIGINT.
+    server.terminate()
     server.wait()
 
 
