@@ -10,6 +10,33 @@ from phones import ratio, size
 from service import Service, free_ports, wait_until
 
 
+@contextlib.contextmanager
+def answers(status, body, headers):
+    """A server that gives each request the same answer; yields its port."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def answer(self):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(status)
+            for name, value in (headers | {"Content-Length": str(len(body))}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = answer
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+
+
 def refused(stage, secure):
     """a moment outside of the daily window is refused before its bytes are sent"""
     definitions = stage.folder / "definitions"
@@ -51,25 +78,8 @@ def refused(stage, secure):
 def portal(stage, secure):
     """a network that answers in place of the service costs nothing"""
 
-    class Page(http.server.BaseHTTPRequestHandler):
-        def answer(self):
-            body = b"<html>Sign in to this network</html>"
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = answer
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with stage.link() as link, stage.link(port=server.server_port) as strange:
+    with answers(200, b"<html>Sign in to this network</html>", {"Content-Type": "text/html"}) as port, stage.link() as link, \
+            stage.link(port=port) as strange:
         phone = stage.phone(link, secure=False)
         phone.through(strange)
         assert phone.run("window").line("error ").startswith("client | The answer is not that of the service"), "window"
@@ -79,7 +89,18 @@ def portal(stage, secure):
         phone.through(link)
         assert phone.run("resume").line("pending ") == "0"
         stage.ready(phone.user, "portal")
-    server.shutdown()
+
+
+def words(stage, secure):
+    """people read what to correct, and how long to wait"""
+    problem = json.dumps({"type": "urn:take5:problem:too_many_requests", "title": "Too many requests", "remedy": "Read Retry-After."})
+    with answers(429, problem.encode(), {"Retry-After": "90"}) as port, stage.link() as link, stage.link(port=port) as busy:
+        phone = stage.phone(link, secure=False)
+        code, _, remedy = phone.run("register", "not a name", "short").line("error ").split(" | ")
+        assert (code, remedy) == ("invalid_fields", "Correct the user name, the password, and try again."), remedy
+        phone.through(busy)
+        code, _, remedy = phone.run("window").line("error ").split(" | ")
+        assert (code, remedy) == ("too_many_requests", "Wait 90 seconds, and try again."), remedy
 
 
 def full(stage, secure):
@@ -148,5 +169,5 @@ def damaged(stage, secure):
 
 
 # These have a service or a network of their own.
-OF_ONE_PLACE = (refused, portal)
-TESTS = (refused, portal, full, together, cancelled, damaged)
+OF_ONE_PLACE = (refused, portal, words)
+TESTS = (refused, portal, words, full, together, cancelled, damaged)

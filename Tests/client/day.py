@@ -15,6 +15,7 @@ def films(stage, secure):
         assert film.line("post ") == f"{post['id']} ready", film.lines
         assert "clip.front" in film.line("look "), film.lines
         assert (post["foreground"], post["location"]["latitude"]) == ("front", 52.52), post
+        assert not any(start.startswith("-") for start in film.line("starts ").split()), film.lines
         camera, offset, duration = film.line("player ").split()
         assert camera == "front" and abs(float(offset) - (post["offset_seconds"] or 0)) < 1e-6, film.lines
         assert 4 < float(duration) < 6, film.lines

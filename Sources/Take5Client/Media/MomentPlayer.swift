@@ -43,7 +43,11 @@ public struct MomentPlayer: Sendable, Hashable {
   public mutating func swap() { foreground = foreground.other }
 
   /// The time in the clip of a camera, in seconds, at which both cameras record for the first time.
-  public func start(of camera: Camera) -> Double { max(0, camera == .front ? offset : -offset) }
+  public func start(of camera: Camera) -> Double {
+    let start = camera == .front ? offset : -offset
+    // The negative of 0 would be printed with its sign.
+    return start > 0 ? start : 0
+  }
 
   /// How long both cameras record, in seconds; nil if a clip does not say how long it is.
   public var duration: Double? {

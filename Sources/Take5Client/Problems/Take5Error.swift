@@ -46,7 +46,7 @@ public enum Take5Error: Error, Sendable, Equatable {
   /// What to do, in a sentence for people.
   public var remedy: String {
     switch self {
-    case .problem(let problem): problem.remedy ?? "Try again later."
+    case .problem(let problem): problem.advice
     case .unreachable: "Check the connection, and try again."
     case .unreadable: "Check the network: it may ask to sign in."
     case .file: "Check that the file is there, and that the device has free space."
@@ -72,6 +72,23 @@ public enum Take5Error: Error, Sendable, Equatable {
   /// The status of the response, or nil without one.
   var status: Int? {
     if case .problem(let problem) = self { problem.status } else { nil }
+  }
+}
+
+extension Problem {
+  /// What a person does: the remedy of the service is for who writes the app where it names members of the response.
+  var advice: String {
+    switch code {
+    case .invalidFields where !errors.isEmpty:
+      let names = errors.map { error in
+        (error.field.split(separator: ".").last.map(String.init) ?? error.field).replacing("_", with: " ")
+      }
+      return "Correct the \(names.joined(separator: ", the ")), and try again."
+    case .tooManyRequests:
+      guard let seconds = retryAfter.flatMap({ Int(exactly: $0.rounded(.up)) }) else { return "Try again later." }
+      return "Wait \(seconds == 1 ? "a second" : "\(seconds) seconds"), and try again."
+    default: return remedy ?? "Try again later."
+    }
   }
 }
 

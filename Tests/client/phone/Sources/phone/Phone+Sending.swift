@@ -24,6 +24,7 @@ extension Phone {
     }
     print("submitted \(try await upload.submittedID)")
     let look = try await upload.look
+    if let player = MomentPlayer(look) { print("starts \(player.start(of: .front)) \(player.start(of: .back))") }
     print("look \(look.status.rawValue) \(look.assets.roles.map(\.rawValue).sorted().joined(separator: ","))")
     let post = try await upload.post
     print("post \(post.id) \(post.status.rawValue)")
