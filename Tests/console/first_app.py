@@ -161,14 +161,14 @@ def films(stage):
         plays(page)
         page.fits()
         page.picture("first-app")
-        users = app.output("take5 users list")
+        users = app.output("take5 users list --data data")
         assert "  ada  created " in users, users
-        assert "post" in app.output("take5 jobs stats")
+        assert "post" in app.output("take5 jobs stats --data data")
         page.page.reload()
         fill(page, back, front)
         expect(page.page.get_by_text("Your moment")).to_be_visible()
         plays(page)
-        assert app.output("take5 users list").count("\n") == 1
+        assert app.output("take5 users list --data data").count("\n") == 1
 
 
 def refuses(stage):
