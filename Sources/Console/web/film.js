@@ -45,7 +45,7 @@ const cameraOf = (reason, error) => cameras.find(camera => camera === reason.inp
 async function complain(error, retry) {
   const reasons = error.reasons ?? []
   // The words are those of the console, and are loaded only when they are needed.
-  const { reasonWords } = reasons.length ? await import("/console/glance.js").catch(() => ({ reasonWords: code => code })) : {}
+  const { reasonWords } = reasons.length ? await import("./glance.js").catch(() => ({ reasonWords: code => code })) : {}
   const lines = reasons.flatMap(reason => {
     const heading = [clipNames[cameraOf(reason, error)], reasonWords(reason.code)].filter(Boolean).join(": ")
     return [element("h2", heading), element("p", reason.detail)]
