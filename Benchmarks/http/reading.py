@@ -61,7 +61,7 @@ class Statements:
             if statement.startswith("BEGIN"):
                 session.clear()
             session.append(last)
-            if re.match(r"execute store\.(any_)?post ", name):
+            if re.match(r"execute (store\.post|posts\.any_post) ", name):
                 found = session
         if found is None:
             raise SystemExit("the log of PostgreSQL has no statement of a post")
