@@ -43,14 +43,14 @@ def service_killed(stage, secure):
     """the service is killed in the middle"""
     with stage.link(secure) as link:
         phone = stage.phone(link, secure)
-        clips = stage.clips()
+        # What the kernel and nginx hold ends with the service: up to two megabytes on a busy machine.
+        clips = stage.clips(length=60 << 20)
         before = link.forwarded
         link.stops.append((before + size(*clips) // 2, stage.service.restart))
         phone.run("film", *clips, "restarted")
         stage.ready(phone.user, "restarted")
         stage.has(*clips)
-        # What the kernel and nginx hold ends with the service.
-        return ratio(link, before, *clips, buffered=1 << 20)
+        return ratio(link, before, *clips)
 
 
 def renewed(stage, secure):
