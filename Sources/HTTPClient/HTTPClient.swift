@@ -99,7 +99,9 @@ package struct HTTPClient: Sendable {
     if let apiKey { headers.append("Authorization", "Bearer \(apiKey)") }
     for (name, value) in request.headers { headers.append(name, value) }
     switch request.body {
-    case .none: break
+    case .none:
+      // A server may insist on a length (RFC 9110, section 8.6), and libcurl sends none without a body.
+      if ["POST", "PUT", "PATCH"].contains(request.method) { headers.append("Content-Length", "0") }
     // Without an empty value libcurl sends its own.
     case .bytes: headers.append("Expect", "")
     case .file:

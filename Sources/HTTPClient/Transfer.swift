@@ -32,6 +32,9 @@ final class Transfer {
     self.continues = continues
   }
 
+  /// The maximum length of a line of a head that is kept, in bytes.
+  static let maxHeaderBytes = 8 << 10
+
   var response: HTTPResponse { HTTPResponse(status: status, headers: headers, body: body) }
 
   /// Receives a line of a head; the head of an interim response is replaced by the next one.
@@ -41,7 +44,7 @@ final class Transfer {
       headers = [:]
     } else if let colon = header.firstIndex(of: ":") {
       let value = header[header.index(after: colon)...].drop { $0 == " " }
-      headers[header[..<colon].lowercased()] = String(value.prefix { !$0.isNewline })
+      headers[header[..<colon].lowercased()] = String(value.prefix { $0 != "\r" && $0 != "\n" && $0 != "\r\n" })
     }
   }
 
@@ -101,8 +104,11 @@ func receiveHeader(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ transfer: UnsafeMutableRawPointer?
 ) -> Int {
   guard let bytes, let transfer else { return 0 }
-  let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size * count), as: UTF8.self)
-  Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().receive(header: line)
+  let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+  // Nothing that is asked for is nearly as long, and libcurl passes lines of 100 KB.
+  if line.count <= Transfer.maxHeaderBytes {
+    Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().receive(header: ExternalText.latin(line))
+  }
   return size * count
 }
 

@@ -43,6 +43,7 @@ final class ScriptedServer: Sendable {
   func stop() { shutdown(listener.descriptor.number, Int32(SHUT_RDWR)) }
 
   private func acceptAll() {
+    // Ends: when the listener or the connection is closed.
     while true {
       let number = accept(listener.descriptor.number, nil, nil)
       guard number >= 0 else { return }
@@ -55,10 +56,12 @@ final class ScriptedServer: Sendable {
   private func serve(_ connection: OpenFile) {
     var pending: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    // Ends: when the listener or the connection is closed.
     while true {
       let count = recv(connection.descriptor.number, &chunk, chunk.count, 0)
       guard count > 0 else { return }
       pending += chunk.prefix(count)
+      // Ends: with the heads that are there.
       while let end = pending.firstRange(of: Array("\r\n\r\n".utf8)) {
         state.withLock { $0.heads.append(String(decoding: pending[..<end.lowerBound], as: UTF8.self)) }
         pending.removeFirst(end.upperBound)

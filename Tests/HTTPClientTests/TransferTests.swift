@@ -168,6 +168,22 @@ struct TransferTests {
     server.stop()
   }
 
+  @Test(
+    "a request without a body says so where a server may insist on a length, and nowhere else",
+    arguments: ["POST", "PUT", "PATCH", "GET", "HEAD", "DELETE"])
+  func bodiless(method: String) async throws {
+    let server = try ScriptedServer(response: "HTTP/1.1 204 No Content\r\n\r\n")
+    let client = Self.client(server)
+    let response = try await onThread("client") { try client.send(HTTPRequest(method, "/")) }
+    #expect(response.status == 204)
+    let head = try #require(server.received.heads.first)
+    #expect(head.hasPrefix("\(method) / "))
+    let lengths = head.split(separator: "\r\n").filter { $0.lowercased().hasPrefix("content-length:") }
+    #expect(lengths == (method.hasPrefix("P") ? ["Content-Length: 0"] : []))
+    #expect(!head.contains("Transfer-Encoding") && !head.contains("Expect:"))
+    server.stop()
+  }
+
   /// Returns a request with the bytes of a file from an offset.
   private static func append(_ path: String, from offset: Int64) throws -> HTTPRequest {
     let file = OpenFile(try Descriptor(reading: path))

@@ -13,13 +13,19 @@ extension S3Client {
     let id: String
   }
 
+  /// The codes after which an upload begins again.
+  private static let restarts = ["NoSuchUpload", "ConditionalRequestConflict"]
+
   /// Writes an object in parts. What was sent of an upload that fails is removed, if the store can be reached.
+  ///
+  /// - Parameter isFirst: whether the upload begins once more if the store has lost it, or if another writer is in its way for long.
   func putParts(
-    _ key: String, _ file: OpenFile, bytes: Int64, hash: SHA256Digest, headers: [(name: String, value: String)]
+    _ key: String, _ file: OpenFile, bytes: Int64, hash: SHA256Digest, headers: [(name: String, value: String)],
+    isFirst: Bool = true
   ) throws {
     let started = S3Document(try send("POST", key, query: [("uploads", "")]).body)
     guard let id = started.text("UploadId") else {
-      throw S3Error(status: 200, code: "", description: "\(location): the store has sent no UploadId")
+      throw S3Error(status: 200, code: "", description: "\(location): POST \(key): the store has sent no UploadId")
     }
     do {
       var whole = SHA256()
@@ -41,7 +47,8 @@ extension S3Client {
       try complete(key, id, tags, bytes: bytes, headers: headers)
     } catch {
       try? abort(UnfinishedUpload(key: key, id: id))
-      throw error
+      guard isFirst, let code = (error as? S3Error)?.code, Self.restarts.contains(code) else { throw error }
+      try putParts(key, file, bytes: bytes, hash: hash, headers: headers, isFirst: false)
     }
   }
 
@@ -51,17 +58,11 @@ extension S3Client {
     let parts = tags.enumerated().map { "<Part><PartNumber>\($0 + 1)</PartNumber><ETag>\($1)</ETag></Part>" }
     let body = Array("<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>".utf8)
     do {
-      let response = try send(
+      _ = try send(
         "POST", key, query: [("uploadId", id)], headers: headers, body: .bytes(body), hash: SHA256.digest(of: body).hex)
-      // A store begins its response before it has put the parts together.
-      let document = S3Document(response.body)
-      if let code = document.text("Code") {
-        throw S3Error(
-          status: 500, code: code, description: "\(location): POST \(key): \(code), \(document.text("Message") ?? "")")
-      }
     } catch let error as S3Error where error.code == "NoSuchUpload" {
-      // The response to an attempt before was lost.
-      guard try length(of: key) == bytes else { throw error }
+      // An attempt before has put the parts together, whatever its response was; without a condition the object may be the one to replace.
+      guard !headers.isEmpty, try length(of: key) == bytes else { throw error }
     }
   }
 
@@ -101,17 +102,21 @@ extension S3Client {
     var markers: [(name: String, value: String)] = []
     repeat {
       let query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")] + markers
-      let page = S3Document(try send("GET", "", query: query).body)
+      let response = try send("GET", "", query: query)
+      let page = S3Document(response.body)
+      guard page.isOf("ListMultipartUploadsResult") else { throw unreadable("a list of uploads", response) }
       for upload in page.elements("Upload") {
         guard let key = upload.text("Key").flatMap({ S3Document.decoded($0) }), let id = upload.text("UploadId"),
           let time = upload.text("Initiated").flatMap({ RFC3339.date(from: $0) })
-        else { throw S3Error(status: 200, code: "", description: "the store has sent an unreadable list of uploads") }
+        else { throw unreadable("a list of uploads", response) }
         if time < end { found.append(UnfinishedUpload(key: key, id: id)) }
       }
       markers = []
-      if page.text("IsTruncated") == "true", let key = page.text("NextKeyMarker").flatMap({ S3Document.decoded($0) }) {
-        markers = [("key-marker", key), ("upload-id-marker", page.text("NextUploadIdMarker") ?? "")]
+      guard page.text("IsTruncated") == "true" else { break }
+      guard let key = page.text("NextKeyMarker").flatMap({ S3Document.decoded($0) }) else {
+        throw unreadable("a list of uploads", response)
       }
+      markers = [("key-marker", key), ("upload-id-marker", page.text("NextUploadIdMarker") ?? "")]
     } while !markers.isEmpty
     return found
   }

@@ -149,7 +149,11 @@ package final class S3Client: Sendable {
   /// - Parameter isHasty: whether the store is asked once, for a short time.
   func length(of key: String, isHasty: Bool = false) throws -> Int64? {
     do {
-      return try send("HEAD", key, isHasty: isHasty).headers["content-length"].flatMap { Int64($0) }
+      let response = try send("HEAD", key, isHasty: isHasty)
+      guard let length = response.headers["content-length"].flatMap({ Int64($0) }) else {
+        throw unreadable("the length of \(key)", response)
+      }
+      return length
     } catch let error as S3Error where error.isMissing {
       return nil
     }
@@ -166,16 +170,28 @@ package final class S3Client: Sendable {
     repeat {
       var query = [("list-type", "2"), ("prefix", prefix), ("encoding-type", "url")]
       if let token { query.append(("continuation-token", token)) }
-      let page = S3Document(try send("GET", "", query: query).body)
+      let response = try send("GET", "", query: query)
+      let page = S3Document(response.body)
+      // What is no list is not an empty one.
+      guard page.isOf("ListBucketResult") else { throw unreadable("a list", response) }
       for object in page.elements("Contents") {
         guard let key = object.text("Key").flatMap({ S3Document.decoded($0) }),
           let bytes = object.text("Size").flatMap({ Int64($0) }),
           let time = object.text("LastModified").flatMap({ RFC3339.date(from: $0) })
-        else { throw S3Error(status: 200, code: "", description: "the store has sent an unreadable list") }
+        else { throw unreadable("a list", response) }
         each(key, bytes, time)
       }
-      token = page.text("IsTruncated") == "true" ? page.text("NextContinuationToken") : nil
+      token = page.text("NextContinuationToken")
+      let isTruncated = page.text("IsTruncated") == "true"
+      guard !isTruncated || token != nil else { throw unreadable("a list", response) }
+      if !isTruncated { token = nil }
     } while token != nil
+  }
+
+  func unreadable(_ what: String, _ response: HTTPResponse) -> S3Error {
+    S3Error(
+      status: response.status, code: "",
+      description: "\(location): the store has sent \(what) in a form that cannot be read (status \(response.status))")
   }
 
   /// Returns the URL at which anybody reads an object for a time.
@@ -251,10 +267,13 @@ package final class S3Client: Sendable {
       case .aborted, .other: throw failure
       }
     }
-    onExchange(S3Exchange(method, key, response, since: start))
-    if 200..<300 ~= response.status { return .success(response) }
-    let refusal = refusal(response, method, key)
-    guard repeats(response.status, refusal.code, response) else { throw refusal }
+    // What is read of an object is anything; other bodies are those of the store.
+    let isObject = method == "GET" && !key.isEmpty
+    let status = isObject ? response.status : S3Document(response.body).status(of: response.status)
+    onExchange(S3Exchange(method, key, status, since: start))
+    if 200..<300 ~= status { return .success(response) }
+    let refusal = refusal(response, status, method, key)
+    guard repeats(status, refusal.code, response) else { throw refusal }
     return .failure(refusal)
   }
 
@@ -274,12 +293,13 @@ package final class S3Client: Sendable {
   /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.
   func storeSeconds() -> Int { now() + skew.withLock(\.self) }
 
-  private func refusal(_ response: HTTPResponse, _ method: String, _ key: String) -> S3Error {
+  /// - Parameter status: what the response says in the end.
+  private func refusal(_ response: HTTPResponse, _ status: Int, _ method: String, _ key: String) -> S3Error {
     let document = S3Document(response.body)
     let code = document.text("Code") ?? ""
     let detail = [code, document.text("Message") ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
     return S3Error(
-      status: response.status, code: code,
+      status: status, code: code,
       description: "\(location): \(method) \(key): status \(response.status)\(detail.isEmpty ? "" : " (\(detail))")")
   }
 
@@ -294,7 +314,6 @@ package final class S3Client: Sendable {
       }
     }
     return status >= 500 && status != 501 || status == 429 || status == 408 || code == "SlowDown"
-      || code == "RequestTimeout"
-      || code == "OperationAborted"
+      || code == "RequestTimeout" || code == "OperationAborted" || code == "ConditionalRequestConflict"
   }
 }

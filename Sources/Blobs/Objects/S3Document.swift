@@ -7,6 +7,28 @@ struct S3Document: Sendable {
 
   private init(_ text: Substring) { self.text = text }
 
+  /// The codes of errors which are not failures of the store, with the statuses that they have in responses of their own.
+  private static let statuses = [
+    "AccessDenied": 403, "ConditionalRequestConflict": 409, "EntityTooSmall": 400, "InvalidPart": 400,
+    "InvalidPartOrder": 400,
+    "NoSuchBucket": 404, "NoSuchUpload": 404, "OperationAborted": 409, "PreconditionFailed": 412,
+  ]
+
+  /// What a response with this body and a status says in the end: a store begins some responses with 200 before it has done what they say.
+  func status(of status: Int) -> Int {
+    guard 200..<300 ~= status, isOf("Error") else { return status }
+    return Self.statuses[text("Code") ?? ""] ?? 500
+  }
+
+  /// Whether it is a document of this element.
+  func isOf(_ name: String) -> Bool {
+    var rest = text.drop(while: \.isWhitespace)
+    if rest.starts(with: "<?xml"), let end = rest.firstRange(of: "?>") {
+      rest = rest[end.upperBound...].drop(while: \.isWhitespace)
+    }
+    return ["<\(name)>", "<\(name) ", "<\(name)/>"].contains { rest.starts(with: $0) }
+  }
+
   /// The contents of all elements of a name.
   func elements(_ name: String) -> [S3Document] {
     var found: [S3Document] = []

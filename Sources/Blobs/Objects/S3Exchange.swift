@@ -1,5 +1,3 @@
-internal import HTTPClient
-
 /// One request to the store that has ended; a request that is repeated is one for each attempt.
 package struct S3Exchange: Sendable {
   /// The result of a request, as a caller sees it.
@@ -25,12 +23,12 @@ package struct S3Exchange: Sendable {
   package let start: ContinuousClock.Instant
   package let end: ContinuousClock.Instant
 
-  init(_ method: String, _ key: String, _ response: HTTPResponse?, since start: ContinuousClock.Instant) {
+  init(_ method: String, _ key: String, _ status: Int?, since start: ContinuousClock.Instant) {
     operation = method == "GET" && key.isEmpty ? "list" : method.lowercased()
     self.start = start
     end = .now
     result =
-      switch response?.status {
+      switch status {
       case nil: .unreachable
       case .some(200..<300): .ok
       case 404: .missing

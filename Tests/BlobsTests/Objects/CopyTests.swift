@@ -8,7 +8,7 @@ import Testing
 
 @testable import Blobs
 
-@Suite("Copies of objects on a machine", .timeLimit(.minutes(5)))
+@Suite("Copies of objects on a machine", .timeLimit(.minutes(60)))
 struct CopyTests {
   /// Runs a test with the store of a bucket that has one object, and the number of requests for it.
   private static func with(

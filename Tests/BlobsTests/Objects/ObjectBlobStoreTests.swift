@@ -45,7 +45,7 @@ enum TestBucket {
   }
 }
 
-@Suite("Blobs in a bucket", .enabled(if: TestBucket.url != nil, "TAKE5_TEST_S3 is not set"), .timeLimit(.minutes(5)))
+@Suite("Blobs in a bucket", .enabled(if: TestBucket.url != nil, "TAKE5_TEST_S3 is not set"), .timeLimit(.minutes(60)))
 struct ObjectBlobStoreTests {
   private static func store(_ client: S3Client, in folder: TemporaryFolder, limit: Int64 = 1 << 30) throws
     -> ObjectBlobStore
@@ -238,7 +238,7 @@ struct ObjectBlobStoreTests {
   }
 }
 
-@Suite("Repetition of requests to an object store", .timeLimit(.minutes(5)))
+@Suite("Repetition of requests to an object store", .timeLimit(.minutes(60)))
 struct RetryTests {
   /// A server that refuses a number of requests before it answers.
   private static func with(

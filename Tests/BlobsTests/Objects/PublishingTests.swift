@@ -23,7 +23,7 @@ extension MemoryBucket {
   }
 }
 
-@Suite("Publication in a bucket", .timeLimit(.minutes(5)))
+@Suite("Publication in a bucket", .timeLimit(.minutes(60)))
 struct PublishingTests {
   @Test("the bucket is asked once for a prepared blob; one that is gone, or damaged, is written again")
   func publication() async throws {
