@@ -131,6 +131,8 @@ package struct FolderBlobStore: BlobStore {
         let isIntact = replacing ? false : try Self.length(of: path) == blob.bytes
         if !isIntact {
           _ = try blob.file.descriptor.lock(waiting: true)
+          // An upload is removed after it was published, under the same lock, while this descriptor is open.
+          defer { if blob.name?.isKept == true { flock(blob.file.descriptor.number, LOCK_UN) } }
           let replacement = StagingName(path: Self.newStagingPath(in: folder))
           try link(blob, at: replacement.path)
           try Failpoint.replace.around { () throws(SystemError) in

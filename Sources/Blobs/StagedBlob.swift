@@ -158,7 +158,7 @@ extension SealedBlob {
 /// is kept.
 final class StagingName: Sendable {
   let path: String
-  private let isKept: Bool
+  let isKept: Bool
 
   init(path: String, isKept: Bool = false) {
     self.path = path

@@ -96,9 +96,14 @@ package struct UploadFolder: Sendable {
     FolderBlobStore.status(path(id)).map { UploadFile.State($0) }
   }
 
-  /// Removes an upload; returns whether it existed. A blob that it has become is not affected.
+  /// Removes an upload, between two changes of it; returns whether it existed. A blob that it has become is not affected.
   @discardableResult
   package func remove(_ id: PublicID) throws(BlobError) -> Bool {
+    guard let file = try open(id) else { return try unlinkAll(of: id) }
+    return try file.locked { () throws(BlobError) in try unlinkAll(of: id) }
+  }
+
+  private func unlinkAll(of id: PublicID) throws(BlobError) -> Bool {
     // The record last: without the file it is an upload that expires, and the other way around nothing finds the file.
     var existed = false
     for path in [path(id), "\(path(id)).draft", "\(path(id)).json"] {
@@ -118,7 +123,7 @@ package struct UploadFolder: Sendable {
     try file.locked { () throws(BlobError) in
       let state = try file.synchronizedState()
       guard state.isWhole, var record = try record(id), record.refusal == nil else {
-        try remove(id)
+        _ = try unlinkAll(of: id)
         return
       }
       record.finish(length: state.offset, now: now, remembered: Self.rememberedSeconds)
@@ -161,7 +166,7 @@ package struct UploadFolder: Sendable {
       // Asked again while no writer appends: what gets a byte meanwhile stays.
       let isRemoved =
         if let file = try open(id) {
-          try file.locked { () throws(BlobError) in try isExpired(id) ? remove(id) : false }
+          try file.locked { () throws(BlobError) in try isExpired(id) ? unlinkAll(of: id) : false }
         } else {
           try remove(id)
         }

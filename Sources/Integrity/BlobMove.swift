@@ -111,6 +111,13 @@ package struct BlobMove: Sendable {
         return .bytes(try file.size())
       }
     } catch let error as BlobError where error.damage != nil {
+      if let blob = try await RowContent.staged(hash, in: target, pool) {
+        return try await onThread("blob-move") {
+          try target.prepare(blob)
+          try target.publish(blob, replacing: replacing)
+          return .bytes(blob.bytes)
+        }
+      }
       return try await pool.read { session in try Moving.isFile(hash, session) } ? .damaged : .gone
     }
   }

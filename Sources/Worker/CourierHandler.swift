@@ -28,7 +28,6 @@ struct CourierHandler: JobHandler {
           try await pool.transaction { [courier] session in
             if hasMore {
               try JobQueue.release(job, session)
-              try JobQueue.notify(queue: job.queue, session)
             } else {
               // Who adds something holds the job until the commit, or finds that it has ended.
               try JobQueue.drop(job, session)

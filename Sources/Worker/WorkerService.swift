@@ -55,7 +55,7 @@ package final class WorkerService: Sendable {
       damages: recorder)
     var queue = configuration.queue
     queue.faults.stagesAtRisk = AttemptStage.atRisk
-    let repair = DamageRepair(recorder: recorder)
+    let repair = DamageRepair(recorder: recorder, store: store)
     worker = QueueWorker(
       configuration: queue, database: database, pool: pool,
       consumers: [

@@ -4,10 +4,11 @@ import Glibc
 import Platform
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Blobs
 
-@Suite("Reads of blobs for clients", .timeLimit(.minutes(5)))
+@Suite("Reads of blobs for clients", .timeLimit(.minutes(60)))
 struct BlobReadsTests {
   private static let content = Array("a moment".utf8)
 
@@ -55,7 +56,7 @@ struct BlobReadsTests {
     hanging.answer()
     // Until the calls that hung have ended, further ones are refused.
     var opened: OpenFile?
-    await until {
+    try await until {
       opened = try? await reads.open(hash, bytes: Int64(Self.content.count), within: .seconds(600))
       return opened != nil
     }

@@ -46,6 +46,21 @@ struct UploadFolderTests {
     #expect(try again.sealed(hash: nil).hash == SHA256.digest(of: Array("abcde".utf8)))
   }
 
+  @Test("a removal meets a change of the record without an error: the change comes before it, or finds nothing")
+  func removal() async throws {
+    for _ in 0..<200 {
+      let record = try create()
+      async let change = onThread("change") { [uploads] in
+        try uploads.update(record.id) { $0.awaited = .init(post: record.id, part: "front") }
+      }
+      async let removal = onThread("removal") { [uploads] in try uploads.remove(record.id) }
+      _ = try await change
+      #expect(try await removal)
+      #expect(try uploads.record(record.id) == nil && uploads.open(record.id) == nil)
+    }
+    #expect(try uploads.all().isEmpty)
+  }
+
   @Test("a published upload is a blob that survives the upload")
   func publishing() throws {
     let store = try FolderBlobStore(folder: folder.path)
@@ -61,6 +76,22 @@ struct UploadFolderTests {
     #expect(try store.open(SHA256.digest(of: Array("abc".utf8))).contents() == Array("abc".utf8))
     // Neither the folder nor a file in it is one that no blob store has made.
     #expect(try (0..<store.shards).allSatisfy { try store.listing(ofShard: $0).foreign.isEmpty })
+  }
+
+  @Test("an upload that has replaced the damaged file of its blob is removed while the blob is still referred to")
+  func replacing() throws {
+    let store = try FolderBlobStore(folder: folder.path)
+    let record = try create()
+    let file = try #require(try uploads.open(record.id))
+    #expect(try append("abc", at: 0, to: file))
+    #expect(try file.complete(at: 3))
+    let blob = try file.sealed(hash: nil)
+    try store.publish(blob)
+    try store.publish(blob, replacing: true)
+    // What removes it waits for the lock.
+    let again = try Descriptor(reading: try #require(blob.name).path)
+    #expect(try again.lock(waiting: false) == .locked)
+    withExtendedLifetime(blob) {}
   }
 
   @Test("expired uploads are removed, also without a record, and those of a user who is deleted")

@@ -8,7 +8,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
-@Suite("Moves of blobs with damage", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Moves of blobs with damage", .tags(.database), .timeLimit(.minutes(60)))
 struct BlobMoveTests {
   /// Moves the blobs of a fixture; a second call goes on with the first.
   private static func move(

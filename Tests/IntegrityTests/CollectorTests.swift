@@ -11,7 +11,7 @@ import Rooms
 import Store
 import Testing
 
-@Suite("Collection of orphans", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Collection of orphans", .tags(.database), .timeLimit(.minutes(60)))
 struct CollectorTests {
   /// Creates orphans of every kind.
   private func createOrphans(_ fixture: IntegrityFixture) async throws {

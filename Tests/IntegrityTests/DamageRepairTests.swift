@@ -30,7 +30,7 @@ struct DamageRepairTests {
     /// Runs the repair for all damaged blobs.
     func repair() async throws {
       try await fixture.sql("UPDATE blob_damage SET next_at = now()")
-      try await DamageRepair(recorder: recorder).run(fixture.pool)
+      try await DamageRepair(recorder: recorder, store: fixture.store).run(fixture.pool)
     }
 
     /// Reads the kinds of the recorded damage.
@@ -64,6 +64,27 @@ struct DamageRepairTests {
       #expect(monitor.logged("a blob is damaged") == 3)
       #expect(monitor.logged(fixture.path("composed a")) == 1 && monitor.logged("post \(a)") == 3)
       #expect(monitor.metrics.text().contains(#"take5_blobs_damaged_total{kind="corrupt"} 1"#))
+    }
+  }
+
+  @Test("a damaged blob of which something cannot be read is set aside, and the others are made again")
+  func setAside() async throws {
+    try await with { fixture, monitor in
+      for text in ["a", "b"] {
+        _ = try await fixture.post(text)
+        #expect(unlink(fixture.path("composed \(text)")) == 0)
+        try await monitor.check("composed \(text)")
+      }
+      let hash = IntegrityFixture.hash("composed a").hex
+      // As a later version may write it.
+      try await fixture.sql("UPDATE asset SET role = 'composed.later' WHERE blob = '\\x\(hash)'")
+      try await monitor.repair()
+      #expect(
+        try await monitor.texts(
+          "SELECT encode(hash, 'hex') FROM blob_damage WHERE run IS NULL AND next_at > now() + interval '55 minutes'")
+          == [hash])
+      #expect(try await monitor.texts("SELECT state FROM reprocess_run") == ["running"])
+      #expect(try await monitor.texts("SELECT row_key FROM row_set_aside WHERE relation = 'blob_damage'") == [hash])
     }
   }
 

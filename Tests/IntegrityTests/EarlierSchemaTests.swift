@@ -11,7 +11,7 @@ import Store
 import Testing
 
 /// A store of an earlier version, with rows of every table, goes on with this one.
-@Suite("Schemas of earlier versions", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Schemas of earlier versions", .tags(.database), .timeLimit(.minutes(60)))
 struct EarlierSchemaTests {
   private static let dump =
     "\(#filePath.split(separator: "/").dropLast(2).map { "/\($0)" }.joined())/StoreTests/Versions/v0147.sql"

@@ -48,12 +48,16 @@ struct EvidenceTests {
     #expect(codes(length, use()) == ["blob_size fault"])
   }
 
-  @Test("a damaged source is lost, and a source needs a file even if its row has the content")
+  @Test("a damaged source is lost, unless its row has the content; it needs a file even then")
   func sources() {
     let corrupt = BlobEvidence(hash: hash, bytes: 3, inline: .absent, file: .wrong("4 bytes"), isSource: true)
     #expect(codes(corrupt, use(.sourceFront)) == ["source_corrupt lost"])
     let missing = BlobEvidence(hash: hash, bytes: 3, inline: .intact(bytes: 3), file: .absent, isSource: true)
-    #expect(codes(missing, use(.sourceFront)) == ["source_missing lost"])
+    #expect(codes(missing, use(.sourceFront)) == ["source_missing fault"])
+    let beside = BlobEvidence(hash: hash, bytes: 3, inline: .intact(bytes: 3), file: .wrong("4 bytes"), isSource: true)
+    #expect(codes(beside, use(.sourceFront)) == ["source_corrupt fault"])
+    let neither = BlobEvidence(hash: hash, bytes: 3, inline: .wrong("4 bytes"), file: .absent, isSource: true)
+    #expect(codes(neither, use(.sourceFront)) == ["source_missing lost", "inline_corrupt lost"])
   }
 
   @Test("a damaged file that only the quarantine needs is lost, and the finding names the quarantined inputs")

@@ -12,6 +12,7 @@ import Queue
 import Rooms
 import Store
 import Testing
+import WaitTesting
 
 /// A store with its own database and folder, with helpers to create posts and to damage them.
 struct IntegrityFixture {
@@ -186,7 +187,9 @@ struct IntegrityFixture {
       return try await work()
     }
     var isWaiting = false
+    let deadline = Deadline("a lock that is waited for")
     while !isWaiting, !hasEnded.withLock({ $0 }) {
+      try deadline.check()
       isWaiting = try session.execute(
         """
         SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND (

@@ -9,7 +9,7 @@ import Store
 import Telemetry
 import Testing
 
-@Suite("Files that are read while no lock is held", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Files that are read while no lock is held", .tags(.database), .timeLimit(.minutes(60)))
 struct LockingTests {
   /// A store that takes the lock of the row of each blob that is read.
   private static func observed(_ fixture: IntegrityFixture, _ reads: Shared<Int>) -> ObservedBlobStore {

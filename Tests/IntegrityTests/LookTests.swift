@@ -7,7 +7,7 @@ import Queue
 import Store
 import Testing
 
-@Suite("Integrity of first looks", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Integrity of first looks", .tags(.database), .timeLimit(.minutes(60)))
 struct LookTests {
   /// Shows the look of the only post that has none.
   private static func show(_ name: String, _ fixture: IntegrityFixture) async throws {

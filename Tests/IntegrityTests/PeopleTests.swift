@@ -5,7 +5,7 @@ import Rooms
 import Store
 import Testing
 
-@Suite("Verification of users and relations", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Verification of users and relations", .tags(.database), .timeLimit(.minutes(60)))
 struct PeopleTests {
   @Test("wrong counters, relations with one side and relations to nothing are found and repaired")
   func faults() async throws {

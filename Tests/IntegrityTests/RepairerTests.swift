@@ -11,7 +11,7 @@ import Rooms
 import Store
 import Testing
 
-@Suite("Repairs", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Repairs", .tags(.database), .timeLimit(.minutes(60)))
 struct RepairerTests {
   /// Publishes the outputs of posts again, as reprocessing does.
   private func remake(_ fixture: IntegrityFixture, _ names: [Subject: String]) -> Remake {

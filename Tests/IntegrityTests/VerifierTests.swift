@@ -12,7 +12,7 @@ import Testing
 @testable import Rooms
 @testable import Store
 
-@Suite("Verification", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Verification", .tags(.database), .timeLimit(.minutes(60)))
 struct VerifierTests {
   @Test("a store with posts that are processing, ready and without kept sources is consistent")
   func consistent() async throws {

@@ -11,6 +11,7 @@ import Queue
 import Rooms
 import StoreTesting
 import Testing
+import WaitTesting
 
 @testable import Store
 
@@ -39,7 +40,9 @@ struct CollectingTests {
         }
         try await fixture.checkFiles()
         // Empties the store for the next round: each claim is rejected.
+        let deadline = Deadline("no job")
         while try await fixture.count("job WHERE kind = 'post'") > 0 {
+          try deadline.check()
           let rest = try await fixture.claim()
           try await fixture.pool.transaction { session in
             try fixture.keepingNone.reject(rest.work, job: rest.job, verdict: refused, session)

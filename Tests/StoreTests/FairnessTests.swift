@@ -6,6 +6,7 @@ import Rooms
 import Store
 import StoreTesting
 import Testing
+import WaitTesting
 
 @Suite("Fairness between authors", .tags(.database))
 struct FairnessTests {
@@ -43,7 +44,9 @@ struct FairnessTests {
           group.addTask {
             try await pool.run { session in
               let worker = try JobQueue.register(host: "here", process: Int32(worker), session)
+              let deadline = Deadline("12 jobs")
               while done.jobs.withLock({ $0 < 12 }) {
+                try deadline.check()
                 _ = try session.transaction(JobQueue.grant)
                 let jobs = try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 2, session)
                 let largest = try session.execute(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Idempotency keys", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Idempotency keys", .tags(.database), .timeLimit(.minutes(60)))
 struct IdempotencyTests {
   @Test(
     "a repetition gets its response from a transaction that waits for the standbys, and a key that is not known from none"

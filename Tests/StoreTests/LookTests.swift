@@ -10,7 +10,7 @@ import Testing
 
 @testable import Store
 
-@Suite("First looks of posts", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("First looks of posts", .tags(.database), .timeLimit(.minutes(60)))
 struct LookTests {
   static let refused = Verdict(
     reasons: [Reason(.corruptVideo, input: .front, detail: "broken")], inputs: [:], decisions: [])

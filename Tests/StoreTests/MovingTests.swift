@@ -12,7 +12,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(60)))
 struct MovingTests {
   private struct Folders {
     let folder: TemporaryFolder

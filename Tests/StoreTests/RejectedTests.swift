@@ -6,11 +6,12 @@ import Postgres
 import Queue
 import StoreTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 @testable import Store
 
-@Suite("The sources of rejected media", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("The sources of rejected media", .tags(.database), .timeLimit(.minutes(60)))
 struct RejectedTests {
   private static let first = Reason(.corruptVideo, input: .front, detail: "a packet is missing")
   private static let later = Reason(.durationOutOfRange, input: .front, detail: "it lasts an hour")
@@ -122,7 +123,10 @@ struct RejectedTests {
       let (id, claim) = try await fixture.rejected(Self.first)
       if ofUser {
         let job = try await pool.transaction { try Forgetting.start("ada", request: nil, $0, check: { _ in }).job }
-        while try await pool.transaction({ try Forgetting.forgetBatch(ofJob: job, in: .all, $0) }) {}
+        let deadline = Deadline("the last batch of a deletion")
+        while try await pool.transaction({ try Forgetting.forgetBatch(ofJob: job, in: .all, $0) }) {
+          try deadline.check()
+        }
       } else {
         _ = try await pool.transaction { try Posts.delete(id, for: .unrestricted, $0) { _ in } }
       }

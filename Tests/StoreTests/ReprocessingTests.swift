@@ -60,6 +60,22 @@ struct ReprocessingTests {
     }
   }
 
+  @Test(
+    "a run whose rate an earlier version has stored, whatever it is, does not stop the others",
+    arguments: ["1.7e308", "'infinity'", "'NaN'", "1e-300"])
+  func rates(_ rate: String) async throws {
+    try await StoreFixture.with { fixture in
+      for number in 0..<3 { _ = try await fixture.ready("\(number)") }
+      _ = try await fixture.startRun { $0.rate = 1 }
+      try await fixture.pool.run { session in
+        _ = try session.execute("UPDATE reprocess_run SET rate = \(rate), fed_at = fed_at - interval '1 minute'")
+      }
+      let run = try await fixture.startRun()
+      for _ in 0..<2 { try await fixture.schedule() }
+      #expect(try await fixture.counts(run).started == 3)
+    }
+  }
+
   @Test("a run completes when each of its items has an outcome, and not before")
   func completing() async throws {
     try await StoreFixture.with { fixture in

@@ -44,6 +44,7 @@ struct StatementPlanTests {
       Probe(queue["doubt_beats"]),
       Probe(queue["missing_days"]), Probe(queue["drop_rest"], "90"), Probe(queue["drop_dead"], "90"),
       Probe(queue["revivable"], "600, 86400, 30"), Probe(queue["redrive"], "'{}', true"),
+      Probe(SetAside.statements["report"]), Probe(SetAside.statements["drop_tried"]),
       Probe(Collecting.statements["examine_released"], "100"), Probe(Collecting.statements["drop_released"], "'{1}'"),
       Probe(Collecting.statements["take_overdue_removals"], "60, 100"),
       Probe(Reprocessing.statements["runs_to_schedule"]), Probe(Reprocessing.statements["next_items"], "1, 10"),
@@ -78,7 +79,7 @@ struct StatementPlanTests {
       Probe(Events.statements["events_of_all"], "\(rows), 500"),
       Probe(Tokens.statements["valid_user_tokens"], "'{\(uuid.dropFirst().dropLast())}'"),
       Probe(Tokens.statements["note_uses"], "'{\(uuid.dropFirst().dropLast())}', 3600"),
-      Probe(JobQueue.observing["depths"], counting: "job"),
+      Probe(JobQueue.observing["depths"], counting: "job"), Probe(SetAside.statements["counts"]),
     ]
   }
 

@@ -9,6 +9,7 @@ import Queue
 import Store
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Worker
 
@@ -52,7 +53,7 @@ private struct AttackedSlot: MediaRunner {
   }
 }
 
-@Suite("Workers with hostile media", .tags(.database), .serialized, .timeLimit(.minutes(5)))
+@Suite("Workers with hostile media", .tags(.database), .serialized, .timeLimit(.minutes(60)))
 struct HostileMediaTests {
   /// The attack of a child, and what becomes of its post: rejected with a reason, or failed.
   struct Case: Sendable {
@@ -113,7 +114,9 @@ struct HostileMediaTests {
 
   /// Waits until no job of these posts can run any more; jobs that wait for another attempt get it at once.
   private func finish(_ posts: [PublicID], _ fixture: WorkerFixture, _ hasEnded: CancellationFlag) async throws {
+    let deadline = Deadline("the end of all jobs")
     while !hasEnded.isCancelled {
+      try deadline.check()
       var isDone = true
       for post in posts where try await fixture.post(post).status == .processing { isDone = false }
       if isDone { return }
@@ -154,7 +157,7 @@ struct HostileMediaTests {
     try await WorkerFixture.with { fixture in
       let sleeping = try await fixture.submit(photos: [Array("sleep".utf8)], deadlineSeconds: 600)
       try await withWorker(fixture) { hasEnded in
-        while try await fixture.post(sleeping).job?.state != .executing && !hasEnded.isCancelled {}
+        try await until { try await fixture.post(sleeping).job?.state == .executing || hasEnded.isCancelled }
         var honest: [PublicID] = []
         for index in 0..<4 { honest.append(try await fixture.submit(photos: [Self.photo(64 + index)], attempts: 1)) }
         try await finish(honest, fixture, hasEnded)

@@ -13,7 +13,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Media that fail or are rejected", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Media that fail or are rejected", .tags(.database), .timeLimit(.minutes(60)))
 struct MediaFailureTests {
   @Test("media that break a media process twice are rejected and quarantined, and not earlier")
   func crashes() async throws {

@@ -13,7 +13,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Attempts with media", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Attempts with media", .tags(.database), .timeLimit(.minutes(60)))
 struct MediaHandlerTests {
   // MARK: Slots and isolation
 
@@ -238,7 +238,7 @@ struct MediaHandlerTests {
       let media = FakeMedia()
       let handler = fixture.handler(media, pool: closed)
       let handling = Task { await handler.handle(held, isAlone: true, log: WorkerFixture.log) }
-      await fixture.clock.sleepers(for: .milliseconds(200))
+      try await fixture.clock.sleepers(for: .milliseconds(200))
       held.stop(.leaseLost)
       fixture.clock.advance(by: .milliseconds(200))
       #expect(await handling.value == .unknown)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("What an attempt reads and stores", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("What an attempt reads and stores", .tags(.database), .timeLimit(.minutes(60)))
 struct OutputsTests {
   /// Lets the first of several threads wait for the second.
   private final class Meeting: Sendable {

@@ -12,7 +12,7 @@ import Testing
 @testable import Store
 @testable import Worker
 
-@Suite("Outages of the storage", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Outages of the storage", .tags(.database), .timeLimit(.minutes(60)))
 struct StorageOutageTests {
   /// Publishes outputs that are stored as files, and claims the job that would make them again.
   private func item(_ fixture: WorkerFixture) async throws -> HeldJob {

@@ -1,6 +1,8 @@
 package import Blobs
 package import Crypto
 import Platform
+package import Postgres
+import Store
 
 /// Copies the blobs that a dump names from one store to another, and checks those that are there already.
 package struct BlobCopy: Sendable {
@@ -57,6 +59,21 @@ package struct BlobCopy: Sendable {
     }
     report.missing.sort()
     return report
+  }
+
+  /// Writes those blobs that neither store has undamaged and whose content the rows of the database have.
+  package func complete(_ report: inout Report, from pool: Pool) async throws {
+    let target = target
+    for hash in report.missing {
+      guard let blob = try await RowContent.staged(hash, in: target, pool) else { continue }
+      try await onThread("blob-copy") {
+        try target.prepare(blob, replacing: true)
+        try target.publish(blob, replacing: true)
+      }
+      report.copied += 1
+      report.bytes &+= blob.bytes
+      report.missing.removeAll { $0 == hash }
+    }
   }
 
   /// Removes the blobs of the target that a dump does not name.

@@ -1,23 +1,19 @@
 package import Crypto
-import Glibc
 
 /// The rows of a dump, read from the script that `pg_restore --data-only` writes: their number in each table, and the
 /// blobs that are files.
-///
-/// The script has the rows as COPY writes them: a line for each, with a tab between columns, up to a line `\.`.
-package struct DumpedRows: Sendable {
+package struct DumpedRows: DumpReader {
   /// The number of rows of each table, without the name of its schema.
   package private(set) var rows: [String: Int] = [:]
   /// The number of blobs that are files, and of their bytes.
   package private(set) var blobs = 0
   package private(set) var bytes: Int64 = 0
 
+  private let sources: DumpedSources
   // By the first byte of the hash, 40 bytes for each: the hash and the length. A store may have millions.
   private var shards = [[UInt8]](repeating: [], count: 256)
+  private var script = CopyScript()
   private var block: Block?
-  /// The start of the present line. The columns that are read are the first ones; a blob in its row makes a long line.
-  private var line: [UInt8] = []
-  private static let maxLine = 1024
 
   private enum Block {
     /// The columns of `blob`: where the hash, the length and the content are.
@@ -25,25 +21,25 @@ package struct DumpedRows: Sendable {
     case other(table: String)
   }
 
-  package init() {}
+  /// - Parameter sources: those of the same dump.
+  package init(sources: DumpedSources) { self.sources = sources }
 
   /// Reads the next part of the script.
-  package mutating func read(_ part: UnsafeRawBufferPointer) throws(UnreadableDump) {
-    var rest = part
-    while let start = rest.baseAddress, !rest.isEmpty {
-      let end = memchr(start, Int32(UInt8(ascii: "\n")), rest.count).map { start.distance(to: UnsafeRawPointer($0)) }
-      let count = min(end ?? rest.count, Self.maxLine - line.count)
-      line += UnsafeRawBufferPointer(rebasing: rest[..<count])
-      guard let end else { return }
-      try readLine()
-      line.removeAll(keepingCapacity: true)
-      rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+  package mutating func read(_ bytes: UnsafeRawBufferPointer) throws(UnreadableDump) {
+    // The closure changes the reader.
+    var script = script
+    defer { self.script = script }
+    try script.read(bytes) { (part, line) throws(UnreadableDump) in
+      switch part {
+      case .table(let name, let columns): try begin(name, columns)
+      case .row: try readRow(line)
+      }
     }
   }
 
   /// Throws unless the script has ended after the rows of a table, and has had a table of blobs.
   package func checkEnd() throws(UnreadableDump) {
-    guard block == nil, rows["blob"] != nil else { throw UnreadableDump("it has no complete table of blobs") }
+    guard !script.isInTable, rows["blob"] != nil else { throw UnreadableDump("it has no complete table of blobs") }
   }
 
   /// The blobs whose hashes begin with a byte, with their lengths.
@@ -58,60 +54,40 @@ package struct DumpedRows: Sendable {
     return blobs
   }
 
-  private mutating func readLine() throws(UnreadableDump) {
-    guard let block else {
-      if line.starts(with: "COPY ".utf8) { try begin() }
-      return
-    }
-    if line.elementsEqual("\\.".utf8) {
-      self.block = nil
-      return
-    }
-    switch block {
-    case .other(let table): rows[table, default: 0] += 1
-    case .blob(let hash, let bytes, let content):
-      rows["blob", default: 0] += 1
-      try readBlob(hash: hash, bytes: bytes, content: content)
-    }
-  }
-
-  /// Reads `COPY public.blob (hash, bytes) FROM stdin;`.
-  private mutating func begin() throws(UnreadableDump) {
-    let words = String(decoding: line.dropFirst(5), as: UTF8.self)
-    guard let space = words.firstIndex(of: " ") else { throw UnreadableDump("a line is not that of a table: \(words)") }
-    let table = String(words[..<space].split(separator: ".").last ?? "").filter { $0 != "\"" }
+  private mutating func begin(_ table: String, _ columns: [String]) throws(UnreadableDump) {
     rows[table] = rows[table] ?? 0
     guard table == "blob" else {
       block = .other(table: table)
       return
     }
-    let list = words[space...].drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }
-    let columns = list.split(separator: ",").map { $0.filter { $0 != " " } }
     guard let hash = columns.firstIndex(of: "hash"), let bytes = columns.firstIndex(of: "bytes"),
       let content = columns.firstIndex(of: "inline_content")
-    else { throw UnreadableDump("the table of blobs has the columns \(list)") }
+    else { throw UnreadableDump("the table of blobs has the columns \(columns.joined(separator: ", "))") }
     block = .blob(hash: hash, bytes: bytes, content: content)
   }
 
-  private mutating func readBlob(hash: Int, bytes: Int, content: Int) throws(UnreadableDump) {
-    let columns = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
-    guard columns.count > max(hash, bytes, content), columns[hash].starts(with: "\\\\x".utf8),
-      let digest = SHA256Digest(hex: String(decoding: columns[hash].dropFirst(3), as: UTF8.self)),
+  private mutating func readRow(_ line: [UInt8]) throws(UnreadableDump) {
+    switch block {
+    case .other(let table): rows[table, default: 0] += 1
+    case .blob(let hash, let bytes, let content):
+      rows["blob", default: 0] += 1
+      try readBlob(CopyScript.columns(of: line), hash: hash, bytes: bytes, content: content)
+    case nil: break
+    }
+  }
+
+  private mutating func readBlob(
+    _ columns: [ArraySlice<UInt8>], hash: Int, bytes: Int, content: Int
+  ) throws(UnreadableDump) {
+    guard columns.count > max(hash, bytes, content), let digest = CopyScript.hash(in: columns[hash]),
       let length = Int64(String(decoding: columns[bytes], as: UTF8.self))
     else { throw UnreadableDump("a row of the table of blobs cannot be read") }
-    // A blob with content is in its row.
-    guard columns[content].elementsEqual("\\N".utf8) else { return }
+    // A blob with content is in its row, and a source is a file as well.
+    guard columns[content].elementsEqual("\\N".utf8) || sources.contains(digest) else { return }
     let shard = Int(digest.bytes[0])
     shards[shard] += digest.bytes
     shards[shard] += (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
     blobs += 1
     self.bytes &+= length
   }
-}
-
-/// The reason why a dump cannot be read.
-package struct UnreadableDump: Error, Sendable, Hashable, CustomStringConvertible {
-  package let description: String
-
-  init(_ description: String) { self.description = description }
 }

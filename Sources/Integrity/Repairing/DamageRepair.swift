@@ -3,7 +3,7 @@ import Crypto
 import Model
 package import Postgres
 import Queue
-import Store
+package import Store
 import Telemetry
 
 /// Starts runs that make the outputs with damaged blobs again, if their sources are intact.
@@ -11,17 +11,23 @@ import Telemetry
 /// A damaged file stays until the transaction that publishes the new outputs replaces it.
 package struct DamageRepair: Sendable {
   private let recorder: DamageRecorder
+  private let store: Store
 
   private static let limit = 64
 
   private var blobs: any InspectableBlobStore { recorder.blobs }
 
-  package init(recorder: DamageRecorder) { self.recorder = recorder }
+  package init(recorder: DamageRecorder, store: Store) {
+    self.recorder = recorder
+    self.store = store
+  }
 
   /// The action for a damaged blob.
   private enum Action: Sendable {
     /// Deletes the record: the file is not needed.
     case deleteRecord
+    /// Writes the file of a source from the content of its row.
+    case restoreFile
     /// Drops the replaced sets, which alone refer to the blob.
     case dropReplaced
     /// Makes the outputs of these subjects again.
@@ -48,20 +54,30 @@ package struct DamageRepair: Sendable {
         try await recordIntact(blob.hash, pool)
         continue
       }
-      switch try await action(for: blob.hash, damage, pool) {
-      case .deleteRecord: _ = try await pool.run { session in try Damage.drop(of: blob.hash, session) }
-      case .dropReplaced:
-        try await pool.transaction { session in _ = try Assets.dropRetired(containing: blob.hash, session) }
-      case .makeAgain(let subjects):
-        if let source = try await damagedSource(of: subjects, pool) {
-          try await recordLost(blob.hash, because: "its source \(source) is damaged too", pool)
-        } else {
-          damaged.append((blob.hash, subjects))
-        }
-      case .lost(let reason): try await recordLost(blob.hash, because: reason, pool)
+      do {
+        if let subjects = try await handle(blob.hash, damage, pool) { damaged.append((blob.hash, subjects)) }
+      } catch  where SetAside.isOfRow(error) {
+        try await pool.transaction { try Damage.setAside(blob.hash, error, $0) }
+      } catch let error as BlobError {
+        recorder.log.warning("a damaged blob cannot be mended", ["blob": blob.hash.hex, "error": "\(error)"])
       }
     }
     if !damaged.isEmpty { try await makeAgain(damaged, pool) }
+  }
+
+  /// Returns the subjects whose outputs are to be made again; nil: nothing is to be made.
+  private func handle(_ hash: SHA256Digest, _ damage: BlobDamage, _ pool: Pool) async throws -> [Subject]? {
+    switch try await action(for: hash, damage, pool) {
+    case .deleteRecord: _ = try await pool.run { session in try Damage.drop(of: hash, session) }
+    case .dropReplaced:
+      try await pool.transaction { session in _ = try Assets.dropRetired(containing: hash, session) }
+    case .restoreFile: _ = try await restoreFile(of: hash, pool)
+    case .makeAgain(let subjects):
+      guard let source = try await damagedSource(of: subjects, pool) else { return subjects }
+      try await recordLost(hash, because: "its source \(source) is damaged too", pool)
+    case .lost(let reason): try await recordLost(hash, because: reason, pool)
+    }
+    return nil
   }
 
   private func recordIntact(_ hash: SHA256Digest, _ pool: Pool) async throws {
@@ -70,9 +86,18 @@ package struct DamageRepair: Sendable {
       try session.execute(Integrity.statements["clear_wrong_inline"], .bytes(hash.bytes))
       return try Damage.drop(of: hash, session)
     }
-    if isRecorded {
-      recorder.log.info("a damaged blob is intact again", ["blob": hash.hex])
-    }
+    if isRecorded { logIntact(hash) }
+  }
+
+  /// Writes the file of a source from the content of its row; false if the row has not the content.
+  private func restoreFile(of hash: SHA256Digest, _ pool: Pool) async throws -> Bool {
+    guard try await store.restoreFile(of: hash, pool) else { return false }
+    logIntact(hash)
+    return true
+  }
+
+  private func logIntact(_ hash: SHA256Digest) {
+    recorder.log.info("a damaged blob is intact again", ["blob": hash.hex])
   }
 
   private func action(for hash: SHA256Digest, _ damage: BlobDamage, _ pool: Pool) async throws -> Action {
@@ -84,6 +109,7 @@ package struct DamageRepair: Sendable {
       evidence.file = damage == .missing ? .absent : .wrong(damage.rawValue)
       let finding = evidence.findings(uses: try BlobUse.read(hash, session)).first
       return switch finding?.severity {
+      case .fault where evidence.isSource: .restoreFile
       case nil, .fault: .deleteRecord
       case .orphan: .dropReplaced
       case .damaged: .makeAgain(finding?.subjects ?? [])
@@ -102,7 +128,9 @@ package struct DamageRepair: Sendable {
     }
     var damaged: SHA256Digest?
     for case (let hash?, let bytes) in sources {
-      guard try await blobs.damageInBackground(of: hash, bytes: bytes) != nil else { continue }
+      guard try await blobs.damageInBackground(of: hash, bytes: bytes) != nil,
+        try await !restoreFile(of: hash, pool)
+      else { continue }
       try await recorder.check(hash, pool)
       damaged = hash
     }

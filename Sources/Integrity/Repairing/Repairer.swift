@@ -46,6 +46,8 @@ package struct Repairer: Sendable {
         guard evidence.inline.isIntact, !evidence.isSource, case .wrong = evidence.file else { return nil }
         return try store.collecting.beginRemoval(ofContent: hash, session)
       }
+    case (.sourceMissing, .blob(let hash)), (.sourceCorrupt, .blob(let hash)):
+      _ = try await store.restoreFile(of: hash, pool)
     case (.assetSize, .asset(let id)):
       // Findings about blobs come first, so that the length of the blob is right by now.
       try await pool.transaction { session in

@@ -85,9 +85,9 @@ package struct BlobEvidence: Sendable, Hashable {
   }
 
   private func fileSeverity(_ uses: [BlobUse]) -> Severity {
-    // A source cannot be made again. The content of an output may be intact in the row.
-    if isSource { return .lost }
-    return inline.isIntact ? .fault : outputSeverity(uses)
+    // The row may have the content. A source cannot be made again.
+    if inline.isIntact { return .fault }
+    return isSource ? .lost : outputSeverity(uses)
   }
 
   private func outputSeverity(_ uses: [BlobUse]) -> Severity {

@@ -9,6 +9,12 @@ import Store
 extension Verifier {
   private static let mediaPage = 100
 
+  /// A blob as a source or as an output, which are inspected differently. It may be both.
+  private struct Inspected: Hashable, Sendable {
+    let blob: SHA256Digest
+    let isSource: Bool
+  }
+
   /// An asset with the properties of its media file in the row.
   private struct StoredMedia: Sendable {
     let number: Int64
@@ -16,6 +22,8 @@ extension Verifier {
     let blob: SHA256Digest
     let isSource: Bool
     let properties: MediaProperties
+
+    var inspected: Inspected { Inspected(blob: blob, isSource: isSource) }
 
     init(_ row: Row) throws {
       guard let hash = SHA256Digest(bytes: try row.get("blob")) else {
@@ -42,7 +50,7 @@ extension Verifier {
     for finding in report.findings { if case .blob = finding.object { known.insert(finding.object) } }
     var last: (blob: [UInt8], number: Int64) = ([], 0)
     // Of the blobs in a page, and of the last one before it: its assets may go on.
-    var results: [SHA256Digest: MediaInspector.Result] = [:]
+    var results: [Inspected: MediaInspector.Result] = [:]
     var assets: Int64 = 0
     var decoded = 0
     while true {
@@ -54,22 +62,21 @@ extension Verifier {
       guard let end = page.last else { break }
       last = (end.blob.bytes, end.number)
       let checked = page.filter { !known.contains(.blob($0.blob)) }
-      // Sources and outputs are inspected differently. No blob is both.
       var seen = Set(results.keys)
       var done = assets
-      try await checked.filter { seen.insert($0.blob).inserted }.forEach(concurrently: parallel) { media in
+      try await checked.filter { seen.insert($0.inspected).inserted }.forEach(concurrently: parallel) { media in
         try await inspect(media.blob, isSource: media.isSource, with: inspector)
       } receive: { media, result in
         done += 1
         reportProgress(.media, done, of: Int64(totals.assets))
         guard let result else { return }
         decoded += 1
-        results[media.blob] = result
+        results[media.inspected] = result
       }
       for media in checked {
-        if let result = results[media.blob] { report.findings += try await findings(media, result) }
+        if let result = results[media.inspected] { report.findings += try await findings(media, result) }
       }
-      results = results.filter { $0.key == end.blob }
+      results = results.filter { $0.key.blob == end.blob }
       assets += Int64(page.count)
       reportProgress(.media, assets, of: Int64(totals.assets))
     }

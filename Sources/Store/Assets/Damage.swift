@@ -27,6 +27,12 @@ package enum Damage {
     }
   }
 
+  /// Sets a damaged blob aside of which something cannot be read.
+  package static func setAside(_ hash: SHA256Digest, _ error: any Error, _ session: Session) throws(PostgresError) {
+    try session.execute(Self.statements["set_damage_aside"], .bytes(hash.bytes), .integer(SetAside.seconds))
+    try SetAside.note(.blobDamage, hash.hex, error, session)
+  }
+
   /// Records the run that makes a damaged blob again.
   package static func note(remaking hash: SHA256Digest, by run: PublicID, _ session: Session) throws(PostgresError) {
     try session.execute(Self.statements["set_damage_run"], .bytes(hash.bytes), .text(run.description))

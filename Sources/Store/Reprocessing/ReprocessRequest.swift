@@ -13,8 +13,12 @@ package struct ReprocessRequest: Sendable {
   /// Whether the command processes the items itself, instead of the workers.
   /// The priority of the jobs in their queue; 0 is the highest.
   package var priority = 5
-  /// Items per second; nil: no limit.
+  /// Items per second, within `rates`; nil: no limit.
   package var rate: Double?
+
+  /// From about one item a day to more than any store starts; the statements keep to the same.
+  package static let rates = 0.00001...100_000.0
+  package static let expectedRate = "a number of items per second from 0.00001 to 100000"
 
   package init(_ selection: ReprocessSelection, definitions: [SubjectKind: [StoredDefinition]]) {
     self.selection = selection

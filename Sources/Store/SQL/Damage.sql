@@ -35,11 +35,18 @@ WHERE blob.hash = blob_damage.hash AND blob_damage.hash IN (
 RETURNING blob_damage.hash, blob.bytes, blob_damage.error,
   EXISTS (SELECT FROM reprocess_run WHERE public_id = blob_damage.run AND state IN ('running', 'paused')) AS is_made_again
 
+-- name: set_damage_aside
+UPDATE blob_damage SET next_at = clock_timestamp() + make_interval(secs => $2::int) WHERE hash = $1
+
 -- name: set_damage_run
 UPDATE blob_damage SET run = $2::uuid, attempts = attempts + 1, error = NULL WHERE hash = $1
 
 -- name: set_damage_error
 UPDATE blob_damage SET error = $2 WHERE hash = $1 AND error IS DISTINCT FROM $2 RETURNING hash
+
+-- name: row_content
+-- The content of a row, if it has the hash of the blob.
+SELECT inline_content FROM blob WHERE hash = $1 AND sha256(inline_content) = hash
 
 -- name: drop_damage
 DELETE FROM blob_damage WHERE hash = $1 RETURNING hash

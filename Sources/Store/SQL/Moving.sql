@@ -20,10 +20,16 @@ WHERE next_id = $1::uuid RETURNING id
 -- name: cancel_move
 UPDATE blob_store SET next_id = NULL WHERE next_id IS NOT NULL RETURNING id
 
+-- fragment: is_file
+-- Whether a blob must have a file: unless its row has the content. A source has one whatever its row has, because the media process reads
+-- it from a descriptor.
+(inline_content IS NULL OR EXISTS (SELECT FROM asset WHERE asset.blob = blob.hash AND asset.role LIKE 'source.%')
+  OR EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = blob.hash))
+
 -- name: files_of_shard
 -- The blobs with a file whose hashes begin with a byte.
 SELECT hash, bytes FROM blob
-WHERE hash >= $1 AND ($2::bytea IS NULL OR hash < $2::bytea) AND inline_content IS NULL ORDER BY hash
+WHERE hash >= $1 AND ($2::bytea IS NULL OR hash < $2::bytea) AND {is_file} ORDER BY hash
 
 -- name: is_file
-SELECT FROM blob WHERE hash = $1 AND inline_content IS NULL
+SELECT FROM blob WHERE hash = $1 AND {is_file}

@@ -113,12 +113,16 @@ WHERE run_id = $1 AND outcome IS NULL AND job IS NULL
 -- name: started_jobs
 SELECT job FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL ORDER BY job
 
+-- fragment: rate
+-- That of a run, within what requests may ask for: earlier versions stored any.
+least(greatest(rate, 0.00001), 100000)
+
 -- name: runs_to_schedule
 -- The running runs, with the number of items that the rate allows to start now. A run that another worker has locked is
 -- skipped.
 SELECT id, public_id, priority, rate,
   CASE WHEN rate IS NULL THEN 1e9
-    ELSE extract(epoch FROM clock_timestamp() - fed_at)::float8 * rate END AS allowed,
+    ELSE extract(epoch FROM clock_timestamp() - fed_at)::float8 * {rate} END AS allowed,
   (SELECT count(*) FROM reprocess_item WHERE run_id = reprocess_run.id AND outcome IS NULL AND job IS NOT NULL) AS started
 FROM reprocess_run WHERE state = 'running' ORDER BY id
 FOR NO KEY UPDATE SKIP LOCKED
@@ -136,7 +140,7 @@ WHERE run_id = $1 AND reprocess_item.subject = given.subject AND outcome IS NULL
 -- name: advance_rate
 -- Unused allowance accumulates for at most one second, or for one item.
 UPDATE reprocess_run SET fed_at = greatest(
-  fed_at + make_interval(secs => $2::int / rate), clock_timestamp() - make_interval(secs => greatest(1, 1 / rate)))
+  fed_at + make_interval(secs => $2::int / {rate}), clock_timestamp() - make_interval(secs => greatest(1, 1 / {rate})))
 WHERE id = $1 AND rate IS NOT NULL
 
 -- name: complete_run

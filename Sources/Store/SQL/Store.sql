@@ -6,14 +6,15 @@ SELECT body FROM definition WHERE hash = $1
 
 -- name: insert_blob
 -- Inserts the row or locks it: a collector that has locked the row is waited for. No row if the blob is a file and this process
--- does not write to the store of the database, or to the one that its blobs move to. Content of a row that is damaged is replaced.
+-- does not write to the store of the database, or to the one that its blobs move to. Content of a row that is damaged is replaced, or
+-- removed where the blob is a file now.
 INSERT INTO blob (hash, bytes, inline_content)
 SELECT $1, $2::bigint, $3
 WHERE $3 IS NOT NULL OR coalesce(
   (SELECT id = ANY ($4::uuid[]) AND (next_id IS NULL OR next_id = ANY ($4::uuid[])) FROM blob_store), true)
 ON CONFLICT (hash) DO UPDATE SET inline_content = CASE
   WHEN sha256(blob.inline_content) = blob.hash THEN blob.inline_content
-  ELSE coalesce(excluded.inline_content, blob.inline_content) END
+  ELSE excluded.inline_content END
 RETURNING hash
 
 -- name: insert_set

@@ -12,9 +12,12 @@ package struct StatementPlan {
 
   /// Executes a statement, or a prepared one by `EXECUTE`.
   package init(of text: String, _ parameters: [Parameter] = [], _ session: Session) throws {
-    let explain = Statement(name: "explain", text: "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) \(text)")
+    let explain = Statement(name: "explain", text: "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) \(text)")
     try self.init(session.execute(explain, parameters).map { try $0.get(0, as: String.self) }.joined())
   }
+
+  /// The pages that the statement has read, each as often as it did: of the cache, and of files.
+  package var pages: Int { nodes.reduce(0) { $0 + ($1.hits ?? 0) + ($1.reads ?? 0) } }
 
   /// What the scans of tables and indexes have read.
   package var rowsRead: Int { rows(besides: nil) }
@@ -35,6 +38,8 @@ package struct StatementPlan {
     let loops: Double
     let filtered: Double?
     let rechecked: Double?
+    let hits: Int?
+    let reads: Int?
     let plans: [Node]?
 
     enum CodingKeys: String, CodingKey {
@@ -44,6 +49,8 @@ package struct StatementPlan {
       case loops = "Actual Loops"
       case filtered = "Rows Removed by Filter"
       case rechecked = "Rows Removed by Index Recheck"
+      case hits = "Shared Hit Blocks"
+      case reads = "Shared Read Blocks"
       case plans = "Plans"
     }
 

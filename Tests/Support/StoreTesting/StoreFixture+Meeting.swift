@@ -1,6 +1,7 @@
 import Platform
 package import Postgres
 import PostgresTesting
+import WaitTesting
 
 extension StoreFixture {
   /// Runs two transactions: the second begins while the first waits behind a statement on a table, and waits for it there. Returns how
@@ -58,6 +59,6 @@ extension StoreFixture {
   /// Waits until a number of transactions wait for locks.
   package func waitForLocks(_ count: Int) async throws {
     let waiting = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    while try await self.count(waiting) < count {}
+    try await until("\(count) transactions that wait for locks") { try await self.count(waiting) >= count }
   }
 }
