@@ -70,9 +70,10 @@ extension JobQueue {
     return try notifyingSchedule(if: row.get("runs_again"), session)
   }
 
-  /// Returns a job unused; the attempt does not count.
+  /// Returns a job unused, and notifies the workers of its queue; the attempt does not count.
   package static func release(_ job: ClaimedJob, _ session: Session) throws {
     try fenced(job, session.execute(statements["release"], .integer(job.id), .integer(job.token)))
+    try notify(queue: job.queue, session)
   }
 
   /// Puts a job off because something that it waits for is not ready; the attempt does not count.

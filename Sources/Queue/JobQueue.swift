@@ -63,10 +63,15 @@ package enum QueueChannel {
 
 /// The migrations of the queue's schema.
 package enum QueueMigrations {
+  /// The tables that a transaction which ends a job locks first, in this order (decision 42).
+  package static let lockedFirst = ["job", "job_progress"]
+
   /// A baseline, and what has changed it since: the versions go on after those of the store and its rooms.
   package static let all = [
     Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", [PackageResources.Queue_schema_sql]),
     Migration(version: 163, name: "worker_slots", PackageResources.v0163_worker_slots_sql),
+    Migration(version: 165, name: "job_progress", PackageResources.v0165_job_progress_sql),
+    Migration(version: 166, name: "set_aside", PackageResources.v0166_set_aside_sql),
   ]
 }
 

@@ -4,8 +4,9 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import WaitTesting
 
-@Suite("Partitions of the history", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Partitions of the history", .tags(.database), .timeLimit(.minutes(60)))
 struct HistoryTests {
   /// No statement of these tests takes this long, unless it waits for a lock that is not released.
   private static let statementLimit = Duration.seconds(10)
@@ -25,7 +26,9 @@ struct HistoryTests {
       }()
       // Meanwhile jobs are completed, read and reaped.
       var completed = 0
+      let deadline = Deadline("three preparations")
       repeat {
+        try deadline.check()
         completed += try await worker.run { session in
           try Self.completeOne(session)
           return 1

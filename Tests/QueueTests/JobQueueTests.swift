@@ -3,6 +3,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import WaitTesting
 
 @Suite("Job queue", .tags(.database))
 struct JobQueueTests {
@@ -69,7 +70,9 @@ struct JobQueueTests {
         for _ in 0..<4 {
           group.addTask {
             var ids: [Int64] = []
+            let deadline = Deadline("no job")
             while true {
+              try deadline.check()
               let jobs = try await pool.run { try JobQueue.claim(worker: worker, queue: "media", limit: 7, $0) }
               if jobs.isEmpty { return ids }
               ids += jobs.map(\.id)

@@ -3,6 +3,7 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Queue
 
@@ -98,13 +99,13 @@ struct MutationTests {
         return try !JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty
       }
       // Until the claim has returned or waits for the lock.
-      while !claimed.withLock({ $0 }) {
+      try await until {
         let waits = try await pool.run { session in
           try !session.execute(
             "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
           ).isEmpty
         }
-        if waits { break }
+        return waits || claimed.withLock { $0 }
       }
       mayCommit.signal()
       try await sweeping

@@ -3,6 +3,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import WaitTesting
 
 @Suite("Queue behind a pooler", .tags(.database))
 struct PoolerTests {
@@ -70,9 +71,15 @@ struct PoolerTests {
     try await withThrowingTaskGroup { group in
       for connection in connections {
         group.addTask {
-          try await connection.run { session in
-            try Migrator(QueueMigrations.all).migrate(session)
-            try session.transaction(JobHistory.addPartitions)
+          try await connection.run { try Migrator(QueueMigrations.all).migrate($0) }
+          // It waits for another one for a fifth of a second, and is repeated as by maintenance.
+          try await until {
+            do {
+              try await connection.run { try $0.transaction(JobHistory.addPartitions) }
+              return true
+            } catch let error as PostgresError where error.isLockTimeout {
+              return false
+            }
           }
         }
       }
@@ -100,7 +107,9 @@ struct PoolerTests {
   /// Claims jobs until there are none, and ends each attempt; returns the ids of the ended jobs.
   private static func work(_ worker: Worker) async throws -> [Int64] {
     var ended: [Int64] = []
+    let deadline = Deadline("no job")
     while true {
+      try deadline.check()
       let claimed = try await worker.connection.run { session in
         _ = try JobQueue.promote(session)
         return try JobQueue.claim(worker: worker.id, queue: "media", limit: 4, session)

@@ -3,7 +3,7 @@ import PostgresTesting
 import Queue
 import Testing
 
-@Suite("Turns of maintenance", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Turns of maintenance", .tags(.database), .timeLimit(.minutes(60)))
 struct TurnTests {
   @Test("one worker has the turn until it ends or is over, and a turn that ends too late counts as over")
   func turns() async throws {

@@ -41,8 +41,9 @@ package struct ClaimedJob: Sendable, Hashable {
     limit = try row.get(4)
     rank = try row.get(5)
     let (couldRun, claimed, created): (Int64, Int64, Int64) = (try row.get(6), try row.get(7), try row.get(8))
-    waitedSeconds = Double(max(0, claimed - couldRun)) / 1e6
-    ageSeconds = Double(max(0, claimed - created)) / 1e6
+    // In Double: the times of one row may be any.
+    waitedSeconds = max(0, Double(claimed) - Double(couldRun)) / 1e6
+    ageSeconds = max(0, Double(claimed) - Double(created)) / 1e6
     id = try row.get(9)
     publicID = try row.get(10, as: RowID.self).id
     queue = try row.get(11)

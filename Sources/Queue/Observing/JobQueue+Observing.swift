@@ -126,7 +126,7 @@ package struct WorkerRecord: Sendable, Hashable {
   package let jobs: Int
   /// The number of jobs that it performs at the same time, in all its queues; nil for a worker of an earlier version.
   package let slots: Int?
-  /// What it has done within the last hour, as of that heartbeat; empty for a worker of an earlier version.
+  /// What it has done within the last hour, as of that heartbeat; empty for a worker whose figures have the form of another version.
   package let recent: RecentAttempts
 
   init(_ row: Row) throws(PostgresError) {
@@ -138,6 +138,6 @@ package struct WorkerRecord: Sendable, Hashable {
     isAlive = try row.get("is_alive")
     jobs = try row.get("jobs")
     slots = try row.get("slots")
-    recent = try RecentAttempts(row.get("recent", as: String?.self))
+    recent = RecentAttempts(written: try row.get("recent", as: String?.self))
   }
 }

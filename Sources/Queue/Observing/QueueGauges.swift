@@ -7,7 +7,7 @@ package enum QueueGauges {
   package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let workers = try JobQueue.workers(session)
     return try depths(JobQueue.depths(session)) + counts(workers) + workers.flatMap(recent)
-      + health(JobQueue.health(session)) + [
+      + health(JobQueue.health(session)) + SetAside.gauges(session) + [
         MetricGauge(
           "take5_database_checksum_failures", "Pages of the database that the server has read with a wrong checksum.",
           [:],

@@ -1,5 +1,4 @@
 import Model
-import Postgres
 
 /// The attempts that a worker has ended within the last hour, by the kind of their jobs.
 package struct RecentAttempts: Sendable, Hashable {
@@ -36,10 +35,10 @@ package struct RecentAttempts: Sendable, Hashable {
 
   package init(kinds: [String: Figures] = [:]) { self.kinds = kinds }
 
-  /// Reads what a worker has written; nil: it is one of an earlier version.
-  init(_ text: String?) throws(PostgresError) {
+  /// Reads what a worker has written; nothing if it is of an earlier version, or of a later one that writes it in another way.
+  init(written text: String?) {
     do { kinds = try text.map { try JSON.decode([String: Figures].self, from: Array($0.utf8)) } ?? [:] } catch {
-      throw PostgresError(.decoding, "the figures of a worker: \(JSON.reason(error))")
+      kinds = [:]
     }
   }
 }

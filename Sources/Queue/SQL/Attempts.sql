@@ -7,7 +7,7 @@
 -- a lost reply.
 WITH live_worker AS MATERIALIZED (
     SELECT id FROM worker
-    WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
+    WHERE id = $1 AND beat_at >= clock_timestamp() - {lease(worker)} * 0.6
     FOR KEY SHARE),
   chosen AS MATERIALIZED (
     SELECT ctid AS row_ctid FROM job
@@ -15,7 +15,7 @@ WITH live_worker AS MATERIALIZED (
     ORDER BY rank, id LIMIT $3::int
     FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE job SET
-  state = 'x', attempt = job.attempt + 1, worker_id = $1, token = $4::bigint # id,
+  state = 'x', attempt = {counted(job.attempt)}, worker_id = $1, token = $4::bigint # id,
   started_at = clock_timestamp(), deadline_at = {deadline}
 WHERE ctid = ANY (ARRAY (SELECT row_ctid FROM chosen)) AND state = 'a'
 RETURNING {claimed_columns(clock_timestamp())}
@@ -27,8 +27,7 @@ WHERE worker_id = $1 AND state = 'x' AND token # id = ANY ($2::bigint[])
 
 -- name: complete
 -- Ends a job with the outcome $3, which is cancelled if the attempt was stopped for that.
-WITH ended AS (DELETE FROM job WHERE id = $1 AND token = $2 RETURNING {done_columns}, lost, last_error),
-  {removed_progress}
+WITH ended AS (DELETE FROM job WHERE id = $1 AND token = $2 RETURNING {done_columns}, lost, last_error)
 INSERT INTO job_done ({done_columns}, lost, last_error, outcome, result)
 SELECT {done_columns}, lost, last_error, $3::"char", $4::jsonb FROM ended
 RETURNING id
@@ -51,7 +50,6 @@ WITH rescheduled AS (
   ended AS (
     DELETE FROM job WHERE {held} AND NOT {has_attempts}
     RETURNING {dead_columns}, lost, $3::text AS error),
-  {removed_progress},
   {buried(ended)}
 SELECT true AS runs_again FROM rescheduled UNION ALL SELECT false FROM ended
 
@@ -81,12 +79,12 @@ WITH rescheduled AS (
   ended AS (
     DELETE FROM job WHERE {held} AND NOT {may_be_postponed(started_at, $6::float8)}
     RETURNING {dead_columns}, lost, $3::text AS error),
-  {removed_progress},
   {buried(ended)}
 SELECT true AS runs_again FROM rescheduled UNION ALL SELECT false FROM ended
 
 -- name: progress
--- The job's row is locked: a report that comes too late finds no row and inserts nothing.
+-- The job's row is locked: a report that comes too late finds no row and inserts nothing. What was reported goes with the job, also if the
+-- end of the job has waited for the report.
 INSERT INTO job_progress (job_id, token, fraction, stage)
 SELECT job.id, job.token, $3::float8, $4 FROM job WHERE job.id = $1 AND job.token = $2 FOR KEY SHARE
 ON CONFLICT (job_id) DO UPDATE SET

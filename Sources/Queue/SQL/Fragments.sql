@@ -35,7 +35,7 @@ token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} A
 
 -- fragment: rank(microseconds, priority)
 -- The order of claims: a time, and 30 seconds for each step of the priority.
-{microseconds} + {priority} * 30000000
+{microseconds} + {priority} * 30000000::bigint
 
 -- fragment: head_start
 -- The steps of the priority by which a job goes ahead that a client waits for: ten minutes, by which a fair share delays a job at most.
@@ -52,7 +52,15 @@ CASE WHEN {limit} IS NULL THEN 'a' ELSE 'p' END::"char"
 
 -- fragment: deadline
 -- The end of an attempt that begins now.
-clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
+clock_timestamp() + make_interval(secs => job.deadline_seconds + 30.0)
+
+-- fragment: lease(worker)
+-- How long a worker holds its jobs after a heartbeat, a day at most: one row with another value would end the statement for all workers.
+make_interval(secs => greatest(least({worker}.lease_seconds, 86400), 0))
+
+-- fragment: counted(number)
+-- One more, as far as the column has room: a count that raised would end the statement for all jobs of its page.
+least({number} + 1, 32767)
 
 -- fragment: held
 -- The guard of what gives a job back: the token is the job's, and the job is not to be cancelled, because such a job
@@ -64,9 +72,6 @@ id = $1 AND token = $2 AND cancel_at IS NULL
 -- from now on if the clock steps back: doubt_schedules.
 token = NULL, worker_id = NULL, deadline_at = NULL,
 started_at = CASE WHEN deadline_at < clock_timestamp() THEN clock_timestamp() ELSE started_at END
-
--- fragment: removed_progress
-removed_progress AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)
 
 -- fragment: buried(jobs)
 buried AS (

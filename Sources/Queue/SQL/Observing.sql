@@ -93,7 +93,7 @@ GROUP BY 1 ORDER BY jobs DESC, error LIMIT 20
 -- name: workers
 -- A heartbeat from the future, by a clock that has stepped back since, does not show that the worker lives; the next one does.
 SELECT id, host, process, started_at, greatest(extract(epoch FROM clock_timestamp() - beat_at), 0)::float8 AS silence,
-  beat_at BETWEEN clock_timestamp() - make_interval(secs => lease_seconds) AND clock_timestamp() + interval '1 second'
+  beat_at BETWEEN clock_timestamp() - {lease(worker)} AND clock_timestamp() + interval '1 second'
     AS is_alive, slots, recent,
   (SELECT count(*) FROM job WHERE job.worker_id = worker.id AND state = 'x') AS jobs
 FROM worker ORDER BY id

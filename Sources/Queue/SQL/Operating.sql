@@ -20,8 +20,7 @@ RETURNING queue
 -- name: cancel_waiting
 WITH ended AS (
     DELETE FROM job WHERE public_id = ANY ($1::uuid[]) AND state <> 'x'
-    RETURNING {record_columns}, lost, last_error),
-  {removed_progress}
+    RETURNING {record_columns}, lost, last_error)
 INSERT INTO job_done ({record_columns}, lost, last_error, outcome)
 SELECT {record_columns}, lost, last_error, 'c' FROM ended
 RETURNING public_id

@@ -36,7 +36,7 @@ UNION ALL SELECT extract(epoch FROM ends_at - statement_timestamp())::float8 FRO
 -- The time of a pause that is longer than the lease is no time of an attempt: the worker was frozen, or the clock has stepped.
 WITH paused AS MATERIALIZED (
     SELECT id AS paused_id, clock_timestamp() - beat_at AS pause FROM worker
-    WHERE id = $1 AND beat_at < clock_timestamp() - make_interval(secs => lease_seconds)),
+    WHERE id = $1 AND beat_at < clock_timestamp() - {lease(worker)}),
   prolonged AS (
     UPDATE job SET deadline_at = deadline_at + pause FROM paused WHERE worker_id = paused_id AND state = 'x'),
   renewed AS (
@@ -61,12 +61,12 @@ WHERE held.id IS NULL OR job.token IS DISTINCT FROM held.token OR job.cancel_at 
 WITH expired AS MATERIALIZED (
     SELECT job.id, job.token, job.worker_id, job.attempt, job.max_attempts, job.blamed, job.postponed_at,
       job.cancel_at IS NOT NULL AS cancelled, worker.id IS NOT NULL AS is_registered,
-      worker.id IS NULL OR worker.beat_at < clock_timestamp() - make_interval(secs => worker.lease_seconds) AS is_lost
+      worker.id IS NULL OR worker.beat_at < clock_timestamp() - {lease(worker)} AS is_lost
     FROM job LEFT JOIN worker ON worker.id = job.worker_id
     WHERE job.state = 'x' AND (
       job.deadline_at < clock_timestamp()
       OR worker.id IS NULL
-      OR worker.beat_at < clock_timestamp() - make_interval(secs => worker.lease_seconds))
+      OR worker.beat_at < clock_timestamp() - {lease(worker)})
     LIMIT 500
     FOR NO KEY UPDATE OF job SKIP LOCKED),
   lost_workers AS MATERIALIZED (
@@ -100,8 +100,8 @@ WITH expired AS MATERIALIZED (
     FROM judged),
   rescheduled AS (
     UPDATE job SET
-      state = 's', {end_attempt}, lost = lost + 1, last_error = error,
-      blamed = blamed + is_blamed::int, attempt = attempt - (NOT is_blamed)::int,
+      state = 's', {end_attempt}, lost = {counted(lost)}, last_error = error,
+      blamed = least(blamed + is_blamed::int, 32767), attempt = greatest(attempt - (NOT is_blamed)::int, 0),
       postponed_at = CASE WHEN is_blamed THEN postponed_at ELSE coalesce(postponed_at, clock_timestamp()) END,
       run_at = {after(CASE WHEN is_blamed THEN {back_off(1, 4, lost, 256)}
         ELSE least({back_off($5::float8, 4, lost, $6::float8)}, {postponement(clock_timestamp(), $5::float8, $6::float8)}) END)}
@@ -111,8 +111,7 @@ WITH expired AS MATERIALIZED (
   ended AS (
     DELETE FROM job USING decided
     WHERE id = decided_id AND state = 'x' AND (cancelled OR NOT may_return)
-    RETURNING {dead_columns}, worker_id, token, lost + 1 AS lost, error, cancelled),
-  {removed_progress},
+    RETURNING {dead_columns}, worker_id, token, {counted(lost)} AS lost, error, cancelled),
   {buried(ended WHERE NOT cancelled)},
   done AS (
     INSERT INTO job_done ({done_columns}, lost, last_error, outcome)
@@ -122,7 +121,7 @@ UNION ALL SELECT id, public_id, kind, CASE WHEN cancelled THEN 'c' ELSE 'd' END 
 
 -- name: next_expiry
 -- The seconds until the first lease or deadline of a running job ends; NULL: none runs. The wall clock, as leases are read by it.
-SELECT (extract(epoch FROM min(least(job.deadline_at, worker.beat_at + make_interval(secs => worker.lease_seconds))))
+SELECT (extract(epoch FROM min(least(job.deadline_at, worker.beat_at + {lease(worker)})))
   - extract(epoch FROM clock_timestamp()))::float8 AS seconds
 FROM job LEFT JOIN worker ON worker.id = job.worker_id
 WHERE job.state = 'x'
@@ -131,7 +130,7 @@ WHERE job.state = 'x'
 -- Removes workers that are gone once no job refers to them, and records of lost workers after a day.
 WITH removed_losses AS (DELETE FROM worker_loss WHERE lost_at < statement_timestamp() - interval '1 day')
 DELETE FROM worker
-WHERE beat_at < statement_timestamp() - make_interval(secs => lease_seconds * 4)
+WHERE beat_at < statement_timestamp() - {lease(worker)} * 4
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
 
 -- name: fold_dead_counts

@@ -2,6 +2,8 @@
 package struct QueueWorkerConfiguration: Sendable {
   /// Other workers take the jobs of a worker whose last heartbeat is older than this.
   package var lease: Duration
+  /// The heartbeats within a lease.
+  package var heartbeats = 3
   /// The interval between two searches for lost workers and passed deadlines.
   package var reapInterval: Duration
   /// The interval between two looks at the queue while no notifications can be received.
@@ -28,8 +30,7 @@ package struct QueueWorkerConfiguration: Sendable {
     self.historyDays = historyDays
   }
 
-  /// The interval between two heartbeats: a lease covers three.
-  var heartbeatInterval: Duration { lease / 3 }
+  var heartbeatInterval: Duration { lease / heartbeats }
 
   /// The age of the last heartbeat at which a worker stops its own jobs, before other workers may take them.
   var selfFence: Duration { lease * 3 / 5 }

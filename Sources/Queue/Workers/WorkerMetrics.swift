@@ -53,6 +53,12 @@ struct WorkerMetrics: Sendable {
     }
   }
 
+  func setAside(_ table: String, rows: Int) {
+    metrics.count(
+      "take5_rows_set_aside_total", "Rows that were set aside for an hour because a value cannot be used.",
+      ["table": table], by: Double(rows))
+  }
+
   func stage(_ stage: String, kind: String, seconds: Double) {
     metrics.observe(
       "take5_stage_duration_seconds", "Time of a stage of a job.", ["kind": kind, "stage": stage],

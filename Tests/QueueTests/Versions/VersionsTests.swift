@@ -3,6 +3,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import WaitTesting
 
 @Suite("Workers of two schema versions", .tags(.database))
 struct VersionsTests {
@@ -31,7 +32,7 @@ struct VersionsTests {
     }
   }
 
-  @Test("concurrent workers of both versions end every job once", .timeLimit(.minutes(5)))
+  @Test("concurrent workers of both versions end every job once", .timeLimit(.minutes(60)))
   func together() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 6, timeout: .seconds(60))
@@ -61,7 +62,9 @@ struct VersionsTests {
       try await pool.run { session in
         let workers = try Version.allCases.map { try VersionedWorker($0, session) }
         var isLeft = true
+        let deadline = Deadline("no job")
         while isLeft {
+          try deadline.check()
           isLeft = false
           for worker in workers {
             try worker.promote(session)
@@ -100,7 +103,9 @@ struct VersionsTests {
       try session.execute("UPDATE job SET run_at = clock_timestamp()")
       try finder.promote(session)
       var found: [PublicID] = []
+      let deadline = Deadline("no job")
       while true {
+        try deadline.check()
         let claim = try finder.claim(9, session)
         if claim.ids.isEmpty { break }
         // The first version counts the attempt of a lost worker; the present one does not.

@@ -4,6 +4,7 @@ import Postgres
 import PostgresTesting
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Queue
 
@@ -102,11 +103,11 @@ struct ConsumerFixture {
   }
 
   /// Lets the consumer look at the queue this many times.
-  func poll(_ times: Int) async {
-    await clock.sleepers()
+  func poll(_ times: Int) async throws {
+    try await clock.sleepers()
     for _ in 0..<times {
       clock.advance(by: Self.poll)
-      await clock.sleepers()
+      try await clock.sleepers()
     }
   }
 }
@@ -131,8 +132,8 @@ struct Handler: JobHandler {
 
 extension HeldJob {
   /// Waits until the attempt is asked to stop.
-  func stopRequest() async -> StopReason? {
-    await until { cancellation.isCancelled }
+  func stopRequest() async throws -> StopReason? {
+    try await until { cancellation.isCancelled }
     return stopReason
   }
 }

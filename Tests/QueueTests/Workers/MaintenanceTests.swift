@@ -4,10 +4,11 @@ import Postgres
 import PostgresTesting
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Queue
 
-@Suite("Maintenance", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Maintenance", .tags(.database), .timeLimit(.minutes(60)))
 struct MaintenanceTests {
   private static let template = TestTemplate(name: "maintenance") { session in
     try Migrator(QueueMigrations.all).migrate(session)
@@ -71,7 +72,7 @@ struct MaintenanceTests {
 }
 
 /// Maintenance with a clock that the test turns.
-@Suite("Repeated tasks", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Repeated tasks", .tags(.database), .timeLimit(.minutes(60)))
 struct RepeatedTaskTests {
   private struct Fault: Error {}
 
@@ -110,7 +111,7 @@ struct RepeatedTaskTests {
         MaintenanceTask("fast", every: .zero) { _ in fast.withLock { $0.append(clock.now) } },
       ]
       try await running(fixture, tasks: tasks) {
-        await clock.turn { slow.withLock { $0.count } >= 3 && fast.withLock { $0.count } >= 3 }
+        try await clock.turn { slow.withLock { $0.count } >= 3 && fast.withLock { $0.count } >= 3 }
       }
       func pauses(_ times: Shared<[TestClock.Instant]>) -> [Duration] {
         times.withLock { times in zip(times, times.dropFirst()).map { $0.duration(to: $1) } }
@@ -158,11 +159,11 @@ struct RepeatedTaskTests {
       let turn = Duration.seconds(300)
       #expect(try await pool.run { try JobQueue.takeTurn(worker: other, seconds: turn / .seconds(1), $0) == nil })
       try await running(fixture, tasks: tasks, lease: turn * 3 / 2) {
-        await fixture.clock.turn { own.withLock { $0 } >= 300 }
+        try await fixture.clock.turn { own.withLock { $0 } >= 300 }
         #expect(shared.withLock { $0 } == 0)
         // The other worker has died, and time passes.
         try await pool.run { _ = try $0.execute("UPDATE maintenance_turn SET ends_at = clock_timestamp()") }
-        await fixture.clock.turn { shared.withLock { $0 } >= 3 }
+        try await fixture.clock.turn { shared.withLock { $0 } >= 3 }
         #expect(try await pool.run { try JobQueue.takeTurn(worker: other, seconds: turn / .seconds(1), $0) != nil })
         // A worker that has lost the turn stops.
         try await pool.run { session in
@@ -170,12 +171,12 @@ struct RepeatedTaskTests {
             "UPDATE maintenance_turn SET worker_id = \(other), ends_at = clock_timestamp() + interval '5 min'")
         }
         let end = fixture.clock.now + turn
-        await fixture.clock.turn { fixture.clock.now >= end }
+        try await fixture.clock.turn { fixture.clock.now >= end }
         let noticed = own.withLock { $0 } + 50
-        await fixture.clock.turn { own.withLock { $0 } >= noticed }
+        try await fixture.clock.turn { own.withLock { $0 } >= noticed }
         let count = shared.withLock { $0 }
         let later = own.withLock { $0 } + 100
-        await fixture.clock.turn { own.withLock { $0 } >= later }
+        try await fixture.clock.turn { own.withLock { $0 } >= later }
         #expect(shared.withLock { $0 } == count)
       }
     }
@@ -198,7 +199,7 @@ struct RepeatedTaskTests {
         if isFirst { throw Fault() }
       }
       try await running(fixture, onReaped: onReaped) {
-        await fixture.clock.turn { attempts.withLock { $0.count } == 2 }
+        try await fixture.clock.turn { attempts.withLock { $0.count } == 2 }
       }
       #expect(attempts.withLock { $0 } == [id, id])
       #expect(try await fixture.state(id) == .scheduled)
@@ -220,7 +221,7 @@ struct RepeatedTaskTests {
         taken.withLock { $0 += reaped.map(\.publicID) }
       }
       try await running(fixture, onReaped: onReaped, reapInterval: .seconds(1_000_000), clock: ContinuousClock()) {
-        await until { taken.withLock { !$0.isEmpty } }
+        try await until { taken.withLock { !$0.isEmpty } }
       }
       #expect(taken.withLock { $0 } == [id])
     }

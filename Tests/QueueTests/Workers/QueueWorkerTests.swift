@@ -4,10 +4,11 @@ import Postgres
 import PostgresTesting
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Queue
 
-@Suite("Workers", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Workers", .tags(.database), .timeLimit(.minutes(60)))
 struct WorkerLifeTests {
   /// A worker with one slot; no other worker runs.
   private func worker(_ fixture: ConsumerFixture, _ handler: Handler) async throws -> QueueWorker {
@@ -29,14 +30,15 @@ struct WorkerLifeTests {
       let isStored = CancellationFlag()
       let handler = Handler { [pool = fixture.pool] held in
         held.advance(to: JobProgress(fraction: 0.5, stage: "compose"))
-        await until { isStored.isCancelled }
+        try await until { isStored.isCancelled }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
         return .healthy
       }
       let worker = try await worker(fixture, handler)
       async let running: Void = worker.run()
-      while try await count(fixture, "SELECT count(*) FROM job_progress WHERE fraction = 0.5") == 0 {
+      try await until {
         fixture.clock.advance(by: .milliseconds(500))
+        return try await count(fixture, "SELECT count(*) FROM job_progress WHERE fraction = 0.5") != 0
       }
       isStored.cancel()
       worker.stop()
@@ -53,7 +55,8 @@ struct WorkerLifeTests {
       let hasStarted = CancellationFlag()
       let handler = Handler { held in
         hasStarted.cancel()
-        #expect(await held.stopRequest() == .leaseLost)
+        let reason = try await held.stopRequest()
+        #expect(reason == .leaseLost)
         return .unknown
       }
       let worker = try await worker(fixture, handler)
@@ -62,9 +65,9 @@ struct WorkerLifeTests {
         defer { hasEnded.cancel() }
         try await worker.run()
       }
-      await until { hasStarted.isCancelled }
+      try await until { hasStarted.isCancelled }
       try await fixture.pool.run { _ = try $0.execute("DELETE FROM worker") }
-      await fixture.clock.turn { hasEnded.isCancelled }
+      try await fixture.clock.turn { hasEnded.isCancelled }
       try await running.value
     }
   }

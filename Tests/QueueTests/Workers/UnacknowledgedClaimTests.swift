@@ -3,10 +3,11 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Queue
 
-@Suite("Claims whose replies were lost", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Claims whose replies were lost", .tags(.database), .timeLimit(.minutes(60)))
 struct UnacknowledgedClaimTests {
   @Test("each number is due once a second, for as long as a network may hold the statement back")
   func due() {
@@ -56,7 +57,7 @@ struct UnacknowledgedClaimTests {
         let jobs = try await fixture.claim(2, numbers[2])
         #expect(jobs.count == 2)
         try await pool.run { _ = try $0.execute("INSERT INTO late VALUES (1)") }
-        await fixture.clock.turn { isEnded.withLock { $0 } }
+        try await fixture.clock.turn { isEnded.withLock { $0 } }
       }
       try await pool.run { session in
         let done = try JobQueue.list(JobFilter(states: [.completed], limit: 100), session)
@@ -81,12 +82,12 @@ struct UnacknowledgedClaimTests {
           WHERE datname = current_database() AND wait_event_type = 'Lock'
           """
         try await until { try !blocker.execute(terminated).isEmpty }
-        await fixture.clock.sleepers()
+        try await fixture.clock.sleepers()
         fixture.clock.advance(by: .milliseconds(1))
         let due = consumer.unacknowledged.due()
         #expect(due.count == 1)
         try blocker.executeScript("COMMIT", name: "COMMIT")
-        await fixture.clock.turn { isEnded.withLock { $0 } }
+        try await fixture.clock.turn { isEnded.withLock { $0 } }
       }
       #expect(try await fixture.state(id) == .completed)
     }
@@ -102,7 +103,7 @@ struct UnacknowledgedClaimTests {
         slots: 2, unacknowledged: [number], fixture.completing { _ in started.withLock { $0 += 1 } })
       consumer.context.held.add(HeldJob(job, metrics: consumer.context.metrics))
       try await fixture.running(consumer) {
-        await fixture.poll(5)
+        try await fixture.poll(5)
         for job in consumer.context.held.all { consumer.context.held.remove(job) }
         consumer.context.stopping.cancel()
       }
@@ -117,7 +118,7 @@ struct UnacknowledgedClaimTests {
       try await fixture.enqueue()
       let hasEnded = CancellationFlag()
       let consumer = try fixture.consumer(fixture.completing { _ in hasEnded.cancel() })
-      try await fixture.running(consumer) { await fixture.clock.turn { hasEnded.isCancelled } }
+      try await fixture.running(consumer) { try await fixture.clock.turn { hasEnded.isCancelled } }
       fixture.clock.advance(by: .seconds(1))
       #expect(consumer.unacknowledged.due().isEmpty)
     }
@@ -136,20 +137,20 @@ struct UnacknowledgedClaimTests {
       let pool = fixture.pool
       let handler = Handler { held in
         started.withLock { $0.append(held.job.id) }
-        await until { mayEnd.withLock({ $0 }) }
+        try await until { mayEnd.withLock({ $0 }) }
         try await pool.transaction { try JobQueue.complete(held.job, .cancelled, result: nil, $0) }
         return .unknown
       }
       let consumer = try fixture.consumer(unacknowledged: [number], handler)
       try await fixture.running(consumer) {
-        await fixture.poll(5)
+        try await fixture.poll(5)
         // The handler starts on a thread of its own.
-        await until { !started.withLock({ $0.isEmpty }) }
+        try await until { !started.withLock({ $0.isEmpty }) }
         #expect(started.withLock { $0 } == [jobs[0].id])
         let state = try await fixture.state(jobs[1].publicID)
         #expect(state == .executing)
         mayEnd.withLock { $0 = true }
-        await fixture.clock.turn { started.withLock { $0.count } == 2 }
+        try await fixture.clock.turn { started.withLock { $0.count } == 2 }
       }
       #expect(started.withLock { $0 } == jobs.map(\.id))
       #expect(try await fixture.state(jobs[1].publicID) == .cancelled)

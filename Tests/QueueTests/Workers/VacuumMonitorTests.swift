@@ -48,7 +48,7 @@ struct VacuumMonitorTests {
         for _ in 0..<2 { monitor.warn(of: found, at: .now) }
         try session.executeScript("ROLLBACK", name: "release")
       }
-      try await monitor.task.body(pool)
+      _ = try await monitor.task.body(pool)
       output.finish()
       var all: [String] = []
       for await line in lines where line.contains("nightly") { all.append(line) }

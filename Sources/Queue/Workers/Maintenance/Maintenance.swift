@@ -193,6 +193,7 @@ struct Maintenance: Sendable {
         }
       },
       VacuumMonitor(limits: configuration.vacuum, log: log).task,
+      SetAside.reporting(metrics, log),
     ]
   }
 

@@ -1,0 +1,94 @@
+package import Platform
+package import Postgres
+import Telemetry
+
+/// The rows of which one value cannot be read or computed with, such as one of a later version, or one that the server does not know any
+/// more. What works for many users goes on with the other rows, notes such a row here, and tries it again each hour.
+package enum SetAside {
+  static let statements = Statements(topic: "set_aside", PackageResources.SetAside_sql)
+
+  /// A failpoint before and after each statement.
+  package static var failpoints: [Failpoint] { statements.failpoints }
+
+  /// The tables that have such rows.
+  package enum Table: String, CaseIterable, Sendable {
+    case announcement
+    case blobDamage = "blob_damage"
+    /// Devices are served without their quiet hours.
+    case device
+    case pushDelivery = "push_delivery"
+    case userEvent = "user_event"
+    /// The window opens by the last offset of its zone.
+    case windowSchedule = "window_schedule"
+  }
+
+  /// The time for which a row is set aside, in seconds; the statement repeats it.
+  package static let seconds = 3600
+
+  /// Whether an error comes from a row's value, rather than from the connection, the server or the program.
+  package static func isOfRow(_ error: any Error) -> Bool {
+    guard let error = error as? PostgresError else { return false }
+    // Of a number that a type cannot have, such as an infinite one, the server says that it does not support it (0A000).
+    return error.isInvalidValue || error.sqlState == "0A000" || error.kind == .decoding
+  }
+
+  /// Notes a row, in the transaction of the caller's, if there is one.
+  package static func note(
+    _ table: Table, _ key: String, because reason: String, _ session: Session
+  ) throws(PostgresError) {
+    try session.execute(statements["set_aside"], .text(table.rawValue), .text(key), .text(reason))
+  }
+
+  /// Notes a row by the error of what was to be done with it. The values of the row, which may be a user's, are no part of it.
+  package static func note(
+    _ table: Table, _ key: String, _ error: any Error, _ session: Session
+  ) throws(PostgresError) {
+    var reason = "\(error)"
+    if let error = error as? PostgresError, let state = error.sqlState {
+      reason = "SQLSTATE \(state)" + (error.statement.map { " of \($0)" } ?? "")
+    }
+    try note(table, key, because: reason, session)
+  }
+
+  /// The number of the rows that are set aside at present, of each table.
+  static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+    var counts = Dictionary(Table.allCases.map { ($0.rawValue, 0) }) { first, _ in first }
+    for row in try session.execute(statements["counts"]) { counts[try row.get("relation")] = try row.get("rows") }
+    return counts.map { table, rows in
+      MetricGauge(
+        "take5_rows_set_aside", "Rows of which a value cannot be used, and which are tried again each hour.",
+        ["table": table], Double(rows))
+    }
+  }
+}
+
+extension SetAside {
+  /// The largest number of rows of a table that the log names at a time.
+  private static let maxLines = 20
+
+  /// The task of one worker that counts what any process has set aside, and writes it to the log.
+  static func reporting(_ metrics: WorkerMetrics, _ log: Logger) -> MaintenanceTask {
+    for table in Table.allCases { metrics.setAside(table.rawValue, rows: 0) }
+    return MaintenanceTask("rows set aside", every: .seconds(10)) { pool in
+      let noted = try await pool.transaction { session in
+        try session.execute(statements["drop_tried"])
+        return try session.execute(statements["report"]).map { row in
+          (
+            table: try row.get("relation", as: String.self), key: try row.get("row_key", as: String.self),
+            error: try row.get("error", as: String.self)
+          )
+        }
+      }
+      for (table, rows) in Dictionary(grouping: noted, by: \.table) {
+        metrics.setAside(table, rows: rows.count)
+        for row in rows.prefix(maxLines) {
+          log.error(
+            "a row is set aside for an hour", ["table": table, "row": row.key, "error": row.error])
+        }
+        if rows.count > maxLines {
+          log.error("further rows are set aside for an hour", ["table": table, "rows": "\(rows.count - maxLines)"])
+        }
+      }
+    }
+  }
+}
