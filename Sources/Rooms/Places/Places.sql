@@ -4,16 +4,39 @@
 -- Whether a place that is known to everybody is so to a viewer. One that a moderator has hidden is for clients that act as no user.
 ({place}.is_known AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
 
--- fragment: befriended(friend, viewer)
--- Whether a viewer sees one of the posts for friends that a row of place_friend counts.
+-- fragment: befriended(place, user, viewer)
+-- Whether a viewer sees one of the posts for friends that a user has at a place.
 (SELECT true FROM post
- WHERE post.place_id = {friend}.place_id AND post.author = {friend}.user_id AND post.status = 'ready' AND post.visibility = 'friends'
+ WHERE post.place_id = {place} AND post.author = {user} AND post.status = 'ready' AND post.visibility = 'friends'
    AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})} LIMIT 1) IS NOT NULL
+
+-- fragment: friends_at(place, viewer)
+-- The viewer, and the viewer's friends, who have posts for friends at a place, in the order of their ids. Of the friends and of those who
+-- have such posts each skips by an index what the others have not, so that the fewer of them are the steps: a stranger takes none
+-- where all the world is.
+WITH RECURSIVE meeting (friend, present) AS (
+      SELECT '', ''
+      UNION ALL
+      SELECT next.friend, there.user_id FROM meeting CROSS JOIN LATERAL (
+        SELECT least((
+          SELECT relation.target FROM relation
+          WHERE relation.user_id = {viewer}::text AND relation.kind = 'friend'
+            AND relation.target >= meeting.present AND relation.target > meeting.friend
+          ORDER BY relation.target LIMIT 1),
+          CASE WHEN {viewer}::text >= meeting.present AND {viewer}::text > meeting.friend THEN {viewer}::text END) AS friend) AS next
+      CROSS JOIN LATERAL (
+        SELECT place_friend.user_id FROM place_friend
+        WHERE place_friend.place_id = {place} AND place_friend.user_id >= next.friend
+        ORDER BY place_friend.user_id LIMIT 1) AS there)
+    SELECT friend AS user_id FROM meeting WHERE friend = present AND friend <> ''
 
 -- fragment: known(place, viewer)
 -- Whether a viewer may know of a place: everybody does, or the viewer sees a post there.
-(({place}.is_known OR EXISTS (
-    SELECT FROM place_friend AS friend WHERE friend.place_id = {place}.id AND {befriended(friend, {viewer})}))
+(({place}.is_known
+    OR (SELECT true FROM ({friends_at({place}.id, {viewer})}) AS friend WHERE {befriended({place}.id, friend.user_id, {viewer})} LIMIT 1) IS NOT NULL
+    OR {viewer}::text IS NULL AND (
+      SELECT true FROM place_friend AS friend
+      WHERE friend.place_id = {place}.id AND {befriended({place}.id, friend.user_id, {viewer})} LIMIT 1) IS NOT NULL)
   AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
 
 -- fragment: collections_seen(viewer)
@@ -43,23 +66,52 @@ place.number, place.id, coalesce(place.name, friend.name) AS name, coalesce(plac
   (SELECT place_rating.halves FROM place_rating
    WHERE place_rating.user_id = {viewer}::text AND place_rating.place_id = place.id) AS own_halves
 
+-- fragment: is_undescribed
+-- Whether what posts for friends say of a place is shown.
+(place.name IS NULL OR place.latitude IS NULL) AND NOT place.is_own
+
+-- fragment: most_complete(said)
+{said}.latitude IS NULL, {said}.name IS NULL, {said}.user_id
+
+-- fragment: picture(viewer, condition)
+-- The media of the newest of some posts at a place that the viewer sees, unless a photo comes first.
+SELECT post.asset_set_id, {is_public(post)} AS is_public, post.created_at, post.id FROM post
+    WHERE photo.asset_set_id IS NULL AND post.place_id = place.id AND post.asset_set_id IS NOT NULL AND post.status = 'ready'
+      AND {condition} AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}
+    ORDER BY post.created_at DESC, post.id DESC LIMIT 1
+
 -- fragment: place_parts(viewer)
--- What a viewer's friends say of a place where nothing else says it; the latest photo of it that the viewer sees, or else the media of
--- the newest such post.
+-- What a viewer's friends say of a place where nothing else says it, or for a client that acts as no user anybody; the latest photo of it
+-- that the viewer sees, or else the media of the newest such post.
 LEFT JOIN LATERAL (
-  SELECT friend.name, friend.latitude, friend.longitude FROM place_friend AS friend
-  WHERE (place.name IS NULL OR place.latitude IS NULL) AND NOT place.is_own AND friend.place_id = place.id AND {befriended(friend, {viewer})}
-  ORDER BY friend.latitude IS NULL, friend.name IS NULL, friend.user_id LIMIT 1) AS friend ON true
+  SELECT said.name, said.latitude, said.longitude FROM (
+    (SELECT there.* FROM (
+       SELECT there.* FROM ({friends_at(place.id, {viewer})}) AS friend
+       CROSS JOIN LATERAL (
+         SELECT * FROM place_friend WHERE place_friend.place_id = place.id AND place_friend.user_id = friend.user_id) AS there
+       WHERE {is_undescribed} ORDER BY {most_complete(there)} OFFSET 0) AS there
+     WHERE {befriended(place.id, there.user_id, {viewer})} LIMIT 1)
+    UNION ALL
+    (SELECT there.* FROM place_friend AS there
+     WHERE {viewer}::text IS NULL AND {is_undescribed} AND there.place_id = place.id
+       AND {befriended(place.id, there.user_id, {viewer})}
+     ORDER BY {most_complete(there)} LIMIT 1)) AS said
+  LIMIT 1) AS friend ON true
 LEFT JOIN LATERAL (
   SELECT image.asset_set_id FROM image
   WHERE image.kind = 'place' AND image.owner = place.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
     AND {unblocked(image.author, {viewer})}
   ORDER BY image.id DESC LIMIT 1) AS photo ON true
 LEFT JOIN LATERAL (
-  SELECT post.asset_set_id, {is_public(post)} AS is_public FROM post
-  WHERE photo.asset_set_id IS NULL AND post.place_id = place.id AND post.asset_set_id IS NOT NULL AND post.visibility <> 'private'
-    AND post.status = 'ready' AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}
-  ORDER BY post.created_at DESC, post.id DESC LIMIT 1) AS picture ON true
+  SELECT newest.asset_set_id, newest.is_public FROM (
+    ({picture({viewer}, post.visibility = 'public')})
+    UNION ALL
+    (SELECT own.* FROM ({friends_at(place.id, {viewer})}) AS friend
+     CROSS JOIN LATERAL ({picture({viewer}, post.visibility = 'friends' AND post.author = friend.user_id)}) AS own
+     WHERE photo.asset_set_id IS NULL)
+    UNION ALL
+    ({picture({viewer}, post.visibility <> 'private' AND {viewer}::text IS NULL)})) AS newest
+  ORDER BY newest.created_at DESC, newest.id DESC LIMIT 1) AS picture ON true
 
 -- name: place
 SELECT {place_columns($2, {collections_of_place($2)})} FROM place {place_parts($2)} WHERE place.id = $1 AND {known(place, $2)}
@@ -102,7 +154,7 @@ SELECT {place_columns($4, {collections_of_place($4)})}, chosen.key, chosen.dista
   SELECT number, max({key}) AS key, min({distance}) AS distance FROM (
     SELECT friend.position, place.number, place.post_count, place.favourite_count
     FROM place_friend AS friend JOIN place ON place.id = friend.place_id
-    WHERE (NOT place.is_known OR place.latitude IS NULL AND NOT place.is_own) AND NOT place.is_hidden AND {befriended(friend, $4)} AND friend.user_id = ANY (ARRAY(
+    WHERE (NOT place.is_known OR place.latitude IS NULL AND NOT place.is_own) AND NOT place.is_hidden AND {befriended(friend.place_id, friend.user_id, $4)} AND friend.user_id = ANY (ARRAY(
       SELECT $4::text UNION ALL SELECT target FROM relation WHERE user_id = $4::text AND kind = 'friend'))) AS found
   WHERE {conditions} GROUP BY number HAVING (max({key}), number) < ($1::bigint, $2::bigint)
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
@@ -183,7 +235,7 @@ SELECT cell, sum(posts)::bigint AS posts, (sum(longitudes) / sum(posts) / 1e6)::
   (sum(latitudes) / sum(posts) / 1e6)::float8 AS latitude
 FROM map_activity
 WHERE period = $1 AND level = $2::smallint AND cell = ANY ($3::bigint[]) AND start >= $4::timestamptz AND start < $5::timestamptz
-GROUP BY cell ORDER BY posts DESC, cell
+GROUP BY cell HAVING sum(posts) > 0 ORDER BY posts DESC, cell
 
 -- name: drop_old_activity
 -- Hours that no map asks for any more.

@@ -19,6 +19,7 @@ package enum Places: RecordRoom {
   package static let migrations = [
     Migration(version: 156, name: "places_of_friends", PackageResources.v0156_places_of_friends_sql),
     Migration(version: 159, name: "places", PackageResources.v0159_places_sql),
+    Migration(version: 164, name: "places_of_viewers", PackageResources.v0164_places_of_viewers_sql),
   ]
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import HTTPServer
 package import Model
+internal import Platform
 
 /// The names of the parts with the fields of a post. Each is plain text, so that generated clients and HTML forms can send
 /// them.
@@ -71,8 +72,8 @@ extension PostDraft {
         values[field.rawValue] = .object(try JSONBody.fields(of: bytes, part: field.rawValue))
         continue
       }
-      guard let text = String(validating: bytes, as: UTF8.self) else {
-        throw ProblemKind.invalid([FieldError(field.rawValue, "is not valid UTF-8")])
+      guard let text = ExternalText.decode(bytes) else {
+        throw ProblemKind.invalid([FieldError(field.rawValue, "is not \(ExternalText.expected)")])
       }
       values[field.rawValue] = field.value(text)
     }

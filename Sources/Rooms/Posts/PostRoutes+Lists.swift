@@ -65,7 +65,7 @@ extension PostRoutes {
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let author = try name(request)
-    let found = try await database.read { [zones] session in
+    let found = try await queryList { [zones] session in
       try Posts.calendar(
         of: author, for: viewer, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities,
         zones: zones, session

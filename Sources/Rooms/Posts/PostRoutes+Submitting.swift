@@ -48,7 +48,7 @@ extension PostRoutes {
       return submission
     }
     switch (form.content, stored.subject) {
-    case (.awaited(let awaited), .post(let id)): try uploads.register(awaited, awaitedBy: id)
+    case (.awaited(let awaited), .post(let id)): uploads.register(awaited, awaitedBy: id)
     // The first request may have stored a post that still awaits what is whole by now.
     case (.files, .post(let id)) where stored.isReplay: uploads.awaitingPosts.reconsider(id)
     case (.files, _): uploads.remove((form.references?.all ?? []).map(\.upload))
