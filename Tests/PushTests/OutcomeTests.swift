@@ -62,7 +62,7 @@ struct OutcomeTests {
     #expect(
       outcome(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", violation) == .deviceRefused("INVALID_ARGUMENT"))
     #expect(
-      outcome(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR") == .credentialsRefused("THIRD_PARTY_AUTH_ERROR"))
+      outcome(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR") == .retry(after: nil, "THIRD_PARTY_AUTH_ERROR"))
     #expect(outcome(401, "UNAUTHENTICATED", nil) == .authorizationExpired)
     #expect(outcome(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED") == .retry(after: 60, "QUOTA_EXCEEDED"))
     #expect(outcome(500, "INTERNAL", "INTERNAL") == .retry(after: nil, "INTERNAL"))

@@ -213,7 +213,7 @@ def google_accepts_and_refuses(setup, provider):
     names = ["good", "unregistered", "mismatch", "malformed", "invalid", "internal", "thirdparty", "expired", "unavailable"]
     run = Run(setup, provider, [{"fcm": name} for name in names], {"media_url": "https://cdn.example.org/a.jpg"})
     expected = ["delivered", "gone(since: nil)", 'deviceRefused("SENDER_ID_MISMATCH")', 'deviceRefused("INVALID_ARGUMENT")',
-                'refused("INVALID_ARGUMENT")', 'retry(after: nil, "INTERNAL")', 'credentialsRefused("THIRD_PARTY_AUTH_ERROR")',
+                'refused("INVALID_ARGUMENT")', 'retry(after: nil, "INTERNAL")', 'retry(after: nil, "THIRD_PARTY_AUTH_ERROR")',
                 "delivered", 'retry(after: Optional(1), "UNAVAILABLE")']
     for found, begin in zip(run.outcomes, expected, strict=True):
         begins(found, begin)

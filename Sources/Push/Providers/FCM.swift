@@ -99,7 +99,9 @@ package struct FCM: Provider {
     case (404, "UNREGISTERED"): return .gone(since: nil)
     case (403, "SENDER_ID_MISMATCH"): return .deviceRefused(text)
     case (400, _) where answer?.error?.isOfToken == true: return .deviceRefused(text)
-    case (401, "THIRD_PARTY_AUTH_ERROR"), (403, _): return .credentialsRefused(text)
+    // The credentials of Apple or of a browser behind this one token: the others are not refused.
+    case (401, "THIRD_PARTY_AUTH_ERROR"): return .retry(after: nil, text)
+    case (403, _): return .credentialsRefused(text)
     case (401, _): return .authorizationExpired
     // Without Retry-After, a minute after a quota is exceeded.
     case (429, _): return .retry(after: response.retryAfter(now: now) ?? 60, text)

@@ -134,7 +134,7 @@ extension FieldReader {
       "password", "expected \(Account.minPassword) to \(Account.maxPassword) characters without U+0000",
       isRequired: true
     ) { value in
-      guard case .string(let text) = value,
+      guard case .string(let text) = value, text.has(atMost: 4 * Account.maxPassword),
         Account.minPassword...Account.maxPassword ~= PasswordHash.prepared(text).unicodeScalars.count,
         !text.unicodeScalars.contains("\0")
       else { return nil }

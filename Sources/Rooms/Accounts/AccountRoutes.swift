@@ -38,16 +38,17 @@ struct AccountRoutes: RouteRoom {
       throw Self.userNameTaken(draft.userName)
     }
     let hash = try await passwords.hash(draft.password)
-    let response: Response?
+    let response: Response
     do {
       response = try await database.transaction { session in
         let user = try Accounts.register(draft.profile, password: hash, session)
-        return try Accounts.find(of: user, session).flatMap { try Self.signIn($0, draft.session, session) }
+        let signedIn = try Accounts.find(of: user, session).flatMap { try Self.signIn($0, draft.session, session) }
+        guard let signedIn else { throw Self.signInFailed }
+        return signedIn
       }
     } catch is UserNameTaken {
       throw Self.userNameTaken(draft.userName)
     }
-    guard let response else { throw Self.signInFailed }
     access.limits.recordSignIn(as: draft.userName, from: request.client)
     return response
   }
@@ -121,7 +122,7 @@ struct AccountRoutes: RouteRoom {
     guard let account = try await database.read({ try Accounts.find(of: user, $0) }) else {
       throw Self.accountNotFound(user)
     }
-    try access.limits.countPasswordChange(by: token.id)
+    try access.limits.countPasswordChange(by: "\(token.id)")
     let former = PasswordHash(text: account.passwordHash)
     guard try await passwords.isRight(draft.former ?? "", former) else { throw Self.wrongPassword }
     let hash = try await passwords.hash(draft.password)

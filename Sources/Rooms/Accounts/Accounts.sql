@@ -69,16 +69,25 @@ DELETE FROM access_token WHERE hash IN (
 -- name: email_of_account
 SELECT email FROM app_user WHERE id = $1
 
+-- fragment: replacements
+-- When codes without attempts were replaced within the last day.
+ARRAY(SELECT replaced FROM unnest(code.replaced_at) AS replaced WHERE replaced > excluded.created_at - interval '1 day')
+
 -- name: save_code
+-- Replaces a code after the pause, and at once one that has no attempts left, some times a day: strangers may have used them.
 INSERT INTO one_time_code AS code (user_id, purpose, hash, email) VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id, purpose) DO UPDATE SET hash = excluded.hash, email = excluded.email, created_at = excluded.created_at,
-  attempts = 0
+  attempts = 0,
+  replaced_at = {replacements} || CASE WHEN code.attempts >= $6::int THEN ARRAY[excluded.created_at] ELSE '{}' END
 WHERE code.created_at < excluded.created_at - make_interval(secs => $5::float8)
+  OR code.attempts >= $6::int AND cardinality({replacements}) < $7::int
 
 -- name: try_code
--- Each attempt counts, of which a code has only some. Of two at once one waits.
-UPDATE one_time_code SET attempts = attempts + 1
+-- Each attempt counts, of which a code has some from each address, and some more from all. Of two at once one waits.
+UPDATE one_time_code SET attempts = attempts + 1,
+  attempts_by_address = attempts_by_address || jsonb_build_object($6::text, coalesce((attempts_by_address -> $6)::int, 0) + 1)
 WHERE user_id = $1 AND purpose = $2 AND attempts < $4::int
+  AND coalesce((attempts_by_address -> $6)::int, 0) < $7::int
   AND created_at > clock_timestamp() - make_interval(secs => $5::float8)
 RETURNING hash = $3 AS is_right
 
@@ -103,3 +112,4 @@ WHERE kind IN ('account_verification_requested', 'password_reset_requested') AND
 
 -- name: drop_expired_codes
 DELETE FROM one_time_code WHERE created_at < statement_timestamp() - make_interval(secs => $1::float8)
+  AND NOT EXISTS (SELECT FROM unnest(replaced_at) AS replaced WHERE replaced > statement_timestamp() - interval '1 day')

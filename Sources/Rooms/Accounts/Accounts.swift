@@ -12,6 +12,7 @@ package enum Accounts: Room {
   package static let migrations = [
     Migration(version: 154, name: "one_time_codes", PackageResources.v0154_one_time_codes_sql),
     Migration(version: 155, name: "accounts", PackageResources.v0155_accounts_sql),
+    Migration(version: 168, name: "code_attempts", PackageResources.v0168_code_attempts_sql),
   ]
 
   package static var maintenance: [MaintenanceTask] {

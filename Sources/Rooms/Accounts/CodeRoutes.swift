@@ -41,7 +41,8 @@ struct CodeRoutes: RouteRoom {
     try reader.check()
     let isRight = try await database.transaction { session in
       guard try Accounts.find(of: token.user, session) != nil else { throw AccountRoutes.accountNotFound(token.user) }
-      return try OneTimeCode.isRight(code, .verificationRequested, of: token.user, session)
+      return try OneTimeCode.isRight(
+        code, .verificationRequested, of: token.user, from: request.client, session)
     }
     guard isRight else { throw Self.codeInvalid }
     let isUsed = try await usingAddress {
@@ -71,10 +72,11 @@ struct CodeRoutes: RouteRoom {
     let passwords = try PasswordWork.enabled(passwords)
     let attempt = try access.limits.beginSignIn(from: request.client)
     let draft = try CodedPasswordDraft(fields: try await JSONBody.fields(of: request))
-    try access.limits.count(attempt, as: draft.name.counted)
+    try access.limits.count(attempt, withCodeOf: draft.name.counted)
     let user = try await database.transaction { session -> String? in
       guard let account = try Accounts.find(draft.name, session), account.disabledAt == nil,
-        try OneTimeCode.isRight(draft.code, .passwordResetRequested, of: account.user, session)
+        try OneTimeCode.isRight(
+          draft.code, .passwordResetRequested, of: account.user, from: request.client, session)
       else { return nil }
       return account.user
     }
@@ -106,7 +108,7 @@ struct CodeRoutes: RouteRoom {
     guard let token = request.caller.token, token.grant == nil else {
       throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
     }
-    try access.limits.countPasswordChange(by: token.id)
+    try access.limits.countPasswordChange(by: "\(token.id)")
     return token
   }
 

@@ -2,6 +2,7 @@ import Crypto
 import FoundationEssentials
 import HTTPServer
 import Model
+import Platform
 import Postgres
 import Queue
 import Store
@@ -16,8 +17,12 @@ enum OneTimeCode {
   /// The time between two codes of a user, in seconds.
   private static let pause = 300
 
-  /// The attempts that a code has: who guesses is right once in 200 thousand million times.
+  /// The attempts that a code has from each address. They close it for that address alone: a stranger who guesses keeps no user out.
   private static let maxAttempts = 5
+  /// The attempts that a code has from all addresses: who guesses is right with one code in ten thousand million.
+  private static let maxAttemptsOfAll = 100
+  /// How often in a day a code that has no attempts left is replaced at once.
+  private static let maxReplacements = 5
   /// The maximum length of a code as people type it, with blanks and hyphens.
   static let maxTyped = 30
 
@@ -25,7 +30,7 @@ enum OneTimeCode {
     String((0..<length).compactMap { _ in alphabet.randomElement(using: &generator) })
   }
 
-  /// Creates a code and the event that carries it, unless the user got one within the last five minutes, which still counts.
+  /// Creates a code and the event that carries it, unless the user got one within the last five minutes which has attempts left.
   ///
   /// - Returns: false if the user has no e-mail address.
   static func send(_ kind: UserEvent.Kind, to account: Account, _ session: Session) throws -> Bool {
@@ -37,7 +42,8 @@ enum OneTimeCode {
     let code = random(by: &generator)
     let saved = try session.execute(
       Accounts.statements["save_code"], .text(account.user), .text(kind.rawValue),
-      .bytes(SHA256.digest(of: Array(code.utf8)).bytes), .text(email), .double(Double(pause)))
+      .bytes(SHA256.digest(of: Array(code.utf8)).bytes), .text(email), .double(Double(pause)),
+      .integer(maxAttemptsOfAll), .integer(maxReplacements))
     if saved.affected > 0 {
       try Store.notify(
         account.user, of: kind, by: nil,
@@ -53,13 +59,15 @@ enum OneTimeCode {
     try session.execute(Accounts.statements["blank_events_with_codes"], .double(Double(lifetime)))
     return try session.execute(Accounts.statements["drop_expired_codes"], .double(Double(lifetime))).affected
   }
-  /// Counts an attempt with a code that a user has typed, and returns whether it is right. The transaction must commit in both cases.
+
+  /// Counts an attempt of a client with a code that a user has typed, and returns whether it is right. The transaction must commit in
+  /// both cases.
   static func isRight(
-    _ typed: String, _ kind: UserEvent.Kind, of user: String, _ session: Session
+    _ typed: String, _ kind: UserEvent.Kind, of user: String, from client: IPAddress, _ session: Session
   ) throws -> Bool {
     try session.execute(
-      Accounts.statements["try_code"], .text(user), .text(kind.rawValue), .bytes(hash(typed)), .integer(maxAttempts),
-      .double(Double(lifetime))
+      Accounts.statements["try_code"], .text(user), .text(kind.rawValue), .bytes(hash(typed)),
+      .integer(maxAttemptsOfAll), .double(Double(lifetime)), .text("\(client.site)"), .integer(maxAttempts)
     ).first?.get("is_right") ?? false
   }
 

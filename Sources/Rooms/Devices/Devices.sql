@@ -67,7 +67,7 @@ JOIN user_event AS event ON event.kind = sent.kind AND event.position BETWEEN $1
 
 -- fragment: delivery
 device.id, event.position, device.shard,
-  least(event.created_at + make_interval(secs => sent.lifetime), (event.data ->> 'closes_at')::timestamptz)
+  least(event.created_at + make_interval(secs => sent.lifetime), finite_time(event.data ->> 'closes_at'))
 
 -- name: insert_deliveries
 INSERT INTO push_delivery (device_id, position, shard, expires_at)
@@ -92,20 +92,21 @@ FROM generate_series(0, $1::int) AS shards (shard)
 SELECT EXISTS (SELECT FROM push_delivery WHERE shard = $1::smallint AND next_at <= clock_timestamp()) AS is_due
 
 -- fragment: quiet_end(device)
--- The end of the quiet hours that a device has now. NULL: it has none now.
+-- The end of the quiet hours that a device has now. NULL: it has none now, or the server does not know its zone.
 CASE WHEN {device}.quiet_from IS NOT NULL THEN (
-  SELECT ((local::date + CASE WHEN minute >= {device}.quiet_until THEN 1 ELSE 0 END
-    + make_interval(mins => {device}.quiet_until)) AT TIME ZONE {device}.zone)
-  FROM (SELECT clock_timestamp() AT TIME ZONE {device}.zone AS local) AS time,
+  SELECT instant_of(local::date + CASE WHEN minute >= {device}.quiet_until THEN 1 ELSE 0 END
+    + make_interval(mins => {device}.quiet_until), {device}.zone, NULL)
+  FROM (SELECT local_time(clock_timestamp(), {device}.zone, NULL) AS local) AS time,
     LATERAL (SELECT extract(hour FROM local) * 60 + extract(minute FROM local) AS minute) AS day
   WHERE CASE WHEN {device}.quiet_from < {device}.quiet_until
     THEN minute >= {device}.quiet_from AND minute < {device}.quiet_until
     ELSE minute >= {device}.quiet_from OR minute < {device}.quiet_until END) END
 
--- name: due_deliveries
+-- name: due_deliveries(limit)
 -- A page of what is due in a shard, with what it says. Visibility and blocks are judged here. The planner knows the number of rows.
 SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch FROM delivery.expires_at)::bigint AS expires_at,
   extract(epoch FROM {quiet_end(device)})::bigint AS quiet_end,
+  CASE WHEN device.quiet_from IS NOT NULL AND local_time(statement_timestamp(), device.zone, NULL) IS NULL THEN device.zone END AS unknown_zone,
   device.user_id, device.provider, device.address, device.p256dh, device.auth, device.locale,
   event.kind, event.actor, event.post, event.subject, CASE WHEN event.user_id = device.user_id THEN greatest(event.number - device.seen, 0) END AS badge,
   extract(epoch FROM delivery.expires_at - event.created_at)::float8 AS seconds,
@@ -131,7 +132,7 @@ SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch F
           AND (comment.id IS NULL OR member.state = 'accepted'))) AS is_shown
 FROM (
   SELECT device_id, position, attempts, expires_at, next_at FROM push_delivery
-  WHERE shard = $1::smallint AND next_at <= clock_timestamp() ORDER BY next_at LIMIT 500) AS delivery
+  WHERE shard = $1::smallint AND next_at <= clock_timestamp() ORDER BY next_at, device_id, position LIMIT {limit}) AS delivery
 JOIN device ON device.id = delivery.device_id
 LEFT JOIN user_token AS token ON token.public_id = device.credential
 LEFT JOIN api_key ON api_key.id = coalesce(device.api_key_id, token.api_key_id)
@@ -147,6 +148,14 @@ LEFT JOIN LATERAL (
   WHERE asset_set_id = coalesce(image.asset_set_id, CASE WHEN post.look IS NULL THEN post.asset_set_id END) AND place = 0 AND role = ANY ($2::text[])
   ORDER BY array_position($2::text[], role) LIMIT 1) AS picture ON true
 
+-- name: set_aside_delivery
+-- The first of a page, which holds up the others.
+UPDATE push_delivery SET next_at = clock_timestamp() + make_interval(secs => $2::int)
+WHERE (device_id, position) = (
+  SELECT device_id, position FROM push_delivery
+  WHERE shard = $1::smallint AND next_at <= clock_timestamp() ORDER BY next_at, device_id, position LIMIT 1)
+RETURNING device_id, position
+
 -- name: drop_deliveries
 DELETE FROM push_delivery USING unnest($1::bigint[], $2::bigint[]) AS ended (device_id, position)
 WHERE push_delivery.device_id = ended.device_id AND push_delivery.position = ended.position
@@ -160,7 +169,7 @@ WHERE push_delivery.device_id = later.device_id AND push_delivery.position = lat
 -- name: drop_gone_devices
 -- A device that was registered after the time at which the provider missed it stays.
 DELETE FROM device USING unnest($1::bigint[], $2::bigint[]) AS gone (id, since)
-WHERE device.id = gone.id AND (gone.since IS NULL OR device.registered_at <= to_timestamp(gone.since))
+WHERE device.id = gone.id AND (gone.since IS NULL OR device.registered_at <= to_timestamp(least(gone.since, 253402300799)))
 
 -- name: note_outcomes
 WITH noted AS (
@@ -168,12 +177,21 @@ WITH noted AS (
 -- In the order in which others lock several.
 held AS MATERIALIZED (SELECT device.id FROM device JOIN noted ON noted.id = device.id ORDER BY device.id FOR NO KEY UPDATE OF device)
 UPDATE device SET last_outcome = noted.outcome, last_outcome_at = clock_timestamp(),
-  refusals = CASE noted.outcome WHEN 'delivered' THEN 0 WHEN 'device_refused' THEN refusals + 1 ELSE refusals END
+  -- Where a provider refuses every device, the credentials, the environment or the clock are wrong: it must have reached one in between.
+  refusals = CASE noted.outcome WHEN 'delivered' THEN 0 WHEN 'device_refused' THEN refusals + (
+      SELECT count(*) FROM push_provider
+      WHERE push_provider.provider = device.provider AND reached_at > coalesce(device.last_outcome_at, device.registered_at))
+    ELSE refusals END
 FROM held JOIN noted ON noted.id = held.id
 WHERE device.id = held.id
 
 -- name: drop_refused_devices
 DELETE FROM device WHERE id = ANY ($1::bigint[]) AND refusals >= $2::int
+
+-- name: note_reached
+-- Once a minute: every page of deliveries would wait for this row.
+UPDATE push_provider SET reached_at = clock_timestamp()
+WHERE provider = ANY ($1::text[]) AND (reached_at IS NULL OR reached_at < clock_timestamp() - interval '1 minute')
 
 -- name: web_push_key
 SELECT public_key FROM push_provider WHERE provider = 'web_push' AND seen_at > clock_timestamp() - interval '1 hour'

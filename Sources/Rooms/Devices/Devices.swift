@@ -9,7 +9,10 @@ package import Store
 package enum Devices: Room, EventConsumer {
   package static let statements = Statements(topic: "devices", Store.fragments, PackageResources.Devices_sql)
 
-  package static let migrations = [Migration(version: 151, name: "devices", PackageResources.v0151_devices_sql)]
+  package static let migrations = [
+    Migration(version: 151, name: "devices", PackageResources.v0151_devices_sql),
+    Migration(version: 169, name: "reached_providers", PackageResources.v0169_reached_providers_sql),
+  ]
 
   package static var exports: [Export] {
     [Export("devices", statements["devices_by_user"]) { DeviceResponse(try RegisteredDevice($0), isWhole: false) }]

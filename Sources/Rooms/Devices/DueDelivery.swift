@@ -3,11 +3,12 @@ import FoundationEssentials
 internal import Model
 internal import Postgres
 package import Push
+internal import Queue
 import Store
 
 /// A notification that is due for a device, with what it says now.
 struct DueDelivery: Sendable {
-  /// The number of them in a page, which the statement repeats.
+  /// The number of them in a page.
   static let pageSize = 500
 
   let device: Int64
@@ -28,12 +29,30 @@ struct DueDelivery: Sendable {
   /// The roles of the picture, the best first.
   private static let pictures: [Role] = [.thumbnail, .photoMedium, .poster, .image, .photoSquare, .photoSmall]
 
-  /// - Parameter now: by which the URLs of pictures expire, in the same.
-  static func page(shard: Int, _ texts: PushTexts, now: Int, _ session: Session) throws -> [DueDelivery] {
+  /// - Parameters:
+  ///   - now: by which the URLs of pictures expire, in the same.
+  ///   - limit: smaller where a row stops the page.
+  static func page(
+    shard: Int, _ texts: PushTexts, now: Int, limit: Int = pageSize, _ session: Session
+  ) throws -> [DueDelivery] {
     let signing = try Keys.signingKeys(session)
-    return try session.execute(
-      Devices.statements["due_deliveries"], .integer(shard), .texts(Self.pictures.map(\.rawValue))
-    ).map { try DueDelivery($0, texts, signing, now) }
+    let statement = Devices.statements["due_deliveries"].filled("\(limit)", ["limit": "\(limit)"])
+    return try session.execute(statement, .integer(shard), .texts(Self.pictures.map(\.rawValue))).map { row in
+      if let zone = try row.get("unknown_zone", as: String?.self) {
+        try SetAside.note(
+          .device, "\(row.get("device_id", as: Int64.self))", because: "unknown time zone '\(zone)'", session)
+      }
+      return try DueDelivery(row, texts, signing, now)
+    }
+  }
+
+  /// Sets the first delivery of a page aside, which stops the others.
+  static func setFirstAside(shard: Int, _ error: any Error, _ session: Session) throws {
+    let rows = try session.execute(
+      Devices.statements["set_aside_delivery"], .integer(shard), .integer(SetAside.seconds))
+    guard let row = rows.first else { return }
+    let (device, position): (Int64, Int64) = (try row.get("device_id"), try row.get("position"))
+    try SetAside.note(.pushDelivery, "\(device)/\(position)", error, session)
   }
 
   private init(_ row: Row, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws {
@@ -115,7 +134,7 @@ package struct PushTexts: Sendable {
     guard let push = EventKind(kind).push else { return nil }
     var values: [String: String] = [:]
     for place in ["name", "text", "collection", "reason"] { values[place] = try row.get(place, as: String?.self) }
-    values["minutes"] = "\(max(1, Int((try row.get("seconds", as: Double.self) / 60).rounded())))"
+    values["minutes"] = "\(max(1, Int((min(try row.get("seconds", as: Double.self), 1e9) / 60).rounded())))"
     guard let text = templates.text(kind.rawValue, locale: try row.get("locale"), values) else { return nil }
     var data: [String: String] = [:]
     for (name, column) in [

@@ -13,10 +13,6 @@ package final class PushCourier: Courier {
   /// The number of refusals in a row after which a device goes: one may be the fault of the credentials, such as those for another
   /// environment of Apple's.
   private static let maxRefusals = 3
-  /// The time for which a provider gets nothing after it has refused the credentials, in seconds.
-  private static let pause = 60
-  /// The longest pause before a notification is sent again, unless the provider asks for a longer one, in seconds.
-  private static let maxPause = 600
 
   package let queue = PushShards.queue
   package let slots = PushShards.foreign + 1
@@ -64,7 +60,7 @@ package final class PushCourier: Courier {
   ) async throws -> Bool {
     let shard = try PushShards(job).shard
     let now = time(nil)
-    let page = try await pool.transaction { [texts] in try DueDelivery.page(shard: shard, texts, now: now, $0) }
+    let (page, isLast) = try await page(shard, now, pool)
     var ended: [PushEnding] = []
     var sent: [DueDelivery] = []
     var deliveries: [Push.Delivery] = []
@@ -78,7 +74,26 @@ package final class PushCourier: Courier {
     }
     if !ended.isEmpty { try await record(ended, job, pool) }
     if !sent.isEmpty { try await send(sent, deliveries, job, pool) }
-    return page.count == DueDelivery.pageSize
+    return !isLast
+  }
+
+  /// Reads a page of what is due. Where the value of one row stops the page, it is halved until that row is the first, and set aside.
+  private func page(_ shard: Int, _ now: Int, _ pool: Pool) async throws -> (page: [DueDelivery], isLast: Bool) {
+    var limit = DueDelivery.pageSize
+    while true {
+      do {
+        let page = try await pool.transaction { [texts, limit] in
+          try DueDelivery.page(shard: shard, texts, now: now, limit: limit, $0)
+        }
+        return (page, page.count < limit)
+      } catch  where SetAside.isOfRow(error) {
+        if limit == 1 {
+          try await pool.transaction { try DueDelivery.setFirstAside(shard: shard, error, $0) }
+          return ([], false)
+        }
+        limit /= 2
+      }
+    }
   }
 
   /// What becomes of a delivery that is not to be sent now; nil if it is.
@@ -118,35 +133,25 @@ package final class PushCourier: Courier {
   }
 
   private func ending(of due: DueDelivery, _ outcome: Outcome, _ now: Int) -> PushEnding {
-    let pause = min(1 << min(due.attempts, 10), Self.maxPause)
-    switch outcome {
-    case .delivered: return PushEnding(due, .ended, "delivered")
-    case .gone(let since): return PushEnding(due, .gone(since: since), "gone")
-    case .deviceRefused: return PushEnding(due, .refused, "device_refused")
-    case .retry(let seconds, _): return PushEnding(due, until: now + max(seconds ?? 0, pause), "retried")
-    case .unknown: return PushEnding(due, until: now + pause, "unknown")
-    // A server that a user names refuses its own subscription by it.
-    case .credentialsRefused,
-      .authorizationExpired where due.platform == .webPush:
-      return PushEnding(due, .refused, "device_refused")
-    case .credentialsRefused(let reason): return refused(due, reason, now)
-    case .authorizationExpired: return refused(due, "expired", now)
-    case .refused: return PushEnding(due, .ended, "refused")
-    case .expired: return PushEnding(due, .ended, "expired")
+    switch (due.platform, outcome) {
+    // A server that a user names holds up no other one.
+    case (.webPush, _): break
+    case (_, .credentialsRefused(let reason)): hold(due.platform, reason, now)
+    case (_, .authorizationExpired): hold(due.platform, "expired", now)
+    default: break
     }
+    return PushEnding(due, outcome, now: now)
   }
 
   /// A provider that refuses the credentials gets nothing for a while.
-  private func refused(_ due: DueDelivery, _ reason: String, _ now: Int) -> PushEnding {
-    let end = now + Self.pause
+  private func hold(_ platform: RegisteredDevice.Platform, _ reason: String, _ now: Int) {
     let isFirst = pauses.withLock { pauses in
-      defer { pauses[due.platform] = end }
-      return pauses[due.platform].map { $0 <= now } ?? true
+      defer { pauses[platform] = now + PushEnding.credentialPause }
+      return pauses[platform].map { $0 <= now } ?? true
     }
     if isFirst {
-      log.error("the push provider refuses the credentials", ["provider": due.platform.rawValue, "reason": reason])
+      log.error("the push provider refuses the credentials", ["provider": platform.rawValue, "reason": reason])
     }
-    return PushEnding(due, until: end, "credentials_refused", isAttempt: false)
   }
 
   private func record(_ endings: [PushEnding], _ job: ClaimedJob, _ pool: Pool) async throws {

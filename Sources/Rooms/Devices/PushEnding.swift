@@ -1,4 +1,5 @@
 internal import Postgres
+internal import Push
 
 /// What becomes of a delivery.
 struct PushEnding: Sendable {
@@ -11,6 +12,11 @@ struct PushEnding: Sendable {
     /// The device goes after some of them.
     case refused
   }
+
+  /// The time for which a provider gets nothing after it has refused the credentials, in seconds.
+  static let credentialPause = 60
+  /// The longest pause before a notification is sent again, unless the provider asks for a longer one, in seconds.
+  private static let maxPause = 600
 
   let due: DueDelivery
   let fate: Fate
@@ -27,6 +33,29 @@ struct PushEnding: Sendable {
       self.init(due, .postponed(until: time, isAttempt: isAttempt), outcome)
     } else {
       self.init(due, .ended, "expired")
+    }
+  }
+
+  /// What becomes of a delivery by the provider's response.
+  ///
+  /// - Parameter now: in seconds since 1970-01-01 UTC.
+  init(_ due: DueDelivery, _ outcome: Outcome, now: Int) {
+    let pause = min(1 << min(due.attempts, 10), Self.maxPause)
+    switch outcome {
+    case .delivered: self.init(due, .ended, "delivered")
+    case .gone(let since): self.init(due, .gone(since: since), "gone")
+    case .deviceRefused: self.init(due, .refused, "device_refused")
+    case .retry(let seconds, _): self.init(due, until: now + max(seconds ?? 0, pause), "retried")
+    case .unknown: self.init(due, until: now + pause, "unknown")
+    case .credentialsRefused, .authorizationExpired:
+      // A server that a user names refuses its own subscription by it. Elsewhere the operator mends it, and the device stays.
+      if due.platform == .webPush {
+        self.init(due, .refused, "device_refused")
+      } else {
+        self.init(due, until: now + Self.credentialPause, "credentials_refused", isAttempt: false)
+      }
+    case .refused: self.init(due, .ended, "refused")
+    case .expired: self.init(due, .ended, "expired")
     }
   }
 
@@ -53,9 +82,13 @@ struct PushEnding: Sendable {
         Devices.statements["postpone_deliveries"], .integers(postponed.map(\.0.due.device)),
         .integers(postponed.map(\.0.due.position)), .integers(postponed.map { Int64($0.until) }),
         .integers(postponed.map(\.attempts)))
+      // The dispatcher knows only what was due when it looked.
+      try Events.wake(session)
     }
     try session.execute(
       Devices.statements["note_outcomes"], .integers(endings.map(\.due.device)), .texts(endings.map(\.outcome)))
+    let reached = Set(endings.filter { $0.outcome == "delivered" }.map(\.due.platform.rawValue)).sorted()
+    if !reached.isEmpty { try session.execute(Devices.statements["note_reached"], .texts(reached)) }
     if !gone.isEmpty {
       try session.execute(
         Devices.statements["drop_gone_devices"], .integers(gone.map(\.0.due.device)),

@@ -34,7 +34,7 @@ extension Events {
     let due = try await pool.transaction { session in
       try consumers.compactMap { try $0.enqueueDue(session) }.min()
     }
-    return due.map { .seconds(max($0, 0.05)) }
+    return due.map { .seconds(min(max($0, 0.05), 3600)) }
   }
 
   /// Gives the next events their positions, and has them delivered; false if there were none.
@@ -51,7 +51,13 @@ extension Events {
 
   package static func note(_ status: PostStatus, of post: PublicID, _ session: Session) throws {
     guard status == .ready else { return }
-    try session.execute(statements["announce_post"], .text(post.description), .double(retention))
+    let announced = try session.execute(statements["announce_post"], .text(post.description), .double(retention))
+    if !announced.isEmpty { try wake(session) }
+  }
+
+  /// Has what waits passed on, and what is due enqueued, after the commit of the open transaction.
+  static func wake(_ session: Session) throws(PostgresError) {
+    try session.executeAfterCommit(Store.statements["notify_user"], .text(Store.eventChannel), .text(""))
   }
 
   /// Has many users notified of an event that a user causes: each of them in a later transaction.
@@ -62,12 +68,19 @@ extension Events {
     try session.execute(
       statements["announce"], .text(kind.rawValue), .text(actor), .text(post?.description),
       .text(subject?.description), .text(try data.map { try JSON.text($0) }))
-    try session.executeAfterCommit(Store.statements["notify_user"], .text(Store.eventChannel), .text(""))
+    try wake(session)
   }
 
-  /// Notifies the next users of the oldest announcement; false if there is none.
+  /// Notifies the next users of the oldest announcement; false if there is none. One that cannot be read is set aside.
   package static func announceNext(_ session: Session) throws -> Bool {
     guard let row = try session.execute(statements["next_announcement"]).first else { return false }
+    do { try session.savepoint { try announce(row, $0) } } catch  where SetAside.isOfRow(error) {
+      try SetAside.note(.announcement, "\(row.get("id", as: Int64.self))", error, session)
+    }
+    return true
+  }
+
+  private static func announce(_ row: Row, _ session: Session) throws {
     func text(_ column: String) throws -> Parameter { .text(try row.get(column, as: String?.self)) }
     let parameters =
       try ["actor", "post", "subject", "data", "after"].map(text) + [.integer(Int64(audienceLimit))]
@@ -79,7 +92,6 @@ extension Events {
     if let users: [String] = try notified?.json("users"), !users.isEmpty {
       try session.executeAfterCommit(Store.statements["notify_users"], .text(Store.eventChannel), .texts(users))
     }
-    return true
   }
 }
 

@@ -40,9 +40,13 @@ SELECT 'friend_posted', author, public_id FROM post
 WHERE public_id = $1::uuid AND visibility <> 'private' AND created_at > statement_timestamp() - make_interval(secs => $2::float8)
   AND EXISTS (SELECT FROM relation WHERE kind = 'friend' AND user_id = post.author)
 ON CONFLICT DO NOTHING
+RETURNING id
 
 -- name: next_announcement
-SELECT id, kind, actor, post, subject, data, after FROM announcement WHERE after IS NOT NULL
+SELECT id, kind, actor, post, subject, data, after FROM announcement
+WHERE after IS NOT NULL AND NOT EXISTS (
+  SELECT FROM row_set_aside AS aside
+  WHERE relation = 'announcement' AND row_key = announcement.id::text AND aside.until > clock_timestamp())
 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
 
 -- fragment: friend_audience

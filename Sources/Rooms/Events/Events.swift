@@ -49,15 +49,30 @@ package enum Events: Room {
       user == UserEvent.everyone
       ? try session.execute(Self.statements["events_of_all"], .integer(number), .integer(limit))
       : try session.execute(Self.statements["events"], .text(user), .integer(number), .integer(limit))
-    return try rows.map(event)
+    return try rows.map { row in
+      do { return try event(row) } catch  where SetAside.isOfRow(error) {
+        // The others are read; who reads this one has nothing of it.
+        try noteUnreadable(row, error, session)
+        return UserEvent(
+          number: try row.get("number"), kind: UserEvent.blank, actor: nil, post: nil, subject: nil,
+          createdAt: Date(microseconds: try row.get("created_at")), receiver: try row.get("user_id"))
+      }
+    }
   }
 
+  /// Notes an event that this version cannot read, by what is the same for all who read it.
+  static func noteUnreadable(_ row: Row, _ error: any Error, _ session: Session) throws {
+    let key = try "\(row.get("kind", as: String.self)) \(row.get("created_at", as: Int64.self))"
+    try SetAside.note(.userEvent, key, error, session)
+  }
+
+  /// - Throws: `PostgresError` of the kind `decoding`, where a later version has written what this one cannot read.
   package static func event(_ row: Row) throws -> UserEvent {
     UserEvent(
       number: try row.get("number"), kind: try row.get("kind"), actor: try row.get("actor"),
       post: try row.get("post", as: String?.self).flatMap { PublicID($0) },
       subject: try row.get("subject", as: String?.self).flatMap { PublicID($0) },
-      data: try row.get("data", as: String?.self).map { try JSON.decode([String: String].self, from: Array($0.utf8)) },
+      data: try row.get("data", as: String?.self) == nil ? nil : row.json("data"),
       createdAt: Date(microseconds: try row.get("created_at")), receiver: try row.get("user_id"))
   }
 

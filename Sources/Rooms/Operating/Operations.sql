@@ -6,7 +6,7 @@ SELECT reason->>'code' AS code, count(DISTINCT recent.id) AS posts
 FROM (
   SELECT id, status, reasons FROM post
   WHERE created_at >= now() - interval '1 day' ORDER BY created_at DESC, id DESC LIMIT 100000) AS recent
-CROSS JOIN LATERAL jsonb_array_elements(recent.reasons) AS reason
+CROSS JOIN LATERAL jsonb_array_elements(CASE WHEN jsonb_typeof(recent.reasons) = 'array' THEN recent.reasons END) AS reason
 WHERE recent.status = 'rejected'
 GROUP BY 1 ORDER BY posts DESC, code
 

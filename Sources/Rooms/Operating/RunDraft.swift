@@ -14,8 +14,8 @@ struct RunDraft: Sendable {
     request.isForced = reader.flag("is_forced")
     request.keepsOld = reader.flag("keep_old")
     request.priority = reader.integer("priority", in: 0...9) ?? request.priority
-    request.rate = reader.value("rate", "expected a number of items per second above 0") { value in
-      if case .number(let rate) = value, rate > 0, rate.isFinite { rate } else { nil }
+    request.rate = reader.value("rate", "expected \(ReprocessRequest.expectedRate)") { value in
+      if case .number(let rate) = value, ReprocessRequest.rates.contains(rate) { rate } else { nil }
     }
     isDryRun = reader.flag("dry_run")
     try reader.check()

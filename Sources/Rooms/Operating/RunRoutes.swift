@@ -54,10 +54,12 @@ struct RunRoutes: RouteRoom {
           }
         })
     }
-    guard let id = try await database.transaction({ session in try Reprocessing.create(wanted, session) }) else {
-      throw ProblemKind.nothingSelected.problem("No posts or images are selected.")
+    return try await respond(.created) { session in
+      guard let id = try Reprocessing.create(wanted, session) else {
+        throw ProblemKind.nothingSelected.problem("No posts or images are selected.")
+      }
+      return id
     }
-    return try await respond(with: id, .created)
   }
 
   private func read(_ request: Request) async throws -> Response {
@@ -93,24 +95,26 @@ struct RunRoutes: RouteRoom {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let change = reader.choice("state", of: Change.self, isRequired: true)
     try reader.check()
-    try await database.transaction { session in
+    return try await respond(.ok) { session in
       guard let run = try Reprocessing.findLocked(id, session) else { throw Self.runNotFound("\(id)") }
       try request.checkVersion(of: run)
       guard let change, try Reprocessing.change(run, to: change.state, session) else {
         throw ProblemKind.runEnded.problem("The run is \(RunResponse.name(of: run.state)).")
       }
+      return id
     }
-    return try await respond(with: id, .ok)
   }
 
-  private func respond(with id: PublicID, _ status: Status) async throws -> Response {
-    let (run, counts) = try await database.read { session in
-      try session.snapshot { session in
-        guard let run = try Reprocessing.find(id, session) else { throw Self.runNotFound("\(id)") }
-        return (run, try Reprocessing.counts(of: run, session))
-      }
+  /// Changes a run, and returns the response with it, which is read before the commit.
+  private func respond(
+    _ status: Status, changing change: @Sendable (Session) throws -> PublicID
+  ) async throws -> Response {
+    let (run, counts) = try await database.transaction { session in
+      let id = try change(session)
+      guard let run = try Reprocessing.find(id, session) else { throw Self.runNotFound("\(id)") }
+      return (run, try Reprocessing.counts(of: run, session))
     }
-    let location = status == .created ? "/v1/operations/runs/\(id)" : nil
+    let location = status == .created ? "/v1/operations/runs/\(run.id)" : nil
     return try .versioned(RunResponse(run, counts), run, status, at: location)
   }
 

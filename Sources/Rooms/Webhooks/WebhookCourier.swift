@@ -69,7 +69,9 @@ package struct WebhookCourier: Courier {
     let connected = client?.1
     var outcomes: [(message: Webhooks.Message, outcome: WebhookOutcome)] = []
     try await sender.messages.forEach(concurrently: Webhooks.pageSize) { message in
-      guard let event = message.event else { return WebhookOutcome.withdrawn }
+      guard let event = message.event else {
+        return message.isUnreadable ? WebhookOutcome.setAside : WebhookOutcome.withdrawn
+      }
       guard let target, let client = connected, permits.problem(with: sender.url) == nil else {
         return .failed(status: nil, error: "the URL is not permitted any more", retryAfter: nil)
       }

@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import Model
+internal import Queue
 
 /// What became of an attempt to send a message.
 enum WebhookOutcome: Sendable, Hashable {
@@ -8,6 +9,8 @@ enum WebhookOutcome: Sendable, Hashable {
   case gone
   /// The event is gone.
   case withdrawn
+  /// This version cannot read the event; a later one may.
+  case setAside
   /// - Parameter seconds: the time that the endpoint asks for.
   case failed(status: Int?, error: String, retryAfter: Int?)
 
@@ -43,6 +46,7 @@ enum WebhookOutcome: Sendable, Hashable {
     case .delivered(let status): return (.delivered, nil, status, nil)
     case .gone: return (.failed, nil, 410, "status 410")
     case .withdrawn: return (.failed, nil, nil, "the event was deleted")
+    case .setAside: return (.pending, Double(SetAside.seconds), nil, "the event cannot be read")
     case .failed(let status, let error, let seconds):
       guard Self.pauses.indices.contains(attempts) else { return (.failed, nil, status, error) }
       return (.pending, max(Self.pauses[attempts] * (1 + jitter), Double(seconds ?? 0)), status, error)
@@ -73,7 +77,7 @@ struct WebhookTurn: Sendable, Hashable {
       switch outcome {
       case .delivered: hasSucceeded = true
       case .gone: isGone = true
-      case .withdrawn: break
+      case .withdrawn, .setAside: break
       case .failed(_, _, let seconds):
         hasFailed = true
         asked = max(asked, seconds ?? 0)

@@ -28,8 +28,8 @@ struct WebhookRoutes: RouteRoom {
       },
       route("POST", single + "/secret", access: access) { request in
         let id = try webhook(request)
-        let secret = try await find(request, changing: true, else: Self.notFound(request)) {
-          try Webhooks.rotate(id, $1)
+        let secret = try await find(request, changing: true, else: Self.notFound(request)) { _, session in
+          try Webhooks.rotate(id, session) { try requireTokens(request, for: $0) }
         }
         return try .uncached(["secret": secret])
       },
@@ -44,6 +44,7 @@ struct WebhookRoutes: RouteRoom {
     let url = url(&reader, isRequired: true)
     let kinds = Self.kinds(&reader, isRequired: true)
     try reader.check()
+    try requireTokens(request, for: kinds?.map(\.rawValue) ?? [])
     let (created, secret) = try await database.transaction {
       try Webhooks.create(url: url ?? "", kinds: kinds ?? [], $0)
     }
@@ -61,6 +62,7 @@ struct WebhookRoutes: RouteRoom {
     return try await show(request, WebhookResponse.init, changing: true, else: Self.notFound(request)) {
       try Webhooks.change(id, $1) { webhook in
         try request.checkVersion(of: webhook)
+        try requireTokens(request, for: webhook.kinds + (kinds?.map(\.rawValue) ?? []))
         webhook.url = url ?? webhook.url
         webhook.kinds = kinds?.map(\.rawValue) ?? webhook.kinds
         if let state { webhook.cause = state == .enabled ? nil : webhook.cause ?? .operator }
@@ -110,10 +112,16 @@ struct WebhookRoutes: RouteRoom {
     return reader.value("kinds", expected, isRequired: isRequired) { value in
       guard case .array(let values) = value, !values.isEmpty else { return nil }
       let kinds = values.compactMap { value in
-        if case .string(let name) = value { UserEvent.Kind(rawValue: name) } else { nil }
+        if case .string(let name) = value { UserEvent.Kind(named: name) } else { nil }
       }
       return kinds.count == values.count && Set(kinds).count == kinds.count ? kinds : nil
     }
+  }
+
+  /// Throws a problem unless the client may receive the codes by which users sign in, if there are any among the kinds.
+  private func requireTokens(_ request: Request, for kinds: [String]) throws(Problem) {
+    guard let kind = kinds.first(where: Webhooks.codeKinds.contains) else { return }
+    try access.requireTokens(of: request.caller, for: "A webhook of \(kind), which has codes of users,")
   }
 
   private func webhook(_ request: Request) throws(Problem) -> PublicID {

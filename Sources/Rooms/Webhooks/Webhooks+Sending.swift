@@ -42,8 +42,9 @@ extension Webhooks: EventConsumer {
   struct Message: Sendable {
     let position: Int64
     let attempts: Int
-    /// Nil: the event is gone.
+    /// Nil: the event is gone, or cannot be read.
     let event: UserEvent?
+    var isUnreadable = false
   }
 
   /// The most messages that are sent at a time. To an endpoint that fails it is one, whatever waits for it.
@@ -58,9 +59,16 @@ extension Webhooks: EventConsumer {
     let limit = try row.get("failures", as: Int.self) > 0 ? 1 : pageSize
     let rows = try session.execute(statements["messages"], .integer(sender.number), .integer(limit), .texts(codeKinds))
     sender.messages = try rows.map { row in
-      Message(
-        position: try row.get("position"), attempts: try row.get("attempts"),
-        event: try row.get("kind", as: String?.self) == nil ? nil : Events.event(row))
+      let (position, attempts): (Int64, Int) = (try row.get("position"), try row.get("attempts"))
+      guard try row.get("kind", as: String?.self) != nil else {
+        return Message(position: position, attempts: attempts, event: nil)
+      }
+      do { return Message(position: position, attempts: attempts, event: try Events.event(row)) } catch
+        where SetAside.isOfRow(error)
+      {
+        try Events.noteUnreadable(row, error, session)
+        return Message(position: position, attempts: attempts, event: nil, isUnreadable: true)
+      }
     }
     return sender.messages.isEmpty ? nil : sender
   }
@@ -77,7 +85,7 @@ extension Webhooks: EventConsumer {
     try session.execute(
       statements["record_outcomes"], .integer(sender.number), positions, .texts(rows.map(\.state.rawValue)),
       .texts(rows.map { $0.pause.map { "\($0)" } }), .integers(rows.map { $0.status.map(Int64.init) }),
-      .texts(rows.map(\.error)))
+      .texts(rows.map(\.error)), .integers(outcomes.map { $0.outcome == .setAside ? 0 : 1 }))
     try session.execute(statements["start_next"], .integer(sender.number), positions)
     try session.execute(statements["drop_codes"], positions, .texts(codeKinds))
     guard try !row.get("is_disabled", as: Bool.self) else { return nil }
@@ -88,7 +96,7 @@ extension Webhooks: EventConsumer {
       statements["record_turn"], .integer(sender.number), .integer(turn.failures), .double(turn.pause),
       .text(turn.cause?.rawValue)
     ).single().publicID("public_id")
-    if outcomes.contains(where: { $0.outcome.isFailure }) { try wake(session) }
+    if outcomes.contains(where: { $0.outcome.isFailure }) { try Events.wake(session) }
     if turn.cause != nil {
       try Store.notify(UserEvent.service, of: .webhookDisabled, by: nil, subject: id, session)
     }

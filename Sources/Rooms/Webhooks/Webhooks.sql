@@ -92,9 +92,9 @@ SELECT failures, disabled_at IS NOT NULL AS is_disabled, extract(epoch FROM cloc
 WHERE id = $1::bigint FOR NO KEY UPDATE
 
 -- name: record_outcomes
-UPDATE webhook_delivery AS delivery SET state = outcome.state, attempts = attempts + 1, tried_at = clock_timestamp(),
+UPDATE webhook_delivery AS delivery SET state = outcome.state, attempts = delivery.attempts + outcome.attempts, tried_at = clock_timestamp(),
   next_at = clock_timestamp() + make_interval(secs => pause), status = outcome.status, error = outcome.error
-FROM unnest($2::bigint[], $3::text[], $4::float8[], $5::int[], $6::text[]) AS outcome (position, state, pause, status, error)
+FROM unnest($2::bigint[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::int[]) AS outcome (position, state, pause, status, error, attempts)
 WHERE webhook_id = $1::bigint AND delivery.position = ANY ($2::bigint[]) AND delivery.position = outcome.position
   AND delivery.state = 'pending'
 

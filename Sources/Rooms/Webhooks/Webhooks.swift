@@ -56,13 +56,19 @@ package enum Webhooks: Room {
       .text(changed.cause?.rawValue))
     if changed.state == .enabled {
       if !wasEnabled { try session.execute(statements["start_all"], .integer(number)) }
-      try wake(session)
+      try Events.wake(session)
     }
     return try find(id, session)
   }
 
   /// Gives an endpoint another secret, which is not shown again; nil if there is none. Messages are signed with the former one too, for a day.
-  package static func rotate(_ id: PublicID, _ session: Session) throws -> String? {
+  ///
+  /// - Parameter check: receives the kinds of the locked endpoint; the caller must roll back if it throws.
+  package static func rotate(
+    _ id: PublicID, _ session: Session, check: ([String]) throws -> Void = { _ in }
+  ) throws -> String? {
+    guard try lock(id, session) != nil, let found = try find(id, session) else { return nil }
+    try check(found.kinds)
     let secret = WebhookSecret()
     let changed = try session.execute(statements["rotate_secret"], .text("\(id)"), .bytes(secret.bytes))
     return changed.isEmpty ? nil : secret.text
@@ -77,11 +83,6 @@ package enum Webhooks: Room {
     guard try lock(id, session) != nil, let found = try find(id, session) else { return false }
     try check(found)
     return try session.execute(statements["drop_webhook"], .text("\(id)")).affected > 0
-  }
-
-  /// Has what is due enqueued, at the commit of the open transaction.
-  static func wake(_ session: Session) throws(PostgresError) {
-    try session.executeAfterCommit(Store.statements["notify_user"], .text(Store.eventChannel), .text(""))
   }
 
   /// Locks an endpoint, and returns its number; nil if there is none.
@@ -152,7 +153,7 @@ extension Webhooks {
     try session.execute(statements["stop_others"], .integer(number), positions)
     try session.execute(statements["start_next"], .integer(number), positions)
     try session.execute(statements["resume"], .integer(number))
-    try wake(session)
+    try Events.wake(session)
     return rows.count
   }
 

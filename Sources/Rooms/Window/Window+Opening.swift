@@ -58,6 +58,7 @@ extension Window {
     let schedule = stored.flatMap { $0.isOperators ? WindowSchedule($0.schedule) : nil } ?? option
     // A schedule of an operator that only a later version reads is for processes of that version.
     guard let schedule, stored?.isOperators != true || stored?.schedule == schedule.description else { return nil }
+    try await pool.run { try noteUnknownZone(of: schedule, $0) }
     let parameters = parameters(of: schedule) + [.text(schedule.description)]
     guard let stored, stored.schedule == schedule.description else {
       try await pool.run { _ = try $0.execute(Self.statements["schedule_window"], parameters) }
@@ -77,6 +78,14 @@ extension Window {
         Self.statements["notify_window"], .text(channel), .integer(row.get("id", as: Int64.self)))
       return (true, .zero)
     }
+  }
+
+  /// Notes a zone that the server does not know any more; the window opens by the last offset of it until then.
+  private static func noteUnknownZone(of schedule: WindowSchedule, _ session: Session) throws {
+    let zone = schedule.zone
+    let row = try session.execute(Self.statements["is_zone_known"], .text(zone)).single()
+    guard try !row.get("is_known", as: Bool.self) else { return }
+    try SetAside.note(.windowSchedule, schedule.description, because: "unknown time zone '\(zone)'", session)
   }
 
   /// The stored schedule; nil: there is none.

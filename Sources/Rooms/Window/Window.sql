@@ -1,6 +1,15 @@
 -- The daily window.
 
--- fragment: openings(first_day, last_day)
+-- fragment: known_offset
+-- The offset of the zone at present. NULL: the server does not know the zone.
+local_time(statement_timestamp(), $4, NULL) - (statement_timestamp() AT TIME ZONE 'UTC')
+
+-- fragment: last_offset
+-- What counts where the server does not know the zone: the offset that it had last, or else none. Users expect the window at about the
+-- usual time of their day rather than not at all.
+coalesce((SELECT utc_offset FROM window_schedule WHERE schedule = $6), interval '0')
+
+-- fragment: openings(first_day, last_day, offset)
 -- The hours of days, counted from the present one, and the time in them at which the window opens. The server knows the changes of a
 -- zone's offset: a local time that a change skips is moved forward by the change, and of a local time that occurs twice it takes one.
 -- A time that is not fixed is uniform in the seconds that pass between the ends of the hours; the secret and the date decide it.
@@ -8,10 +17,11 @@ SELECT day, seconds, starts_at, ends_at,
   starts_at + make_interval(secs => floor(1000 * fraction * extract(epoch FROM ends_at - starts_at)::float8) / 1000) AS at
 FROM unnest($1::int[], $2::int[], $3::int[]) AS opening (first_second, end_second, seconds)
 CROSS JOIN generate_series({first_day}, {last_day}) AS days
-CROSS JOIN LATERAL (SELECT (clock_timestamp() AT TIME ZONE $4)::date + days AS day) AS date
-CROSS JOIN LATERAL (SELECT (day + make_interval(secs => first_second)) AT TIME ZONE $4 AS starts_at) AS start
+CROSS JOIN (SELECT {offset} AS utc_offset) AS otherwise
+CROSS JOIN LATERAL (SELECT local_time(clock_timestamp(), $4, utc_offset)::date + days AS day) AS date
+CROSS JOIN LATERAL (SELECT instant_of(day + make_interval(secs => first_second), $4, utc_offset) AS starts_at) AS start
 CROSS JOIN LATERAL (
-  SELECT greatest(starts_at, (day + make_interval(secs => end_second)) AT TIME ZONE $4) AS ends_at,
+  SELECT greatest(starts_at, instant_of(day + make_interval(secs => end_second), $4, utc_offset)) AS ends_at,
     coalesce(('x' || left(encode(sha256(secret || convert_to(to_char(day, 'YYYY-MM-DD'), 'UTF8')), 'hex'), 12))::bit(48)::bigint / 2 ^ 48, 0)
       AS fraction
   FROM chosen) AS hours
@@ -22,7 +32,7 @@ coalesce((SELECT max(opened_at) FROM daily_window), '-infinity')
 
 -- fragment: next_opening
 -- Not in hours in which a window has opened: those of the schedule may be other ones by now.
-SELECT at, seconds FROM ({openings(-1, 8)}) AS opening
+SELECT at, seconds FROM ({openings(-1, 8, {last_offset})}) AS opening
 WHERE at > clock_timestamp() AND starts_at > {last_opening} ORDER BY at LIMIT 1
 
 -- fragment: secret
@@ -35,13 +45,17 @@ SELECT coalesce(
 -- The time to the opening is negative if the window is due.
 SELECT schedule, is_operators, extract(epoch FROM next_at - clock_timestamp())::float8 AS seconds FROM window_schedule
 
+-- name: is_zone_known
+SELECT local_time(statement_timestamp(), $1, NULL) IS NOT NULL AS is_known
+
 -- name: schedule_window
 -- By the option of a process.
 WITH chosen AS MATERIALIZED ({secret})
-INSERT INTO window_schedule (schedule, next_at, seconds, secret)
-SELECT $6, at, opening.seconds, secret FROM chosen, ({next_opening}) AS opening
+INSERT INTO window_schedule (schedule, next_at, seconds, secret, utc_offset)
+SELECT $6, at, opening.seconds, secret, {known_offset} FROM chosen, ({next_opening}) AS opening
 ON CONFLICT (is_only) DO UPDATE
-SET schedule = excluded.schedule, next_at = excluded.next_at, seconds = excluded.seconds, secret = excluded.secret
+SET schedule = excluded.schedule, next_at = excluded.next_at, seconds = excluded.seconds, secret = excluded.secret,
+  utc_offset = excluded.utc_offset
 WHERE window_schedule.schedule <> excluded.schedule AND NOT window_schedule.is_operators
 
 -- name: lock_window_schedule
@@ -50,10 +64,11 @@ LOCK TABLE window_schedule IN SHARE ROW EXCLUSIVE MODE
 -- name: set_window
 -- By an operator. A window that is due still opens, if the schedule is the same.
 WITH chosen AS MATERIALIZED ({secret})
-INSERT INTO window_schedule (schedule, next_at, seconds, secret, is_operators, set_at)
-SELECT $6, at, opening.seconds, secret, true, clock_timestamp() FROM chosen, ({next_opening}) AS opening
+INSERT INTO window_schedule (schedule, next_at, seconds, secret, is_operators, set_at, utc_offset)
+SELECT $6, at, opening.seconds, secret, true, clock_timestamp(), {known_offset} FROM chosen, ({next_opening}) AS opening
 ON CONFLICT (is_only) DO UPDATE
 SET schedule = excluded.schedule, seconds = excluded.seconds, secret = excluded.secret, is_operators = true, set_at = excluded.set_at,
+  utc_offset = excluded.utc_offset,
   next_at = CASE WHEN window_schedule.schedule = excluded.schedule THEN least(window_schedule.next_at, excluded.next_at)
     ELSE excluded.next_at END
 
@@ -65,7 +80,7 @@ DELETE FROM window_schedule WHERE is_operators
 WITH chosen AS (SELECT NULL::bytea AS secret)
 SELECT to_char(starts_at AT TIME ZONE $4, 'YYYY-MM-DD"T"HH24:MI:SS') AS local_from,
   to_char(ends_at AT TIME ZONE $4, 'YYYY-MM-DD"T"HH24:MI:SS') AS local_until, starts_at, ends_at, seconds
-FROM ({openings(-1, 7)}) AS opening
+FROM ({openings(-1, 7, NULL::interval)}) AS opening
 WHERE ends_at > clock_timestamp() AND starts_at > {last_opening} ORDER BY starts_at
 
 -- name: open_window
@@ -75,7 +90,7 @@ WITH due AS (
   SELECT seconds FROM window_schedule WHERE schedule = $6 AND next_at <= clock_timestamp() FOR UPDATE SKIP LOCKED),
 chosen AS MATERIALIZED (SELECT secret FROM window_schedule),
 advanced AS (
-  UPDATE window_schedule SET next_at = opening.at, seconds = opening.seconds FROM ({next_opening}) AS opening
+  UPDATE window_schedule SET next_at = opening.at, seconds = opening.seconds, utc_offset = coalesce({known_offset}, utc_offset) FROM ({next_opening}) AS opening
   WHERE EXISTS (SELECT FROM due))
 INSERT INTO daily_window (opened_at, closes_at)
 SELECT at, at + make_interval(secs => seconds)

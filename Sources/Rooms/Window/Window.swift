@@ -11,6 +11,7 @@ package enum Window: Room {
   package static let migrations = [
     Migration(version: 149, name: "window_schedule", PackageResources.v0149_window_schedule_sql),
     Migration(version: 153, name: "window", PackageResources.v0153_window_sql),
+    Migration(version: 167, name: "window_offset", PackageResources.v0167_window_offset_sql),
   ]
 
   /// The channel of the notification that a window has opened; the payload is JSON with its times.
