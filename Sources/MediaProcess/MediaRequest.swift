@@ -1,4 +1,5 @@
 package import Model
+internal import Platform
 
 /// A request to a child of the fork server; descriptors are sent with it (unix(7), SCM_RIGHTS). A run follows the facts of
 /// a probe.
@@ -65,6 +66,9 @@ package struct Envelope<Message: Codable & Sendable>: Codable, Sendable {
   }
 
   package static func decode(_ bytes: [UInt8]) throws(MediaFailure) -> Message {
+    guard ExternalText.isIn(json: bytes) else {
+      throw MediaFailure(.protocolViolation, "a message has a text that is not \(ExternalText.expected)")
+    }
     let envelope: Envelope
     do {
       envelope = try JSON.decode(Envelope.self, from: bytes)

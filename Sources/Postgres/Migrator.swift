@@ -6,11 +6,15 @@ import Glibc
 /// processes may migrate concurrently, even behind a pooler: one applies the migrations, the others find them applied.
 package struct Migrator: Sendable {
   private let migrations: [Migration]
+  private let first: [String]
 
   // An arbitrary number: "take5" in ASCII.
   private static let lock: Int64 = 0x74_61_6B_65_35
 
-  package init(_ migrations: [Migration]) {
+  /// - Parameter first: the tables that transactions of other processes lock before all others. The migrations wait for them first: they
+  ///   would hold what those wait for.
+  package init(_ migrations: [Migration], locking first: [String] = []) {
+    self.first = first
     self.migrations = migrations.sorted { $0.version < $1.version }
     precondition(Set(migrations.map(\.version)).count == migrations.count, "duplicate migration version")
   }
@@ -65,6 +69,10 @@ package struct Migrator: Sendable {
         )
         """, name: "schema_migration")
       let missing = try missing(session)
+      for table in missing.isEmpty ? [] : first
+      where try session.execute("SELECT to_regclass($1) IS NOT NULL", .text(table)).single().get(0) {
+        try session.executeScript("LOCK TABLE \(table) IN SHARE ROW EXCLUSIVE MODE", name: "lock \(table)")
+      }
       for migration in missing {
         try session.executeScript(migration.script, name: "migration \(migration.version) \(migration.name)")
         for version in migration.versions {

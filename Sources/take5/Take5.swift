@@ -168,7 +168,8 @@ private struct Versions: Encodable {
 extension Failpoint {
   /// Every failpoint of this program.
   fileprivate static var all: [Failpoint] {
-    connections + JobQueue.failpoints + Store.topics.flatMap(\.failpoints) + [any Room.Type].all.failpoints
+    connections + JobQueue.failpoints + SetAside.failpoints + Store.topics.flatMap(\.failpoints)
+      + [any Room.Type].all.failpoints
       + Integrity.failpoints + blobs + mediaProcesses
       + Upgrade.failpoints
   }

@@ -35,11 +35,15 @@ struct AttackBench: Sendable {
     // A child of a thread ends with it: the service starts, and is measured, on one.
     let readers = try await onThread("bench-attack") {
       let running = try RunningService(
-        program, workers: 0, log: log, more: ["--accounts", "on", "--log-level", "debug"],
+        program, workers: 0, log: log,
+        more: ["--accounts", "on", "--log-level", "debug"]
+          + (attack.isProxied ? ["--trusted-proxy", "127.0.0.1"] : []),
         environment: ["TAKE5_API_KEY": Self.key])
       start.database.withLock { $0 = "\(running.data)/postgres.url" }
       while !start.isSeeded.isCancelled { usleep(100_000) }
-      let result = try measure(attack, running.port)
+      let proxy = attack.isProxied ? try ReverseProxy(before: running.port, in: folder) : nil
+      let result = try measure(attack, proxy?.port ?? running.port)
+      proxy?.stop()
       if attack.leavesLogUnread { try Self.drain(log) }
       try running.stop()
       return result
@@ -54,7 +58,7 @@ struct AttackBench: Sendable {
           .init("failed", [reader.errors], decimals: 0),
         ])
     }
-    return [finding("reads", "reads", readers[0], 250), finding("livez", "GET /livez", readers[1], 100)]
+    return [finding("reads", "reads", readers[0], 250), finding("livez", "GET /livez", readers[1], attack.livezLimit)]
   }
 
   /// What the thread of a service and the task that fills its database wait for.

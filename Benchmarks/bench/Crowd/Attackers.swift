@@ -6,7 +6,8 @@ internal import Platform
 final class Attackers: Sendable {
   private let attack: Attack
   private let port: UInt16
-  private let request: String
+  /// The request before and after the number, which is another one in each; nil: it has none.
+  private let request: (before: [UInt8], after: [UInt8]?)
   private let isStopped = CancellationFlag()
   private let running = Locked(0)
 
@@ -14,7 +15,10 @@ final class Attackers: Sendable {
   init(_ attack: Attack, port: UInt16, token: String, job: String?) {
     self.attack = attack
     self.port = port
-    request = attack.request(token, job: job)
+    // Looked for once: the processors belong to the service.
+    let text = attack.request(token, job: job)
+    let parts = text.split(separator: "########", maxSplits: 1, omittingEmptySubsequences: false)
+    request = (Array(parts[0].utf8), parts.count > 1 ? Array(parts[1].utf8) : nil)
   }
 
   /// Starts the threads; those that hold connections have opened all of them once before it returns.
@@ -64,7 +68,8 @@ final class Attackers: Sendable {
 
   private func opened(from address: String) -> HeldConnection? {
     guard !isStopped.isCancelled, let held = try? HeldConnection(port: port, from: address) else { return nil }
-    try? held.connection.send(request.replacing("########", with: "\(Int.random(in: 10_000_000..<100_000_000))"))
+    let number = request.after.map { Array("\(Int.random(in: 10_000_000..<100_000_000))".utf8) + $0 }
+    try? held.connection.send(request.before + (number ?? []))
     switch attack.received {
     case .nothing: break
     case .head: _ = try? held.connection.receiveHead()
@@ -73,10 +78,10 @@ final class Attackers: Sendable {
     return held
   }
 
+  /// Sends a request, and waits until the response comes, which it does not read: the processors belong to the service.
   private func ask(from address: String) {
     guard let held = opened(from: address) else { return }
     while !isStopped.isCancelled, !held.connection.isReadable(within: 200) {}
-    if !isStopped.isCancelled { _ = try? held.connection.receive() }
   }
 }
 

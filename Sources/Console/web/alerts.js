@@ -105,6 +105,12 @@ const rules = [
   } },
   { name: "Take5LeasesLost", for: 0, limit: 3, help: "Look for killed processes, busy machines, and a job that breaks its workers.",
     judge() { return above(grown("leases", 15), this.limit, count, "jobs that lost their worker within 15 minutes:") } },
+  { name: "Take5RowsSetAside", for: 60, help: "The log of a worker names the rows: correct the value, or start the version that wrote it.", judge({ metrics }) {
+    const rows = metrics?.select("take5_rows_set_aside")
+    const number = rows?.reduce((sum, each) => sum + each.value, 0)
+    return rows?.length ? any(number, `${counted(number, "row")} set aside: ${rows.filter(each => each.value).map(each => each.labels.table).join(", ")}`,
+      "no row is set aside") : null
+  } },
   { name: "Take5BlobsDamaged", for: 0, isCritical: true, help: "Run take5 verify --deep; sources come from a backup.", judge({ metrics }) {
     const damaged = metrics?.sum("take5_blobs_damaged_total")
     return metrics ? any(damaged, `${counted(damaged, "blob")} damaged`, "no damaged blobs") : null

@@ -198,7 +198,7 @@ function form(app, definitions, started) {
       field({ label: "Created from", name: "created_after", type: "datetime-local" }),
       field({ label: "Created before", name: "created_before", type: "datetime-local" })),
     h("div", { class: "form-row" }, field({ label: "At most items", name: "limit", type: "number", min: 1, help: "The newest ones" }),
-      field({ label: "Items a second", name: "rate", type: "number", min: 0.01, step: "any", help: "Empty: as fast as the workers" }),
+      field({ label: "Items a second", name: "rate", type: "number", min: 0.01, max: 100000, step: "any", help: "Empty: as fast as the workers" }),
       field({
         label: "Priority", name: "priority", value: "5",
         options: Array.from({ length: 10 }, (_, index) => [`${index}`, index ? `${index}` : "0, the highest"]),

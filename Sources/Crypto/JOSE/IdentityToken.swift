@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Platform
 
 /// What a verified token of an identity provider says (RFC 7519).
 package struct IdentityToken: Sendable, Hashable {
@@ -36,7 +37,8 @@ package struct IdentityToken: Sendable, Hashable {
   fileprivate static func parse(_ token: String) throws(IdentityTokenError) -> Signature {
     guard token.utf8.count <= maxBytes else { throw .tooLong }
     guard token.split(separator: ".", omittingEmptySubsequences: false).allSatisfy(\.isBase64URL),
-      let signature = Signature(compact: token)
+      let signature = Signature(compact: token), ExternalText.isIn(json: Array(signature.headerJSON)),
+      ExternalText.isIn(json: signature.payload)
     else { throw .malformed }
     return signature
   }

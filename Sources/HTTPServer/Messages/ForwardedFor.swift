@@ -7,14 +7,22 @@ extension HeaderFields {
   /// limit holds for.
   func client(from peer: IPAddress, isTrusted: (IPAddress) -> Bool) throws(Problem) -> IPAddress {
     var client = peer
-    for text in list("X-Forwarded-For").reversed() {
-      guard isTrusted(client) else { break }
-      guard let next = IPAddress(forwarded: text) else {
-        throw Problem(
-          .malformedRequest, detail: "The proxy \(client) names a client in X-Forwarded-For that is not an IP address.",
-          remedy: "Let the proxy add the address of its client at the end of X-Forwarded-For.")
+    // From the end, as far as it is trusted: what stands before that may be of any length.
+    for field in values("X-Forwarded-For").reversed() {
+      var rest = field.utf8[...]
+      while isTrusted(client), !rest.isEmpty {
+        let comma = rest.lastIndex(of: UInt8(ascii: ","))
+        let text = Substring(rest[(comma.map(rest.index(after:)) ?? rest.startIndex)...]).trimmingBlanks
+        rest = rest[..<(comma ?? rest.startIndex)]
+        if text.isEmpty { continue }
+        guard let next = IPAddress(forwarded: text) else {
+          throw Problem(
+            .malformedRequest,
+            detail: "The proxy \(client) names a client in X-Forwarded-For that is not an IP address.",
+            remedy: "Let the proxy add the address of its client at the end of X-Forwarded-For.")
+        }
+        client = next
       }
-      client = next
     }
     return client
   }

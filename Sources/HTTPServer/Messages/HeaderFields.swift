@@ -19,9 +19,9 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
 
   /// The first value of a name; setting it replaces all values.
   package subscript(_ name: String) -> String? {
-    get { fields.first { Self.equal($0.name, name) }?.value }
+    get { fields.first { Self.equal($0.name.utf8, name) }?.value }
     set {
-      fields.removeAll { Self.equal($0.name, name) }
+      fields.removeAll { Self.equal($0.name.utf8, name) }
       if let newValue { append(name, newValue) }
     }
   }
@@ -35,17 +35,55 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
 
   /// All values of a name, in order.
   package func values(_ name: String) -> [String] {
-    fields.filter { Self.equal($0.name, name) }.map(\.value)
+    fields.filter { Self.equal($0.name.utf8, name) }.map(\.value)
   }
 
   /// The elements of a comma-separated list field, of all its field lines (RFC 9110, section 5.6.1).
   package func list(_ name: String) -> [Substring] {
-    values(name).flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.map { Substring($0).trimmingBlanks }
-      .filter { !$0.isEmpty }
+    var elements: [Substring] = []
+    visitElements(of: name, separatedBy: UInt8(ascii: ",")) {
+      elements.append(Substring(String(decoding: $0, as: UTF8.self)))
+      return true
+    }
+    return elements.reversed()
   }
 
-  private static func equal(_ left: String, _ right: String) -> Bool {
-    left.utf8.elementsEqual(right.utf8) { $0.lowercasedASCII == $1.lowercasedASCII }
+  /// Whether a comma-separated list field has an element, in any case, and whether it has others.
+  package func elements(of name: String, equalTo element: String) -> (hasElement: Bool, hasOthers: Bool) {
+    var (hasElement, hasOthers) = (false, false)
+    visitElements(of: name, separatedBy: UInt8(ascii: ",")) {
+      if $0.count == element.utf8.count, Self.equal($0, element) { hasElement = true } else { hasOthers = true }
+      return !(hasElement && hasOthers)
+    }
+    return (hasElement, hasOthers)
+  }
+
+  /// Calls a function with each element of a field, from the last one of its last field line to the first, without the blanks around it,
+  /// until it returns false; none is empty.
+  ///
+  /// Nothing is stored for an element, and its bytes are in memory: connections ask this of each head, however long its fields are.
+  package func visitElements(
+    of name: String, separatedBy separator: UInt8, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
+  ) {
+    for field in fields.reversed() where Self.equal(field.name.utf8, name) {
+      var value = field.value
+      let continues = value.withUTF8 { bytes in
+        var end = bytes.count
+        for start in stride(from: bytes.count, through: 0, by: -1) where start == 0 || bytes[start - 1] == separator {
+          var element = bytes[..<end].dropFirst(start)
+          while element.first?.isBlank == true { element.removeFirst() }
+          while element.last?.isBlank == true { element.removeLast() }
+          if !element.isEmpty, !visit(UnsafeBufferPointer(rebasing: element)) { return false }
+          end = start - 1
+        }
+        return true
+      }
+      guard continues else { return }
+    }
+  }
+
+  private static func equal(_ left: some Collection<UInt8>, _ right: String) -> Bool {
+    left.elementsEqual(right.utf8) { $0.lowercasedASCII == $1.lowercasedASCII }
   }
 }
 
@@ -60,13 +98,19 @@ extension UInt8 {
   /// The byte, with an ASCII uppercase letter converted to lowercase.
   var lowercasedASCII: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
 
+  /// Whether the byte is a space or a tab.
+  var isBlank: Bool { self == 0x20 || self == 0x09 }
+
   /// Whether a token, such as a method or a field name, may contain the byte (RFC 9110, section 5.6.2).
   var isTokenCharacter: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+    case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+      UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: false
     }
   }
 
@@ -76,7 +120,10 @@ extension UInt8 {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
-    default: "-._~:[]".utf8.contains(self)
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: ":"),
+      UInt8(ascii: "["), UInt8(ascii: "]"):
+      true
+    default: false
     }
   }
 
@@ -97,10 +144,9 @@ extension StringProtocol {
 
   /// The text without leading and trailing spaces and tabs.
   package var trimmingBlanks: Substring {
-    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     var rest = Substring(self).utf8
-    while let first = rest.first, isBlank(first) { rest.removeFirst() }
-    while let last = rest.last, isBlank(last) { rest.removeLast() }
+    while rest.first?.isBlank == true { rest.removeFirst() }
+    while rest.last?.isBlank == true { rest.removeLast() }
     return Substring(rest)
   }
 }

@@ -28,6 +28,9 @@ package struct Request: Sendable {
   /// once the response is.
   package func sendInterim(_ status: Status, _ headers: HeaderFields) { body.context.sendInterim(status, headers) }
 
+  /// Says that the request has succeeded, whatever follows: this is the response if the handler throws, or hangs, from here on.
+  package func commit(_ response: Response) { body.context.commit(response) }
+
   /// The value of the segment `{name}` of the route's template.
   package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 }

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// The head of a request: request line, header fields and the framing of its body (RFC 9112).
 package struct RequestHead: Sendable, Hashable {
   package let method: String
@@ -6,6 +8,10 @@ package struct RequestHead: Sendable, Hashable {
   package let headers: HeaderFields
   /// How the length of the body is determined.
   let framing: Framing
+  /// Whether the client waits for 100 Continue before it sends the body (RFC 9110, section 10.1.1).
+  let expectsContinue: Bool
+  /// Whether the connection does not persist after the response (RFC 9112, section 9.3).
+  let endsConnection: Bool
 
   /// The largest length of a body. No client sends more, and sums of a few such lengths do not overflow: a longer one counts as this.
   package static let maxBodyBytes: Int64 = 1 << 60
@@ -48,15 +54,15 @@ package struct RequestHead: Sendable, Hashable {
 
   var hasBody: Bool { contentLength != 0 }
 
-  /// Whether the client waits for 100 Continue before it sends the body (RFC 9110, section 10.1.1).
-  var expectsContinue: Bool {
-    version == .http11 && hasBody && !headers.list("Expect").isEmpty
-  }
-
-  /// Whether the connection does not persist after the response (RFC 9112, section 9.3).
-  var endsConnection: Bool {
-    let options = headers.list("Connection").map(\.lowercasedASCII)
-    return options.contains("close") || version == .http10 && !options.contains("keep-alive")
+  init(method: String, target: RequestTarget, version: Version, headers: HeaderFields, framing: Framing) {
+    (self.method, self.target, self.version, self.headers, self.framing) = (method, target, version, headers, framing)
+    // Connections ask for these again and again.
+    expectsContinue =
+      version == .http11 && framing != .none
+      && headers.elements(of: "Expect", equalTo: "100-continue").hasElement
+    endsConnection =
+      headers.elements(of: "Connection", equalTo: "close").hasElement
+      || version == .http10 && !headers.elements(of: "Connection", equalTo: "keep-alive").hasElement
   }
 }
 
@@ -77,8 +83,7 @@ package struct RequestTarget: Sendable, Hashable {
     package let value: String
   }
 
-  /// Parses a target in origin form or absolute form; nil if it has another form or is not UTF-8 after
-  /// percent-decoding.
+  /// Parses a target in origin form or absolute form; nil if it has another form or is no `ExternalText` after percent-decoding.
   package init?(_ target: String) {
     guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
     let (slash, mark) = (UInt8(ascii: "/"), UInt8(ascii: "?"))
@@ -119,7 +124,7 @@ package struct RequestTarget: Sendable, Hashable {
     query.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
-  /// Decodes percent-encoded text; nil if the encoding is invalid, or if the result is not UTF-8 or contains NUL.
+  /// Decodes percent-encoded text; nil if the encoding is invalid, or if the result is no `ExternalText` or contains NUL.
   package static func decode(_ text: Substring, plusIsBlank: Bool = false) -> String? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
@@ -136,6 +141,6 @@ package struct RequestTarget: Sendable, Hashable {
       }
     }
     guard !bytes.contains(0) else { return nil }
-    return String(validating: bytes, as: UTF8.self)
+    return ExternalText.decode(bytes)
   }
 }

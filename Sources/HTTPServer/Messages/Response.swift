@@ -50,6 +50,8 @@ package struct Status: Sendable, Hashable {
   /// The reason phrase.
   package let phrase: String
 
+  package init(code: Int, phrase: String) { (self.code, self.phrase) = (code, phrase) }
+
   /// draft-ietf-httpbis-resumable-upload, section 5.
   package static let uploadResumptionSupported = Status(code: 104, phrase: "Upload Resumption Supported")
   package static let ok = Status(code: 200, phrase: "OK")

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// The header of a part of a form (RFC 7578, section 4).
 package struct PartHeader: Sendable, Hashable {
   /// The name of the form field.
@@ -14,7 +16,7 @@ package struct PartHeader: Sendable, Hashable {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .badHeader }
       let name = line[..<colon]
       guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter),
-        let value = String(validating: line[(colon + 1)...], as: UTF8.self),
+        let value = ExternalText.decode(line[(colon + 1)...]),
         value.utf8.allSatisfy({ $0 >= 0x20 || $0 == 0x09 })
       else { throw .badHeader }
       fields.append(String(decoding: name, as: UTF8.self), String(value.trimmingBlanks))
@@ -60,8 +62,7 @@ struct HeaderParameters: Hashable {
   }
 
   private static func takeValue(_ rest: inout Substring.UTF8View) -> String? {
-    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-    _ = take(&rest, while: isBlank)
+    _ = take(&rest, while: \.isBlank)
     guard rest.first == UInt8(ascii: "\"") else {
       return String(take(&rest) { $0 != UInt8(ascii: ";") }.trimmingBlanks)
     }
@@ -70,9 +71,9 @@ struct HeaderParameters: Hashable {
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "\""):
-        _ = take(&rest, while: isBlank)
+        _ = take(&rest, while: \.isBlank)
         guard rest.isEmpty || rest.first == UInt8(ascii: ";") else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        return ExternalText.decode(bytes)
       case UInt8(ascii: "\\"):
         // Browsers do not escape backslashes in file names: only an escaped quote or backslash is an escape.
         if let next = rest.first, next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") {

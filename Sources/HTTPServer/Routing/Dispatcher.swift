@@ -150,7 +150,7 @@ final class Dispatcher: Sendable {
       if let holder { _ = context.use(holder) }
       let onStuck = match.route.diskProblem.map { problem in
         { @Sendable in
-          context.respond(self.problem(for: problem, request).response)
+          context.respond(toFailure: self.problem(for: problem, request))
           context.fail(.cancelled, cutting: false)
         }
       }
@@ -209,7 +209,7 @@ final class Dispatcher: Sendable {
     } catch {
       // A handler that was cancelled because its client has disconnected needs no response.
       if context.isAbandoned { return context.endWithoutResponse() }
-      context.respond(problem(for: error, request).response)
+      context.respond(toFailure: problem(for: error, request))
     }
   }
 

@@ -303,7 +303,7 @@ final class Connection {
 
   /// Sends 100 Continue to a client that waits for it (RFC 9110, section 15.2.1).
   private func sendContinue() {
-    guard let head, head.expectsContinue, !hasSentContinue, !reader.hasInput else { return }
+    guard !hasSentContinue, let head, head.expectsContinue, !reader.hasInput else { return }
     hasSentContinue = true
     // If the line is not sent, the client sends the body anyway after a timeout of its own.
     sendNow(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))

@@ -11,6 +11,10 @@ final class NetworkThread {
   /// thousands of connections takes a while.
   private static let maxTicked = 128
 
+  /// The maximum number of connections of a site that are handled before those of others, and before new ones are accepted: one with
+  /// hundreds of long heads would delay everybody by all of them.
+  private static let maxHandled = 16
+
   private let dispatcher: Dispatcher
   private let endpoint: NetworkEndpoint
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferBytes, alignment: 16)
@@ -44,11 +48,12 @@ final class NetworkThread {
   func run() {
     var nextTick = ContinuousClock.now + tickInterval
     while true {
+      var handled: [IPAddress: Int] = [:]
       for (key, found) in endpoint.poll.wait(for: timeout(until: nextTick)) {
         switch key {
         case NetworkEndpoint.mailboxKey: if !readMailbox() { return closeAll() }
         case NetworkEndpoint.listenerKey: accept()
-        default: handle(key, found)
+        default: handle(key, found, &handled)
         }
       }
       let now = ContinuousClock.now
@@ -68,8 +73,12 @@ final class NetworkThread {
     return connections.isEmpty && !isAcceptingPaused ? nil : max(.zero, ContinuousClock.now.duration(to: nextTick))
   }
 
-  private func handle(_ number: UInt64, _ found: EventPoll.Condition) {
+  /// Handles an event, unless the site of the connection has had its turn: then the poll reports it again.
+  private func handle(_ number: UInt64, _ found: EventPoll.Condition, _ handled: inout [IPAddress: Int]) {
     guard let connection = connections[number] else { return }
+    let count = handled[connection.peer.site, default: 0]
+    guard count < Self.maxHandled else { return }
+    handled[connection.peer.site] = count + 1
     // A connection stays registered for events that it no longer needs, which saves two system calls for each request.
     // The registration is corrected when such an event occurs.
     if !found.subtracting(.broken).isSubset(of: connection.wanted) { watch(connection, for: connection.wanted) }

@@ -33,6 +33,8 @@ package final class RequestContext: Sendable {
     var waker: Waker?
     var reader: CheckedContinuation<Void, Never>?
     var sent: Response?
+    /// The response to what is durable.
+    var committed: Response?
     /// Encoded interim responses that have not been sent.
     var interim: [UInt8] = []
     /// Wakes the connection in any phase.
@@ -66,32 +68,32 @@ package final class RequestContext: Sendable {
   // MARK: The network thread
 
   /// The next step after the head.
-  func headArrived(_ waker: Waker) -> RequestState.Step { report(waker) { $0.headArrived() } }
+  func headArrived(_ waker: Waker) -> RequestState.Step { report(waker) { $0.state.headArrived() } }
 
   /// The next step after a chunk of the body.
-  func arrived(_ chunk: [UInt8], _ waker: Waker) -> RequestState.Step { report(waker) { $0.arrived(chunk) } }
+  func arrived(_ chunk: [UInt8], _ waker: Waker) -> RequestState.Step { report(waker) { $0.state.arrived(chunk) } }
 
   /// The next step after the end of the request.
-  func ended(_ waker: Waker) -> RequestState.Step { report(waker) { $0.ended() } }
+  func ended(_ waker: Waker) -> RequestState.Step { report(waker) { $0.state.ended() } }
 
   /// The next step of a connection that was woken.
-  func resumed(_ waker: Waker) -> RequestState.Step { report(waker) { $0.resumed() } }
+  func resumed(_ waker: Waker) -> RequestState.Step { report(waker) { $0.state.resumed() } }
 
   /// The next step of a connection that answers in place of the handler, whose reads fail: what the handler responds to that failure
-  /// comes too late.
+  /// comes too late. What was committed is the answer nevertheless.
   func refused(_ error: BodyError, _ response: Response, _ waker: Waker) -> RequestState.Step {
-    report(waker) { state in
-      state.respond(response)
-      state.fail(error, cutting: false)
-      return state.resumed()
+    report(waker) { shared in
+      shared.state.respond(shared.committed ?? response)
+      shared.state.fail(error, cutting: false)
+      return shared.state.resumed()
     }
   }
 
   private func report(
-    _ waker: Waker, _ change: (inout RequestState) -> RequestState.Step
+    _ waker: Waker, _ change: (inout Shared) -> RequestState.Step
   ) -> RequestState.Step {
     let (step, wake) = shared.withLock { shared in
-      let step = change(&shared.state)
+      let step = change(&shared)
       shared.connection = waker
       shared.waker = nil
       if case .wait = step { shared.waker = waker }
@@ -179,6 +181,14 @@ package final class RequestContext: Sendable {
     }
     waker?.wake()
     if !isAccepted { response.body.stream?.end() }
+  }
+
+  /// Keeps the response to what the request has made durable: an error of what follows does not reach the client.
+  func commit(_ response: Response) { shared.withLock { $0.committed = response } }
+
+  /// Sets the response to an error, which is that of the commit if there was one.
+  func respond(toFailure problem: Problem) {
+    respond(shared.withLock(\.committed) ?? problem.response)
   }
 
   /// Sends an interim response, unless the client speaks HTTP/1.0 or the response is on its way.

@@ -45,7 +45,7 @@ struct LookRunner: Sendable {
   private func make(_ plan: Plan) throws(RunEnding) -> RunReport {
     let outputs = try OpenedOutputs(
       of: plan, from: try OpenedClips(try ScannedInputs(of: plan, from: sources, mode: mode), mode: mode), to: files)
-    var report = outputs.report
+    let report = outputs.report
     let facts = try report.step { () throws(RunFailure) in
       for reader in outputs.clips.clips.map(\.reader) {
         try reader.start()

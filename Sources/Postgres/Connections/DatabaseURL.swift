@@ -22,6 +22,9 @@ package struct DatabaseURL: Sendable, Hashable {
   /// whole, and then for long.
   package private(set) var readLockLimit: Duration?
 
+  /// The `statement_timeout` of what only reads; nil: that of every statement. A client that waits for longer has given up.
+  package private(set) var readLimit: Duration?
+
   // No other function of libpq is called before there is an address.
   private static let isLibraryLoaded: Void = SharedLibraries.open("libpq.so.5")
 
@@ -88,6 +91,13 @@ package struct DatabaseURL: Sendable, Hashable {
   package func with(readLockLimit: Duration?) -> DatabaseURL {
     var copy = self
     copy.readLockLimit = readLockLimit
+    return copy
+  }
+
+  /// The same address with another `statement_timeout` of what only reads.
+  package func with(readLimit: Duration?) -> DatabaseURL {
+    var copy = self
+    copy.readLimit = readLimit
     return copy
   }
 

@@ -124,8 +124,8 @@ package final class Pool: Sendable {
     }
   }
 
-  /// Runs a `body` that only reads; if the task is cancelled, the statement that runs is cancelled. A lock is waited for no
-  /// longer than `readLockLimit` of the URL (`isLockTimeout`).
+  /// Runs a `body` that only reads; if the task is cancelled, the statement that runs is cancelled. A statement
+  /// runs no longer than `readLimit` of the URL (`isCanceled`), and waits for a lock no longer than `readLockLimit` (`isLockTimeout`).
   package func read<Result: Sendable>(
     timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {

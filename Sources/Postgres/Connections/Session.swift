@@ -11,8 +11,9 @@ package final class Session {
   private let preparesStatements: Bool
   // In transaction pooling other clients use the server connection in between: each transaction sets its limits again.
   private let limits: String
-  private let readLockLimit: Duration?
-  // Whether locks are waited for as by what only reads.
+  // The settings for what only reads, and those that they replace.
+  private let readSettings: [(name: String, reading: String, other: String)]
+  // Whether the limits are those of what only reads.
   private var isReading = false
   private var prepared = PreparedStatements()
   // The ends of pipelines whose results are still unread.
@@ -43,14 +44,23 @@ package final class Session {
     preparesStatements = url.pooling == .session
     var limits = ["idle_in_transaction_session_timeout = \(url.idleTransactionLimit.wholeMilliseconds)"]
     if let limit = url.statementLimit { limits.append("statement_timeout = \(limit.wholeMilliseconds)") }
+    readSettings = Self.readSettings(url)
     if preparesStatements {
       self.limits = ""
-      readLockLimit = url.readLockLimit
       try executeScript(limits.map { "SET \($0)" }.joined(separator: "; "), name: "SET")
     } else {
       self.limits = limits.map { "; SET LOCAL \($0)" }.joined()
-      readLockLimit = url.readLockLimit
     }
+  }
+
+  private static func readSettings(_ url: DatabaseURL) -> [(name: String, reading: String, other: String)] {
+    var settings: [(name: String, reading: String, other: String)] = []
+    if let limit = url.readLockLimit { settings.append(("lock_timeout", "\(limit.wholeMilliseconds)", "DEFAULT")) }
+    if let limit = url.readLimit {
+      let other = url.statementLimit.map { "\($0.wholeMilliseconds)" } ?? "DEFAULT"
+      settings.append(("statement_timeout", "\(limit.wholeMilliseconds)", other))
+    }
+    return settings
   }
 
   /// The SQLSTATE by which a server refuses connections, in whatever language it writes messages; nil: no server does.
@@ -78,16 +88,16 @@ package final class Session {
 
   /// The settings that each transaction makes; empty if those of the session remain.
   var limitsOfTransaction: String {
-    guard !limits.isEmpty, isReading, let readLockLimit else { return limits }
-    return limits + "; SET LOCAL lock_timeout = \(readLockLimit.wholeMilliseconds)"
+    guard !limits.isEmpty, isReading else { return limits }
+    return limits + readSettings.map { "; SET LOCAL \($0.name) = \($0.reading)" }.joined()
   }
 
-  /// Sets how long the following statements wait for locks: those of a body that only reads, or those of any other.
+  /// Sets how long the following statements run and wait for locks: those of a body that only reads, or those of any other.
   func setReading(_ isReading: Bool) throws(PostgresError) {
-    guard let readLockLimit, isReading != self.isReading else { return }
+    guard !readSettings.isEmpty, isReading != self.isReading else { return }
     if preparesStatements {
-      let value = isReading ? "\(readLockLimit.wholeMilliseconds)" : "DEFAULT"
-      try executeScript("SET lock_timeout = \(value)", name: "SET")
+      let settings = readSettings.map { "SET \($0.name) = \(isReading ? $0.reading : $0.other)" }
+      try executeScript(settings.joined(separator: "; "), name: "SET")
     }
     self.isReading = isReading
   }

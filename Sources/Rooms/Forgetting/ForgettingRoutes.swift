@@ -20,10 +20,12 @@ struct ForgettingRoutes: RouteRoom {
       let (id, tokens) = try Forgetting.start(
         user, request: request.jobRequest, session, check: request.checkVersion)
       try JobQueue.notify(queue: JobKinds.taskQueue, session)
-      return (try JobQueue.find(id, session), tokens)
+      guard let job = try JobQueue.find(id, session) else {
+        throw ProblemKind.jobNotFound.problem("The job of the deletion does not exist.")
+      }
+      return (job, tokens)
     }
     access.tokens.forget(Set(tokens))
-    guard let job else { throw ProblemKind.jobNotFound.problem("The job of the deletion does not exist.") }
     return try .uncached(JobResponse(job), .accepted, at: JobSummaryResponse.path(job.publicID))
   }
 }

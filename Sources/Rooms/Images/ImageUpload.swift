@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import ISOBaseMedia
 internal import Model
+internal import Platform
 
 /// An uploaded image: the body of a request, the part `image` of a form with optional parts for texts, or an upload that JSON
 /// names.
@@ -81,7 +82,7 @@ struct ImageUpload: Sendable {
         if header.name == "image" {
           guard image == nil else { throw ProblemKind.repeated(part: header.name) }
           image = try await file(of: &reader, request, space: space, limits: limits)
-        } else if let part = TextPart(rawValue: header.name) {
+        } else if let part = TextPart(named: header.name) {
           guard texts[part] == nil else { throw ProblemKind.repeated(part: header.name) }
           texts[part] = try await text(of: part, &reader)
         } else {
@@ -132,7 +133,7 @@ struct ImageUpload: Sendable {
       guard bytes.count + some.count <= 4 * part.limits.upperBound else { throw invalid }
       bytes += some
     }
-    guard let text = String(validating: bytes, as: UTF8.self), part.limits.contains(text.unicodeScalars.count),
+    guard let text = ExternalText.decode(bytes), part.limits.contains(text.unicodeScalars.count),
       !text.unicodeScalars.contains("\0")
     else { throw invalid }
     return text

@@ -109,30 +109,34 @@ struct JobRoutes: RouteRoom {
 
   private func retryJob(_ request: Request) async throws -> Response {
     let id = try Self.jobID(request)
-    let isChanged = try await database.transaction { session in
+    return try await respond(with: id, "retried") { session in
       guard let queue = try JobControl.retry(jobs: [id], session)[id] else { return false }
       try JobQueue.notify(queue: queue, session)
       try JobQueue.notifyChange(of: id, session)
       return true
     }
-    return try await respond(with: id, isChanged: isChanged, "retried")
   }
 
   private func cancelJob(_ request: Request) async throws -> Response {
     let id = try Self.jobID(request)
-    let isChanged = try await database.transaction { session in
+    return try await respond(with: id, "cancelled") { session in
       guard try JobControl.cancel(job: id, session) != .notLive else { return false }
       try JobQueue.notifyChange(of: id, session)
       return true
     }
-    return try await respond(with: id, isChanged: isChanged, "cancelled")
   }
 
-  /// Returns the job after a change; throws a problem with status 409 if its state did not allow the change.
-  private func respond(with id: PublicID, isChanged: Bool, _ change: String) async throws -> Response {
-    guard let job = try await database.run({ try JobQueue.find(id, $0) }) else { throw Self.jobNotFound("\(id)") }
-    guard isChanged else {
-      throw ProblemKind.wrongJobState.problem("The job is \(job.state.rawValue) and cannot be \(change).")
+  /// Changes a job, and returns it as it is before the commit; throws a problem with status 409 if its state does not allow the change.
+  private func respond(
+    with id: PublicID, _ name: String, changing change: @Sendable (Session) throws -> Bool
+  ) async throws -> Response {
+    let job = try await database.transaction { session in
+      let isChanged = try change(session)
+      guard let job = try JobQueue.find(id, session) else { throw Self.jobNotFound("\(id)") }
+      guard isChanged else {
+        throw ProblemKind.wrongJobState.problem("The job is \(job.state.rawValue) and cannot be \(name).")
+      }
+      return job
     }
     return try .uncached(JobEntryResponse(job))
   }

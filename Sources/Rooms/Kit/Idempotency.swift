@@ -17,7 +17,8 @@ extension KitHolder {
   /// Stores a submission in one transaction and notifies the workers of its job. With an `Idempotency-Key`, `body` runs
   /// only for the first request, and later requests get the stored response.
   ///
-  /// An upload grant is used in the same transaction, and not by a request that gets a stored response.
+  /// An upload grant is used in the same transaction, and not by a request that gets a stored response. After the commit nothing fails
+  /// the request.
   ///
   /// - Parameters:
   ///   - kind: the kind that an upload grant must permit; nil: no grant permits the submission.
@@ -25,6 +26,15 @@ extension KitHolder {
   ///   - body: stores the submission.
   func storeOnce(
     _ request: Request, _ kind: SubmissionKind?, payload: [[UInt8]], publishing sources: [NewAsset] = [],
+    _ body: @escaping @Sendable (Session) throws -> StoredSubmission
+  ) async throws -> StoredSubmission {
+    let stored = try await store(request, kind, payload: payload, publishing: sources, body)
+    request.commit(stored.response)
+    return stored
+  }
+
+  private func store(
+    _ request: Request, _ kind: SubmissionKind?, payload: [[UInt8]], publishing sources: [NewAsset],
     _ body: @escaping @Sendable (Session) throws -> StoredSubmission
   ) async throws -> StoredSubmission {
     let caller = request.caller

@@ -123,7 +123,8 @@ extension BlobReads {
   /// - Parameter timeout: the time that the caller waits; nil: that of a client.
   /// - Throws: `BlobError`, also for a file that is recorded as damaged.
   func open(_ stored: StoredAsset, within timeout: Duration? = nil) async throws(BlobError) -> OpenFile {
-    if let damage = stored.damage { throw .damaged(stored.hash, damage.kind) }
+    // Content of a row that is damaged may be a file as well.
+    if let damage = stored.damage, damage.isRecorded { throw .damaged(stored.hash, damage.kind) }
     return try await open(stored.hash, bytes: stored.asset.bytes, within: timeout)
   }
 }

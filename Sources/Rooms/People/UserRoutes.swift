@@ -35,7 +35,7 @@ struct UserRoutes: RouteRoom {
     let inclusion = try inclusion(of: AppUser.self, &reader, request)
     try reader.finish()
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
-    if email != nil { try requireTokens(request) }
+    if email != nil { try access.requireTokens(of: request.caller, for: "The parameter email") }
     let (users, included) = try await queryList(isWide: fields != nil) { session in
       let users =
         if let email {
@@ -51,14 +51,6 @@ struct UserRoutes: RouteRoom {
     }
     return try .uncached(
       PageResponse(items: users.map { UserResponse($0, urls) }, next: nil), including: included)
-  }
-
-  /// Who may mint tokens for any user may also find one by the address.
-  private func requireTokens(_ request: Request) throws(Problem) {
-    let caller = request.caller
-    guard caller.user == nil, access.credential(of: caller.minter)?.scopes.contains(.tokens) == true else {
-      throw ProblemKind.forbidden.problem("The parameter email needs an API key with the scope tokens.")
-    }
   }
 
   private func readUser(_ request: Request) async throws -> Response {
@@ -77,10 +69,12 @@ struct UserRoutes: RouteRoom {
     default: throw ProblemKind.invalid([FieldError("former_password", "expected a text")])
     }
     var change = try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users)
+    // Before the password is looked at, and before the request counts: of another user nothing is said or used up.
+    guard request.caller.viewer.owns(id) else { throw Caller.notYours("The profile is that of another user.") }
     try access.countSubmission(of: id, request)
-    if let account = try await account(of: id, request) {
-      if fields["email"] == nil { change.email = .keep }
-      try await requirePassword(password, for: change, of: account, request)
+    if let account = try await account(of: id) {
+      if request.caller.isUser, fields["email"] == nil { change.email = .keep }
+      try await requirePermission(toReaddress: account, change, password, request)
     }
     do {
       return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
@@ -106,24 +100,33 @@ struct UserRoutes: RouteRoom {
 }
 
 extension UserRoutes {
-  /// The account of a user who acts by a token; nil: there is none, or a back-end acts.
-  private func account(of user: String, _ request: Request) async throws -> Account? {
-    guard passwords != nil, request.caller.token != nil else { return nil }
+  /// The account of a user; nil: there is none.
+  private func account(of user: String) async throws -> Account? {
+    guard passwords != nil else { return nil }
     return try await database.read { try Accounts.find(of: user, $0) }
   }
 
-  /// Throws unless a user who changes the e-mail address of an account knows the password: a user who reads the mail of an address gets
-  /// another password, and a token alone must not be worth that.
-  private func requirePassword(
-    _ given: JSONValue, for change: ProfileChange, of account: Account, _ request: Request
+  /// Throws unless the client may change the e-mail address of an account: who reads the mail of an address gets another password. A user
+  /// must know the password, so that a token alone is not worth that; a back-end must be one that may act as any user.
+  private func requirePermission(
+    toReaddress account: Account, _ change: ProfileChange, _ given: JSONValue, _ request: Request
   ) async throws {
-    guard let passwords, let token = request.caller.token, case .set(let email) = change.email else { return }
+    guard let passwords, case .set(let email) = change.email else { return }
     let former = try await database.read { try People.find(account.user, for: .unrestricted, $0)?.profile.email }
-    guard former.map(Profile.folded) != email.map(Profile.folded) else { return }
+    // By bytes: canonically equivalent addresses may have two mailboxes.
+    let folded = [former, email].map { $0.map { Array(Profile.folded(userName: $0).utf8) } }
+    guard folded[0] != folded[1] else { return }
+    guard request.caller.isUser else {
+      if email != nil {
+        try access.requireTokens(
+          of: request.caller, for: "Another e-mail address of a user with an account", mayActAsUser: true)
+      }
+      return
+    }
     guard case .string(let password) = given else {
       throw ProblemKind.invalid([FieldError("former_password", "is required with another e-mail address")])
     }
-    try access.limits.countPasswordChange(by: token.id)
+    try access.limits.countPasswordChange(by: request.caller.token.map { "\($0.id)" } ?? "of \(account.user)")
     guard try await passwords.isRight(password, PasswordHash(text: account.passwordHash)) else {
       throw AccountRoutes.wrongPassword
     }

@@ -11,9 +11,9 @@ struct FormReader: ~Copyable {
     case post
 
     init?(_ name: String) {
-      if let field = PostField(rawValue: name) {
+      if let field = PostField(named: name) {
         self = .field(field)
-      } else if let media = SubmissionPart(rawValue: name) {
+      } else if let media = SubmissionPart(named: name) {
         self = .media(media)
       } else if name == "post" {
         self = .post

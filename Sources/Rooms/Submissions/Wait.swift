@@ -38,12 +38,12 @@ struct Wait: CustomStringConvertible {
       let parts = preference.split(separator: ";").map { part in
         part.split(separator: "=", maxSplits: 1).map { $0.trimmingBlanks }
       }
-      guard let wait = parts.first, wait.count == 2, wait[0].lowercased() == "wait", let seconds = Int(wait[1]),
+      guard let wait = parts.first, wait.count == 2, wait[0].lowercasedASCII == "wait", let seconds = Int(wait[1]),
         seconds > 0
       else { continue }
       self.seconds = min(seconds, MediaSubmissions.maxWait)
-      let wanted = parts.dropFirst().first { $0.count == 2 && $0[0].lowercased() == "for" }
-      goal = wanted.flatMap { Goal(rawValue: $0[1].lowercased()) } ?? .ready
+      let wanted = parts.dropFirst().first { $0.count == 2 && $0[0].lowercasedASCII == "for" }
+      goal = wanted.flatMap { Goal(named: $0[1].lowercasedASCII) } ?? .ready
       return
     }
     return nil

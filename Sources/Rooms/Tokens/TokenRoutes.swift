@@ -113,7 +113,7 @@ struct TokenDraft {
     guard case .array(let values) = value, !values.isEmpty else { return nil }
     let kinds = values.map { value -> SubmissionKind? in
       guard case .string(let text) = value else { return nil }
-      return SubmissionKind(rawValue: text)
+      return SubmissionKind(named: text)
     }
     guard !kinds.contains(nil) else { return nil }
     return SubmissionKind.allCases.filter { kinds.contains($0) }

@@ -92,14 +92,32 @@ struct LocalUploads: KitHolder {
     try (references?.all ?? []).compactMap { try folder().record($0.upload)?.createdAt }.min()
   }
 
-  /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job.
-  func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) throws {
+  /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job. The post is stored: for an
+  /// upload that cannot say so, it is looked at in the next round.
+  func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) {
     for awaited in uploads {
-      let record = try folder().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
-      if let record { openUploads.update(record) }
+      do {
+        let record = try folder().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
+        if let record { openUploads.update(record) }
+      } catch {
+        log.warning(
+          "an upload does not name the post that awaits it",
+          ["upload": "\(awaited.upload)", "post": "\(post)", "error": "\(error)"])
+      }
     }
     // The last byte may have come before the record said so.
     awaitingPosts.reconsider(post)
+  }
+
+  /// Lets the post that awaits an upload be looked at, which is whole.
+  func reconsider(awaiting upload: PublicID) {
+    do {
+      // Read again: a submission may have named the upload meanwhile. One that comes later sees that it is whole.
+      if let post = try folder().record(upload)?.awaited?.post { awaitingPosts.reconsider(post) }
+    } catch {
+      log.warning(
+        "the post that awaits an upload is looked at in the next round", ["upload": "\(upload)", "error": "\(error)"])
+    }
   }
 
   /// Removes the bytes of uploads that a post has awaited: its client may still ask whether all have arrived.

@@ -9,7 +9,10 @@ extension UploadDialect {
   ///
   /// - Parameter limits: the maximum length of an upload and its lifetime in seconds, which the protocols describe by OPTIONS.
   static func commonFields(_ head: RequestHead, limits: (bytes: Int64, seconds: Double)) -> HeaderFields {
-    guard head.target.segments.starts(with: ["v1", "uploads"]) else { return [:] }
+    let segments = head.target.segments.prefix(2).map(\.utf8)
+    guard segments.count == 2, segments[0].elementsEqual("v1".utf8), segments[1].elementsEqual("uploads".utf8) else {
+      return [:]
+    }
     var fields: HeaderFields = ["Cache-Control": "no-store"]
     let dialect = UploadDialect(head.headers)
     if dialect == .draft01 { fields["Upload-Draft-Interop-Version"] = "3" }

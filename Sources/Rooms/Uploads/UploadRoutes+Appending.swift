@@ -180,8 +180,7 @@ extension UploadRoutes {
     _ = try await charge(request, to: record, upTo: offset)
     guard try file.complete(at: offset) else { throw Self.offset(try file.synchronizedState().offset, not: offset) }
     uploads.contents.keep(hash, of: record.id)
-    // Read again: a submission may have named the upload meanwhile. One that comes later sees that it is whole.
-    if let post = try uploads.folder().record(record.id)?.awaited?.post { uploads.awaitingPosts.reconsider(post) }
+    uploads.reconsider(awaiting: record.id)
   }
 
   /// Returns the record with the length that a request says; throws a problem if an earlier one has said another, or if the

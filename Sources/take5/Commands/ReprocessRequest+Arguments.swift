@@ -21,8 +21,8 @@ extension ReprocessRequest {
     isForced = arguments.has("--force")
     priority = try arguments.number("--priority") ?? priority
     if let text = arguments.value("--rate") {
-      guard let rate = Double(text), rate > 0, rate.isFinite else {
-        throw CommandFailure(.usage, "--rate must be a number of items per second greater than 0, not '\(text)'")
+      guard let rate = Double(text), Self.rates.contains(rate) else {
+        throw CommandFailure(.usage, "--rate must be \(Self.expectedRate), not '\(text)'")
       }
       self.rate = rate
     }

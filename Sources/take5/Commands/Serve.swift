@@ -117,7 +117,7 @@ extension Subcommand {
     let scrubber = Scrubber(
       queue: scrub, recorder: DamageRecorder(blobs: opened.blobs, log: log, metrics: metrics),
       pool: pool)
-    let lists = Pool(url.with(statementLimit: .seconds(2)), size: listConnections, boundsWaiting: true)
+    let lists = Pool(url.with(statementLimit: DatabaseAccess.readLimit), size: listConnections, boundsWaiting: true)
     let changes = try Changes(database: pool, url: url, access: access, log: log)
     let liveness = DatabaseLiveness(at: .now)
     let api = ControlAPI(

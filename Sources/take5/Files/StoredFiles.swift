@@ -43,8 +43,8 @@ struct StoredFile: Sendable {
   ///
   /// - Parameter path: for messages.
   func copy(from blobs: any BlobStore, to file: OpenFile, at path: String) throws {
-    if let damage = stored.damage { throw BlobError.damaged(stored.hash, damage.kind) }
     if let inline = stored.inline { return try OutputFile.write(inline, to: file, at: path) }
+    if let damage = stored.damage, damage.isRecorded { throw BlobError.damaged(stored.hash, damage.kind) }
     try OutputFile.write(blobs, stored.hash, bytes: stored.asset.bytes, to: file, at: path)
   }
 }

@@ -19,6 +19,8 @@ struct DatabaseAccess: Sendable {
 
   /// The statement timeout of a service, none of whose statements scans the entire store.
   private static let statementLimit = Duration.seconds(120)
+  /// The statement timeout of a reading request of a service, a list or a single record: the client gets 503, and others the connection.
+  static let readLimit = Duration.seconds(2)
   /// The time for which a reading request of a service waits for a lock: the client gets 503, and others the connection.
   private static let readLockLimit = Duration.seconds(1)
   /// The number of connections of a service that reading requests leave to others.
@@ -76,7 +78,7 @@ struct DatabaseAccess: Sendable {
     }
     address = address.with(
       idleTransactionLimit: lease ?? .seconds(30), statementLimit: isService ? statementLimit : nil,
-      readLockLimit: isService ? readLockLimit : nil)
+      readLimit: isService ? readLimit : nil, readLockLimit: isService ? readLockLimit : nil)
     let pool = Pool(
       address.url, size: connections, reserved: isService ? reservedConnections : 0, onConflict: noteConflict)
     var access = DatabaseAccess(address: address, pool: pool, embedded: embedded)
@@ -88,7 +90,7 @@ struct DatabaseAccess: Sendable {
         try access.address.check(session)
         guard schema != .any else { return [] }
         guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }
-        let migrator = Migrator(.all)
+        let migrator = Migrator(.all, locking: QueueMigrations.lockedFirst)
         guard schema == .migrating else {
           let missing = try migrator.missing(session)
           guard missing.isEmpty else { throw migrationsMissing(missing) }

@@ -39,13 +39,14 @@ struct DatabaseAddress: Sendable {
     direct = nil
   }
 
-  /// Returns a copy with other limits for idle transactions, statements, and locks that readers wait for.
+  /// Returns a copy with other limits for idle transactions, for statements, and for the statements of readers and the locks that these
+  /// wait for.
   func with(
-    idleTransactionLimit: Duration, statementLimit: Duration?, readLockLimit: Duration?
+    idleTransactionLimit: Duration, statementLimit: Duration?, readLimit: Duration?, readLockLimit: Duration?
   ) -> DatabaseAddress {
     var copy = self
     copy.url = url.with(idleTransactionLimit: idleTransactionLimit).with(statementLimit: statementLimit)
-      .with(readLockLimit: readLockLimit)
+      .with(readLimit: readLimit).with(readLockLimit: readLockLimit)
     return copy
   }
 

@@ -68,6 +68,7 @@ struct StoreBackup: Sendable {
       from: blobs, to: try FolderBlobStore(folder: folder.blobs, id: id), parallel: parallel,
       readsPresent: readsPresent, progress: progress)
     var report = try await copy.run(rows)
+    try await copy.complete(&report, from: database.pool)
     let manifest = BackupManifest(
       version: ThisProcess.version, createdAt: time, store: id, schema: facts.applied.max() ?? 0,
       postgres: facts.majorVersion, dump: BackupManifest.Dump(file: name, bytes: bytes, sha256: digest),
@@ -92,23 +93,32 @@ struct DatabaseDump: Sendable {
 
   /// Reads all of the dump with `pg_restore`, which throws if it is damaged.
   func rows(with programs: ClientPrograms) async throws -> DumpedRows {
-    let script = configuration(programs, .restore, ["--data-only", "--file=-", path])
+    let sources = try await read(DumpedSources(), with: programs, DumpedSources.tables.map { "--table=\($0)" })
+    let rows = try await read(DumpedRows(sources: sources), with: programs, [])
+    try rows.checkEnd()
+    return rows
+  }
+
+  /// Reads the script that `pg_restore` writes of the rows of the dump.
+  private func read<Reader: DumpReader>(
+    _ reader: Reader, with programs: ClientPrograms, _ selection: [String]
+  ) async throws -> Reader {
+    let script = configuration(programs, .restore, ["--data-only", "--file=-"] + selection + [path])
     return try await ProgramGroup.run { group in
       let pipe = try PipeEnds()
       var configuration = script
       configuration.descriptors = [nil, pipe.writer?.descriptor.number, 2]
-      var rows = DumpedRows()
+      var reader = reader
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
       defer { buffer.deallocate() }
       let ending = try group.run(configuration) {
         pipe.writer = nil
         while let count = try pipe.read(into: buffer), count > 0 {
-          try rows.read(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+          try reader.read(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
       }
       try check(ending, .restore)
-      try rows.checkEnd()
-      return rows
+      return reader
     }
   }
 

@@ -112,13 +112,25 @@ struct StoreRestore: Sendable {
     let rows = try await dump.rows(with: programs)
     try Folder.make(data, mode: 0o700)
     let (blobs, _) = try place.place.open(manifest.store)
-    let copied = try await copyBlobs(rows, to: blobs)
+    let bar = ProgressBar("copying")
+    let copy = BlobCopy(
+      from: try FolderBlobStore(folder: folder.blobs), to: blobs, parallel: parallel, readsPresent: true
+    ) { fraction in
+      bar.show(fraction)
+    }
+    var copied: BlobCopy.Report
+    do {
+      defer { bar.clear() }
+      copied = try await copy.run(rows)
+    }
     let revokes = arguments.has("--revoke-keys")
     try await dump.restore(with: programs, then: revokes ? [Keys.revocation] : [])
     try await pool.run { session in
       try Migrator(.all).migrate(session)
       try session.executeScript("ANALYZE", name: "ANALYZE")
     }
+    // The backups of earlier versions lack the files of sources whose rows have the content.
+    try await copy.complete(&copied, from: pool)
     // A move that had not ended has ended here: these are the blobs.
     try await pool.run { session in _ = try Moving.cancel(session) }
     _ = try await DatabaseBlobs.open(in: place.place, isAdopting: true, pool)
@@ -132,18 +144,6 @@ struct StoreRestore: Sendable {
     let keys = try await pool.run { session in try Keys.list(session) }
     return RestoreResult(
       manifest, copied, findings: report.findings, keys: keys.filter { $0.revokedAt == nil }, keysRevoked: revokes)
-  }
-
-  private func copyBlobs(
-    _ rows: DumpedRows, to blobs: any InspectableBlobStore
-  ) async throws -> BlobCopy.Report {
-    let bar = ProgressBar("copying")
-    defer { bar.clear() }
-    return try await BlobCopy(
-      from: try FolderBlobStore(folder: folder.blobs), to: blobs, parallel: parallel, readsPresent: true
-    ) { fraction in
-      bar.show(fraction)
-    }.run(rows)
   }
 }
 

@@ -218,8 +218,16 @@ extension AccessControl {
     let verify = { @Sendable (token: UserToken?) throws(Problem) in
       try self.verified(target, token.flatMap { self.isMinterValid($0) ? reader($0) : nil }, user: token?.user)
     }
-    if let token = tokens.cached(name) { return .known(try verify(token)) }
-    return .pending { try verify(try await self.find(name)) }
+    if let token = tokens.cached(name), isMinterValid(token) { return .known(try verify(token)) }
+    return .pending {
+      var token = try await self.find(name)
+      if let known = token, !self.isMinterValid(known) {
+        // It was read before its key was revoked: the user may have another one.
+        self.tokens.forget([known.id])
+        token = try await self.find(name)
+      }
+      return try verify(token)
+    }
   }
 
   private func verified(

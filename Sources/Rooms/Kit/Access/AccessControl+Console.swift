@@ -48,11 +48,12 @@ extension AccessControl {
     return consoleSignIn(of: head)
   }
 
-  /// Admits a request of the console as one with the key of its cookie.
+  /// Admits a request of the console as one with the key of its cookie. It counts for the address before a code is computed.
   func admitConsole(_ head: RequestHead, from client: IPAddress, to access: RouteAccess) throws(Problem) -> Caller {
-    guard let signIn = consoleSignIn(of: head) else {
-      try limits.countRequest(of: client)
-      guard !head.cookies(Self.consoleCookie).isEmpty else {
+    try limits.countRequest(of: client)
+    let cookies = head.cookies(Self.consoleCookie)
+    guard head.isOfConsole, let signIn = cookies.lazy.compactMap(verified).first else {
+      guard !cookies.isEmpty else {
         throw Self.unauthorized("The request has neither a bearer token nor the cookie of a sign-in at /console.")
       }
       throw ProblemKind.sessionEnded.problem(
@@ -120,12 +121,20 @@ extension RequestHead {
     return ["http", "https"].contains { origin == "\($0)://\(authority ?? "")" }
   }
 
-  /// The values of the cookies of a name (RFC 6265, section 4.2.1).
+  /// The maximum number of cookies of a name: a browser sends one, and another one where a further path has it too.
+  private static let maxCookies = 2
+
+  /// The values of the last cookies of a name: that of the console has the shortest path, and stands behind those that other hosts of the
+  /// domain have set (RFC 6265, section 5.4).
   func cookies(_ name: String) -> [Substring] {
-    let start = "\(name)=".utf8
-    return headers.values("Cookie").flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }.compactMap { pair in
-      let cookie = Substring(pair).trimmingBlanks.utf8
-      return cookie.starts(with: start) ? Substring(cookie.dropFirst(start.count)) : nil
+    let start = "\(name)="
+    var found: [Substring] = []
+    headers.visitElements(of: "Cookie", separatedBy: UInt8(ascii: ";")) { cookie in
+      if cookie.starts(with: start.utf8) {
+        found.append(Substring(String(decoding: cookie.dropFirst(start.utf8.count), as: UTF8.self)).trimmingBlanks)
+      }
+      return found.count < Self.maxCookies
     }
+    return found.reversed()
   }
 }

@@ -119,6 +119,19 @@ package final class AccessControl: Sendable {
     }
   }
 
+  /// Throws a problem unless the client has an API key that may mint tokens, by which it may act as any user anyway.
+  ///
+  /// - Parameters:
+  ///   - purpose: what needs the key, as the subject of a sentence.
+  ///   - mayActAsUser: whether the key may act as a user meanwhile.
+  func requireTokens(of caller: Caller, for purpose: String, mayActAsUser: Bool = false) throws(Problem) {
+    guard caller.token == nil, caller.user == nil || mayActAsUser,
+      credential(of: caller.minter)?.scopes.contains(.tokens) == true
+    else {
+      throw ProblemKind.forbidden.problem("\(purpose) needs an API key with the scope tokens.")
+    }
+  }
+
   /// The label of a valid API key.
   func name(ofKey id: Int64) -> String? {
     cache.withLock { cache in cache.digests["\(id)"].flatMap { cache.keys[$0]?.name } }

@@ -43,6 +43,14 @@ struct Caller: Principal, Hashable {
   /// The token of the client; nil if it has another credential.
   var token: UserToken? { if case .token(let token) = credential { token } else { nil } }
 
+  /// Whether the client has authenticated as the user that it acts as.
+  var isUser: Bool {
+    switch credential {
+    case .token, .provider: true
+    case .none, .operatorKey, .key, .signature, .stranger: false
+    }
+  }
+
   /// The API key that the client has, or that its token was minted by, or the identity provider: limits of submissions hold
   /// for it.
   var tenant: String {

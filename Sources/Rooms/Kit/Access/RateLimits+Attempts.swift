@@ -35,20 +35,41 @@ extension RateLimits {
   ///
   /// - Parameter name: nil: a text that no user name can be.
   func count(_ attempt: SignIn, as name: String?) throws(Problem) {
-    let name = name.map(Profile.folded(userName:))
-    let isFamiliar = name.map { name in signIns.withLock { $0.contains(attempt.address, name) } } ?? false
-    if let wait = attempt.wait, !isFamiliar {
-      throw refusal(.attempts, Self.name(of: attempt.address), wait, Self.addressDetail)
-    }
-    guard let name else { return }
     let detail = "There were too many attempts to sign in with this user name."
+    guard let name = name.map(Profile.folded(userName:)) else { return try count(attempt, isFamiliar: false) }
+    let isFamiliar = isFamiliar(name, attempt)
+    try count(attempt, isFamiliar: isFamiliar)
     try take(
       .attempts, "sign-in as \(name) from \(attempt.address)", configuration.attemptsOfName, detail)
     if !isFamiliar { try take(.attempts, "sign-in as \(name)", configuration.attemptsOfNameElsewhere, detail) }
   }
 
-  /// Counts an attempt to change a password with a user token; throws a problem with status 429 if the limit is exceeded.
-  func countPasswordChange(by token: PublicID) throws(Problem) {
+  /// Counts an attempt with a code for another password. The code itself counts those of each address and of all: what strangers try
+  /// elsewhere does not keep the user from an attempt.
+  ///
+  /// - Parameter name: nil: a text that no user name can be.
+  func count(_ attempt: SignIn, withCodeOf name: String?) throws(Problem) {
+    let name = name.map(Profile.folded(userName:))
+    try count(attempt, isFamiliar: name.map { isFamiliar($0, attempt) } ?? false)
+    guard let name else { return }
+    try take(
+      .attempts, "code of \(name) from \(attempt.address)", configuration.attemptsOfName,
+      "There were too many attempts with a code for this user name from this address.")
+  }
+
+  private func isFamiliar(_ name: String, _ attempt: SignIn) -> Bool {
+    signIns.withLock { $0.contains(attempt.address, name) }
+  }
+
+  private func count(_ attempt: SignIn, isFamiliar: Bool) throws(Problem) {
+    guard let wait = attempt.wait, !isFamiliar else { return }
+    throw refusal(.attempts, Self.name(of: attempt.address), wait, Self.addressDetail)
+  }
+
+  /// Counts an attempt with the password of a user who has a token; throws a problem with status 429 if the limit is exceeded.
+  ///
+  /// - Parameter token: its id, or another name of what the user has.
+  func countPasswordChange(by token: String) throws(Problem) {
     try take(
       .attempts, "password of token \(token)", configuration.attemptsOfName,
       "There were too many attempts to change the password with this user token.")

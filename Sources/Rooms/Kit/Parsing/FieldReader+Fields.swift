@@ -66,7 +66,7 @@ extension FieldDefinition {
   func value(_ value: JSONValue) -> FieldValue? {
     switch (type, value) {
     case (.text, .string(let text)):
-      text.unicodeScalars.count <= max ?? Self.maxText && !text.unicodeScalars.contains("\0") ? .text(text) : nil
+      text.has(atMost: max ?? Self.maxText) && !text.unicodeScalars.contains("\0") ? .text(text) : nil
     case (.number, .number(let number)): number.isFinite ? .number(number) : nil
     case (.date, .string(let text)): Profile.isDate(text) ? .text(text) : nil
     case (.time, .string(let text)):

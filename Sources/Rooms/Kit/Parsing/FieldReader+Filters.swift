@@ -6,7 +6,7 @@ extension FieldReader: FilterReader {
 
   mutating func names(_ name: String) -> [String] {
     let texts = values(name, "1 to \(MaxLength.name) characters, or a list of up to 100 such texts") { text in
-      1...MaxLength.name ~= text.unicodeScalars.count && !text.unicodeScalars.contains("\0") ? text : nil
+      !text.isEmpty && text.has(atMost: MaxLength.name) && !text.unicodeScalars.contains("\0") ? text : nil
     }
     return QueryReader.distinct(texts)
   }
@@ -16,7 +16,7 @@ extension FieldReader: FilterReader {
   mutating func choices<Value: RawRepresentable<String> & CaseIterable & Hashable>(
     _ name: String, of type: Value.Type
   ) -> Set<Value> {
-    Set(values(name, "a list of " + Value.allCases.map(\.rawValue).joined(separator: ", ")) { Value(rawValue: $0) })
+    Set(values(name, "a list of " + Value.allCases.map(\.rawValue).joined(separator: ", ")) { Value(named: $0) })
   }
 
   mutating func flag(_ name: String) -> Bool {

@@ -32,7 +32,7 @@ struct FieldReader {
     guard let value = take(name, isRequired: isRequired) else { return nil }
     guard case .string(let text) = value else { return refuse(name, "expected a string") }
     if text.isEmpty && !allowsEmpty { return refuse(name, "must not be empty") }
-    if text.unicodeScalars.count > limit { return refuse(name, "is longer than \(limit) characters") }
+    if !text.has(atMost: limit) { return refuse(name, "is longer than \(limit) characters") }
     // PostgreSQL's type text cannot store it.
     if text.unicodeScalars.contains("\0") { return refuse(name, "contains the character U+0000") }
     return text
@@ -53,7 +53,7 @@ struct FieldReader {
     _ name: String, of type: Value.Type, isRequired: Bool = false
   ) -> Value? {
     guard let value = take(name, isRequired: isRequired) else { return nil }
-    if case .string(let text) = value, let choice = Value(rawValue: text) { return choice }
+    if case .string(let text) = value, let choice = Value(named: text) { return choice }
     return refuse(name, "expected one of " + Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))
   }
 

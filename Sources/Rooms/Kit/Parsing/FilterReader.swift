@@ -84,7 +84,7 @@ extension FilterReader {
     _ name: String, near: Nearness?, distance: Order
   ) -> Order? {
     guard let text = self.name(name) else { return nil }
-    let order = Order(rawValue: text)
+    let order = Order(named: text)
     if order == nil { refuse(name, "expected one of " + Order.allCases.map(\.rawValue).joined(separator: ", ")) }
     if order == distance && near == nil { refuse(name, "requires near") }
     return order

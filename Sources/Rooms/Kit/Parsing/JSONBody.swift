@@ -11,7 +11,8 @@ enum JSONBody {
   static func isPlain(_ request: Request) -> Bool { type(of: request) == "application/json" }
 
   private static func type(of request: Request) -> String {
-    (request.headers["Content-Type"] ?? "").prefix { $0 != ";" }.lowercased().split(separator: " ").joined()
+    let type = (request.headers["Content-Type"] ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
+    return Substring(type).trimmingBlanks.lowercasedASCII
   }
 
   /// Reads the fields of the body; throws a problem if it is not a JSON object.

@@ -1,7 +1,13 @@
+internal import Platform
+
 /// Reads one JSON text (RFC 8259) in a single pass over its bytes: the first byte of a value decides what it is.
 ///
+/// Members are looked up by name: a name has a limit before it becomes a text, and no text has long runs of combining marks (`ExternalText`).
 /// Of members with the same name the first is used. A byte order mark in front of the text is skipped.
 struct JSONReader {
+  /// The maximum length of the name of a member, in bytes; no client needs one that is half as long.
+  static let maxNameBytes = 100
+
   /// What a JSON text may not have; the text says what is wrong with it.
   struct Refusal: Error, Hashable {
     let detail: String
@@ -79,7 +85,7 @@ struct JSONReader {
     if skip("}") { return members }
     repeat {
       guard next() == UInt8(ascii: "\"") else { throw Self.malformed }
-      let name = try string()
+      let name = try string(maxBytes: Self.maxNameBytes)
       guard skip(":") else { throw Self.malformed }
       let value = try value(depth: depth)
       if members[name] == nil { members[name] = value }
@@ -135,7 +141,9 @@ extension JSONReader {
   }
 
   /// Reads a string (section 7) from its opening quotation mark.
-  private mutating func string() throws(Refusal) -> String {
+  ///
+  /// - Parameter maxBytes: of the name of a member; nil: of a value, which has the limit of its field.
+  private mutating func string(maxBytes: Int? = nil) throws(Refusal) -> String {
     index += 1
     var unescaped: [UInt8] = []
     var start = index
@@ -144,10 +152,12 @@ extension JSONReader {
       case UInt8(ascii: "\""):
         let rest = bytes[start..<index]
         index += 1
-        let text =
-          unescaped.isEmpty
-          ? String(validating: rest, as: UTF8.self) : String(validating: unescaped + rest, as: UTF8.self)
-        guard let text else { throw Self.malformed }
+        if let maxBytes, unescaped.count + rest.count > maxBytes {
+          throw Refusal(detail: "has a member whose name is longer than \(maxBytes) bytes")
+        }
+        guard let text = unescaped.isEmpty ? ExternalText.decode(rest) : ExternalText.decode(unescaped + rest) else {
+          throw Refusal(detail: "has a text that is not \(ExternalText.expected)")
+        }
         return text
       case UInt8(ascii: "\\"):
         unescaped += bytes[start..<index]

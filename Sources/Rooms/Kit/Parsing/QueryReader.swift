@@ -5,22 +5,31 @@ internal import Model
 /// Reads the parameters of a query and collects the errors, including those for unknown and repeated parameters.
 struct QueryReader: FilterReader {
   private var values: [String: [String]]
+  /// Whether a name is longer than that of any parameter.
+  private var hasLongName = false
   private(set) var errors: [FieldError] = []
 
   init(_ target: RequestTarget) {
-    values = Dictionary(grouping: target.query, by: \.name).mapValues { $0.map(\.value) }
+    values = [:]
+    for item in target.query {
+      if item.name.utf8.count > JSONReader.maxNameBytes {
+        hasLongName = true
+      } else {
+        values[item.name, default: []].append(item.value)
+      }
+    }
   }
 
   /// Reads a text of 1 to `limit` characters.
   mutating func text(_ name: String, limit: Int = MaxLength.name, isRequired: Bool = false) -> String? {
     guard let value = take(name, isRequired: isRequired) else { return nil }
-    return 1...limit ~= value.unicodeScalars.count ? value : refuse(name, "expected 1 to \(limit) characters")
+    return !value.isEmpty && value.has(atMost: limit) ? value : refuse(name, "expected 1 to \(limit) characters")
   }
 
   /// Reads up to 100 texts of 1 to `limit` characters from a repeated parameter, each once and in order; empty if the parameter is absent.
   mutating func texts(_ name: String, limit: Int = MaxLength.name) -> [String] {
     guard let texts = values.removeValue(forKey: name) else { return [] }
-    if texts.count > 100 || !texts.allSatisfy({ 1...limit ~= $0.unicodeScalars.count }) {
+    if texts.count > 100 || !texts.allSatisfy({ !$0.isEmpty && $0.has(atMost: limit) }) {
       errors.append(FieldError(name, "expected up to 100 values of 1 to \(limit) characters"))
     }
     return Self.distinct(texts)
@@ -34,7 +43,7 @@ struct QueryReader: FilterReader {
   /// Reads a value of an enumeration.
   mutating func choice<Value: RawRepresentable<String> & CaseIterable>(_ name: String, of type: Value.Type) -> Value? {
     guard let value = take(name) else { return nil }
-    return Value(rawValue: value) ?? refuse(name, Self.expected(type))
+    return Value(named: value) ?? refuse(name, Self.expected(type))
   }
 
   /// Reads values of an enumeration from a repeated parameter; empty if the parameter is absent.
@@ -56,7 +65,7 @@ struct QueryReader: FilterReader {
         text.unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0) }
       }
     }
-    let found = texts.map { Value(rawValue: $0) }
+    let found = texts.map { Value(named: $0) }
     if found.contains(nil) { errors.append(FieldError(name, Self.expected(type))) }
     return Set(found.compactMap(\.self))
   }
@@ -106,7 +115,7 @@ struct QueryReader: FilterReader {
 
   mutating func flag(_ name: String) -> Bool {
     guard let value = take(name) else { return false }
-    return ["true": true, "false": false][value] ?? refuse(name, "expected true or false") ?? false
+    return Bool(value) ?? refuse(name, "expected true or false") ?? false
   }
 
   mutating func decimals(_ name: String, count: Int, _ expected: String) -> [Double]? {
@@ -143,6 +152,7 @@ struct QueryReader: FilterReader {
   /// Throws a problem that names every invalid or unknown parameter.
   mutating func finish() throws(Problem) {
     for name in values.keys.sorted() { errors.append(FieldError(name, "is unknown; remove it")) }
+    if hasLongName { errors.append(FieldError("query", "has a name of more than \(JSONReader.maxNameBytes) bytes")) }
     values = [:]
     try Self.check(errors)
   }
