@@ -95,7 +95,7 @@ TEST_METRICS_PACKAGES := python3-venv postgresql-client
 TEST_CLUSTER_PACKAGES := iproute2 nftables python3 postgresql swift-proxy swift-account swift-container swift-object memcached curl
 
 # What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
-TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
+TEST_PLAYERS_PACKAGES := python3 ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
@@ -187,6 +187,7 @@ $(POSTGRES_17):
 
 test: setup pgbouncer nginx ## run the tests, on a private PostgreSQL, a private pgbouncer and real files; ONLY=StoreTests, or a suite, runs a part
 	@$(call install,$(TEST_PACKAGES))
+	@Tests/watch_test.py
 	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh $(ONLY)
 
 test-upgrade: setup postgresql-17 ## change the embedded server to another major version of PostgreSQL and back, a few minutes
@@ -352,7 +353,7 @@ bench-read: programs ## measure what reading costs the database as the history g
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: programs ## measure what many connections, and seventeen attacks of one client, cost the requests of another, ten minutes
+bench-crowd: programs nginx ## measure what many connections, and twenty-seven attacks of one client, cost the requests of another, ten minutes
 	@$(call install,$(BENCH_CROWD_PACKAGES))
 	$(SWIFT) build $(SHIPPED) --product bench
 	$(PROGRAMS)/bench --crowd --write docs/benchmarks/crowd.md
@@ -396,6 +397,8 @@ bench-rush: programs ## measure a rush of MOMENTS=300 in as many seconds while t
 lint: ## check the sources against the formatter's rules and the list of traps, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 	@.ci/traps
+	@.ci/patterns
+	@.ci/loops
 	@.ci/words
 	@.ci/characters
 

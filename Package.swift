@@ -137,7 +137,8 @@ let package = Package(
         .embedInCode("SQL/Fragments.sql"), .embedInCode("SQL/Enqueueing.sql"), .embedInCode("SQL/Attempts.sql"),
         .embedInCode("SQL/Workers.sql"), .embedInCode("SQL/Operating.sql"), .embedInCode("SQL/History.sql"),
         .embedInCode("SQL/Observing.sql"), .embedInCode("SQL/Queue_schema.sql"),
-        .embedInCode("SQL/v0163_worker_slots.sql"),
+        .embedInCode("SQL/v0163_worker_slots.sql"), .embedInCode("SQL/v0165_job_progress.sql"),
+        .embedInCode("SQL/v0166_set_aside.sql"), .embedInCode("SQL/SetAside.sql"),
       ]),
     target("Blobs", ["Crypto", "HTTPClient", "Model", "Platform"]),
     target(
@@ -191,8 +192,11 @@ let package = Package(
         .embedInCode("Events/v0150_event_positions.sql"),
         .embedInCode("Accounts/v0154_one_time_codes.sql"),
         .embedInCode("Accounts/v0155_accounts.sql"),
-        .embedInCode("Window/v0153_window.sql"),
+        .embedInCode("Accounts/v0168_code_attempts.sql"),
+        .embedInCode("Window/v0153_window.sql"), .embedInCode("Window/v0167_window_offset.sql"),
+        .embedInCode("Devices/v0169_reached_providers.sql"),
         .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0159_places.sql"),
+        .embedInCode("Places/v0164_places_of_viewers.sql"),
         .embedInCode("People/v0160_order.sql"), .embedInCode("Including/v0161_lookups.sql"),
         .embedInCode("Collections/v0157_sharing.sql"), .embedInCode("Operating/Operations.sql"),
       ]),
@@ -244,7 +248,7 @@ let package = Package(
       name: "ChaosTesting",
       dependencies: [
         "Crypto", "Definitions", "EmbeddedPostgres", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
-        "PostgresTesting", "Queue", "SeededRandom", "Take5Testing", "Telemetry",
+        "PostgresTesting", "Queue", "SchemaTesting", "SeededRandom", "Take5Testing", "Telemetry", "WaitTesting",
       ],
       path: "Tests/Support/ChaosTesting",
       resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: unoptimised),
@@ -268,11 +272,13 @@ let package = Package(
       ],
       path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
-    support("HTTPTesting", ["HTTPServer", "Platform"]),
+    support("HTTPTesting", ["HTTPServer", "Platform", "WaitTesting"]),
     support(
       "MediaFixtures",
       ["AV", "BoxTesting", "CHEIFFixture", "CJPEGReference", "Kernels", "Model", "Platform", "Stills"], optimised: true),
     support("MemoryTesting", []),
+    support("SchemaTesting", ["Postgres"]),
+    support("WaitTesting", ["Platform"]),
     support("SeededRandom", [], optimised: true),
     support(
       "MediaMutation",
@@ -284,15 +290,15 @@ let package = Package(
       name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],
       path: "Tests/Support/mutate", swiftSettings: settings),
     support("BlobTesting", ["Blobs", "Crypto", "Model", "Platform"]),
-    support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
+    support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres", "WaitTesting"]),
     support(
       "StoreTesting",
       [
         "BlobTesting", "Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "Rooms", "Store",
+        "Rooms", "Store", "WaitTesting",
       ]),
     support("SyntheticMedia", ["AV", "Kernels", "Platform"], optimised: true),
-    support("Take5Testing", ["HTTPClient", "Platform"]),
+    support("Take5Testing", ["HTTPClient", "Platform", "WaitTesting"]),
     support("TokenTesting", ["Platform", "PostgresTesting", "Take5Testing"]),
     .executableTarget(
       name: "PostgresOwner", dependencies: ["CLinkedLibraries", "EmbeddedPostgres", "Postgres", "PostgresTesting"],
@@ -300,17 +306,19 @@ let package = Package(
       swiftSettings: unoptimised),
 
     // Tests mirror Sources folder by folder.
-    tests("PlatformTests", ["Platform", "Take5Testing"]),
+    tests("PlatformTests", ["Platform", "Take5Testing", "WaitTesting"]),
     tests("CryptoTests", ["Crypto", "Platform", "TokenTesting"]),
     tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["CKernels", "Kernels", "MemoryTesting"]),
     tests(
       "StillsTests",
       ["CImages", "CJPEGReference", "Kernels", "MediaFixtures", "MemoryTesting", "Platform", "Stills"]),
-    tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
-    tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
-    tests("TelemetryTests", ["Platform", "Telemetry"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Telemetry"]),
+    tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting", "WaitTesting"]),
+    tests(
+      "EmbeddedPostgresTests",
+      ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting", "WaitTesting"]),
+    tests("TelemetryTests", ["Platform", "Telemetry", "WaitTesting"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Telemetry", "WaitTesting"]),
     tests(
       "PushTests",
       ["Crypto", "Definitions", "HTTPTesting", "Model", "Platform", "PostgresTesting", "Push", "TokenTesting"]),
@@ -325,48 +333,53 @@ let package = Package(
       ]),
     tests(
       "MediaProcessTests",
-      ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "hostile-media", "take5-media"]),
+      [
+        "Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "hostile-media", "take5-media",
+        "WaitTesting",
+      ]),
     tests(
-      "QueueTests", ["Model", "Platform", "Postgres", "PostgresTesting", "Queue", "SeededRandom", "Telemetry"],
+      "QueueTests",
+      ["Model", "Platform", "Postgres", "PostgresTesting", "Queue", "SeededRandom", "Telemetry", "WaitTesting"],
       resources: [.embedInCode("Versions/v0001_statements.sql")]),
     tests(
       "WorkerTests",
       [
         "Blobs", "BlobTesting", "Crypto", "Definitions", "hostile-media", "Integrity", "MediaFixtures", "MediaProcess",
         "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "take5-media", "Telemetry",
-        "Worker",
+        "WaitTesting", "Worker",
       ]),
     tests(
       "BlobsTests",
       [
         "Blobs", "BlobTesting", "Crypto", "HTTPClient", "HTTPServer", "HTTPTesting", "Model", "Platform",
-        "PostgresTesting", "Take5Testing",
+        "PostgresTesting", "Take5Testing", "WaitTesting",
       ]),
     tests(
       "StoreTests",
       [
         "Blobs", "BlobTesting", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "Rooms", "Store", "StoreTesting",
+        "Rooms", "SchemaTesting", "Store", "StoreTesting", "WaitTesting",
       ],
       resources: [.embedInCode("Versions/v1_definitions.jsonl"), .embedInCode("Versions/v2_definitions.jsonl")]),
     tests(
       "IntegrityTests",
       [
-        "Blobs", "BlobTesting", "Crypto", "Definitions", "Integrity", "Model", "Platform", "Postgres",
-        "PostgresTesting", "Queue", "Rooms", "Store",
+        "Blobs", "BlobTesting", "Crypto", "Definitions", "EmbeddedPostgres", "Integrity", "Model", "Platform",
+        "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "Telemetry", "WaitTesting",
       ]),
     tests(
       "RoomsTests",
       [
         "Blobs", "BlobTesting", "BoxTesting", "Rooms", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
         "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "StoreTesting", "Telemetry",
-        "TokenTesting",
+        "TokenTesting", "WaitTesting",
       ]),
     tests(
       "ChaosTests",
       [
         "Blobs", "chaos", "ChaosTesting", "HTTPServer", "HTTPTesting", "Model", "Platform", "Postgres",
         "PostgresTesting", "Queue", "Rooms", "Store", "take5", "take5-media", "Take5Testing", "Telemetry",
+        "WaitTesting",
       ]),
     tests(
       "MediaMutationTests",
@@ -391,7 +404,7 @@ let package = Package(
       [
         "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPServer", "HTTPTesting",
         "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "SeededRandom", "Stills",
-        "Take5Testing", "TokenTesting", "hostile-media", "take5", "take5-media",
+        "Take5Testing", "TokenTesting", "hostile-media", "take5", "take5-media", "WaitTesting",
       ]),
   ]
 )

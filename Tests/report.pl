@@ -9,32 +9,56 @@ $| = 1;
 my ($built) = @ARGV;
 my $begin = time;
 my ($passed, $failed, $unwell) = (0, 0, 0);
-my (%skipped, %running, %places, @issues);
+# The failures before the process that runs.
+my $before = 0;
+my (%skipped, %places, @issues);
+
+# Counts a failure that Swift Testing does not print.
+sub fails {
+  my ($issue) = @_;
+  $failed++;
+  push @issues, "error: $issue\n";
+  print "error: $issue\n";
+}
+
+# Whether the lines that follow an issue are of one that counts, not of a known one.
+my $isDetailed = 0;
 
 while (my $line = <STDIN>) {
-  if ($line =~ /^◇ Test (?!run started|case )(.*) started\.$/) {
-    $running{$1} = 1;
-  } elsif ($line =~ /^([✔✘]) Test (?!run with|case )(.*?)(?: with \d+ test cases?)? (?:passed|failed) after /) {
-    delete $running{$2};
-    $1 eq '✔' ? $passed++ : $failed++;
+  # What a test and its children print may lack the end of its line.
+  $line =~ s/^(?!↳).*?(?=[✔✘━➜] (?:Test|Suite) )//;
+  $isDetailed = 0 unless $line =~ /^↳/;
+  if ($line =~ /^([✔✘━]) Test (?!run with|case ).* (?:passed|failed) after /) {
+    $1 eq '✘' ? $failed++ : $passed++;
   } elsif ($line =~ /^➜ (?:Test|Suite) .* skipped(?:: "(.*)")?/) {
     $skipped{$1 // 'without a reason'}++;
   } elsif ($line =~ /^✘ .* recorded an issue.* at (\w+)\.swift:/) {
     $places{$1} = 1;
+    $isDetailed = 1;
     push @issues, $line;
     print $line;
-  } elsif ($line =~ /^↳ (?!Testing Library|Target Platform)/ && @issues) {
+  } elsif ($line =~ /^↳ (?!Testing Library|Target Platform)/ && $isDetailed) {
     $issues[-1] .= "  $line" if length $issues[-1] < 4000;
-  } elsif ($line =~ /^[✔✘] (Suite |Test run with )/) {
-    %running = () if $1 ne 'Suite ';
+  } elsif ($line =~ /^[✔✘━] (?:Suite |Test run with )/) {
     print $line;
-  } elsif ($line =~ /^== status (\d+)$/) {
+  } elsif ($line =~ /^== not ended: (\w+\.(\w+).*)$/) {
+    $places{$2} = 1;
+    fails("this test started and did not end: $1");
+  } elsif ($line =~ /^== silent for (\d+) s$/) {
+    push @issues, "no test started or ended for $1 s, and the process of tests was killed\n";
+    print $issues[-1];
+  } elsif ($line =~ /^== left: (.*)$/) {
+    fails("a test left a process behind, which was killed: $1");
+  } elsif ($line =~ /^== ((?:log|cannot be killed:) .*)$/) {
+    fails($1);
+  } elsif ($line =~ /^== status (\d+), (.*)$/) {
+    my $isWhole = $2 eq 'after its last test';
     # EX_UNAVAILABLE: the build has no such tests.
-    unless ($1 == 0 || $1 == 69) {
+    unless ($1 == 0 && $isWhole || $1 == 69) {
       $unwell++;
-      push @issues, "a process of tests ended with status $1, before the end of: " . join('; ', sort keys %running) . "\n" if %running;
+      fails("a process of tests ended with status $1, $2") if $failed == $before || $isWhole && $1 > 1;
     }
-    %running = ();
+    $before = $failed;
   } elsif ($line =~ /Fatal error|: error: /) {
     push @issues, $line;
     print $line;

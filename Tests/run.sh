@@ -23,19 +23,19 @@ done
 TAKE5_TARGETS="${targets[*]}" $SWIFT build $FLAGS --build-tests
 built=$SECONDS
 
-# run WIDTH ARGUMENT…: runs tests in a process of their own, WIDTH at a time.
+# run WIDTH ARGUMENT…: runs tests in a process of their own, WIDTH at a time. watch.py makes it end, and prints its status.
 run() {
-  local width=$1 status=0
+  local width=$1
   shift
-  NO_COLOR=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$width .build/release/take5PackageTests.xctest \
-    --testing-library swift-testing "$@" 2>&1 || status=$?
-  echo "== status $status"
+  NO_COLOR=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$width Tests/watch.py .build/tests.log \
+    .build/release/take5PackageTests.xctest --testing-library swift-testing "$@" || echo "== status $?, of watch.py"
 }
 
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them. Tests of
 # whole services start several processes each.
 waiting='^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|Blobs|Store|Integrity|Rooms)Tests\.'
 services='^EndToEndTests\.'
+: >.build/tests.log
 {
   if [ $# -gt 0 ]; then
     run 8 "${filters[@]}"
@@ -44,4 +44,4 @@ services='^EndToEndTests\.'
     run 32 --filter "$waiting"
     run 8 --filter "$services"
   fi
-} | tee .build/tests.log | Tests/report.pl "$built"
+} | Tests/report.pl "$built"

@@ -27,6 +27,7 @@ struct DecoderTests {
     let frame = try Frame()
     var times: [Int64] = []
     var isReading = true
+    // Ends: with the clip.
     loop: while true {
       switch try decoder.receive(into: frame) {
       case .output:

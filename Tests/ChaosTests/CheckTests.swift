@@ -67,6 +67,11 @@ struct CheckTests {
     expect(.noJobIsLost) { $0.add(9, 9, .intended(.now())) }
   }
 
+  @Test("rows that something waits for are a violation")
+  func waiting() {
+    expect(.nothingWaits) { $0.evidence.waiting = ["1 rows of job_progress wait for something"] }
+  }
+
   @Test("a job that exists twice, or was not enqueued, is a violation")
   func twice() {
     expect(.noJobIsDuplicated) { $0.evidence.outcomes.append(JobOutcome(job: $0.done, state: .dead)) }

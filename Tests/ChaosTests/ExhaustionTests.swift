@@ -5,10 +5,11 @@ import PostgresTesting
 import Queue
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import ChaosTesting
 
-@Suite("an exhausted connection pool", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("an exhausted connection pool", .tags(.chaos), .timeLimit(.minutes(60)))
 struct ExhaustionTests {
   private struct Handler: JobHandler {
     let pool: Pool
@@ -53,7 +54,7 @@ struct ExhaustionTests {
             }
           }
         }
-        await until { held.withLock { $0 } == 2 }
+        try await until { held.withLock { $0 } == 2 }
         try await run.enqueue([ChaosJob](repeating: ChaosJob(ChaosJob.longQueue), count: 5))
         let error = await #expect(throws: PostgresError.self) {
           try await pool.run { session in try JobQueue.notify(queue: ChaosJob.longQueue, session) }

@@ -3,11 +3,12 @@ import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 @testable import ChaosTesting
 
 @Suite(
-  "a full disk", .tags(.chaos), .timeLimit(.minutes(15)),
+  "a full disk", .tags(.chaos), .timeLimit(.minutes(60)),
   .enabled(if: MountedFolder.isAllowed, "mounting a file system needs the privileges of root"))
 struct FullDiskTests {
   private static let largeTable =
@@ -23,10 +24,10 @@ struct FullDiskTests {
       let run = fixture.run
       let producer = try run.producer("producer", jobs: 1000, batch: 20, live: 100, seed: 1)
       let worker = try run.worker("worker")
-      await until { await run.live() ?? 0 != 0 }
+      try await until { await run.live() ?? 0 != 0 }
       try disk.fill()
       // Until PostgreSQL has no space either.
-      await until { (try? await run.pool.run { try $0.executeScript(Self.largeTable, name: "test") }) == nil }
+      try await until { (try? await run.pool.run { try $0.executeScript(Self.largeTable, name: "test") }) == nil }
       disk.empty()
       #expect(await producer.child.end(within: .seconds(120)) == .exited(0))
       #expect(await run.isFinished(within: .seconds(120)))

@@ -5,10 +5,11 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import WaitTesting
 
 @testable import ChaosTesting
 
-@Suite("a worker that resumes after its lease was lost", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("a worker that resumes after its lease was lost", .tags(.chaos), .timeLimit(.minutes(60)))
 struct LostLeaseTests {
   @Test("its transaction rolls back together with the effect")
   func rollsBack() async throws {

@@ -35,7 +35,7 @@ struct MatrixTests {
   }
 }
 
-@Suite("a slice of the matrix", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("a slice of the matrix", .tags(.chaos), .timeLimit(.minutes(60)))
 struct MatrixSliceTests {
   @Test("no job is lost or done twice after faults at some failpoints")
   func slice() async throws {
@@ -44,7 +44,7 @@ struct MatrixSliceTests {
   }
 }
 
-@Suite("TAKE5_FAILPOINTS", .timeLimit(.minutes(15)))
+@Suite("TAKE5_FAILPOINTS", .timeLimit(.minutes(60)))
 struct FailpointVariableTests {
   private func version(_ failpoints: String) async throws -> Take5Command {
     try await Take5Command.run(["version"], environment: ["TAKE5_FAILPOINTS": failpoints])

@@ -5,17 +5,18 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import WaitTesting
 
 @testable import ChaosTesting
 
-@Suite("a crash of PostgreSQL", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("a crash of PostgreSQL", .tags(.chaos), .timeLimit(.minutes(60)))
 struct CrashTests {
   @Test("transactions that were acknowledged to a producer exist after the crash, with their jobs")
   func committed() async throws {
     try await ChaosFixture.with { fixture in
       let run = fixture.run
       let producer = try run.producer("producer", jobs: 300, batch: 10, live: 1000, operates: 1000, seed: 1)
-      await until { await run.live() ?? 0 >= 100 }
+      try await until { await run.live() ?? 0 >= 100 }
       try await run.crash()
       #expect(await producer.child.end(within: .seconds(60)) == .exited(0))
       let worker = try run.worker("worker")
@@ -26,7 +27,7 @@ struct CrashTests {
   }
 }
 
-@Suite("lost notifications", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("lost notifications", .tags(.chaos), .timeLimit(.minutes(60)))
 struct NotificationTests {
   @Test("a job without a notification is claimed, also while the listener's connection is lost")
   func lost() async throws {
@@ -56,7 +57,7 @@ struct NotificationTests {
   }
 }
 
-@Suite("wrong clocks", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("wrong clocks", .tags(.chaos), .timeLimit(.minutes(60)))
 struct ClockTests {
   @Test("workers whose clocks are a day ahead or behind work normally, because the queue uses the server's clock")
   func skewed() async throws {

@@ -3,10 +3,11 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import ChaosTesting
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(60)))
 struct ChaosProcessTests {
   private func start(_ script: String, _ folder: TemporaryFolder) throws -> ChaosProcess {
     try ChaosProcess("shell", path: "/bin/sh", arguments: ["-c", script], log: "\(folder.path)/log")
@@ -43,7 +44,7 @@ struct ChaosProcessTests {
   }
 }
 
-@Suite("Proxy", .timeLimit(.minutes(15)))
+@Suite("Proxy", .timeLimit(.minutes(60)))
 struct ProxyTests {
   private struct Connections {
     let proxy: Proxy
@@ -88,7 +89,11 @@ struct ProxyTests {
         try await connections.indirect.transaction { session in
           connections.proxy.cut()
           // The loop ends when the connection is lost.
-          while true { try session.execute("SELECT 1") }
+          let deadline = Deadline("the loss of the connection")
+          while true {
+            try deadline.check()
+            try session.execute("SELECT 1")
+          }
         }
       }
       #expect(error?.isConnectionLost == true)

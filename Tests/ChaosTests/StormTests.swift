@@ -10,7 +10,7 @@ import Testing
 
 @testable import ChaosTesting
 
-@Suite("a small storm over reprocessing", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("a small storm over reprocessing", .tags(.chaos), .timeLimit(.minutes(60)))
 struct ReprocessTests {
   @Test("posts are reprocessed once each while processes are killed, and readers see consistent assets")
   func slice() async throws {
@@ -27,7 +27,7 @@ struct ReprocessTests {
   }
 }
 
-@Suite("small storms over a service", .tags(.chaos), .timeLimit(.minutes(15)))
+@Suite("small storms over a service", .tags(.chaos), .timeLimit(.minutes(60)))
 struct ServiceTests {
   @Test("posts are ready although the bucket and calls to the storage hang, and caches lie or are removed")
   func bucket() async throws {

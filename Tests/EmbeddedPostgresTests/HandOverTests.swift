@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("Ownership", .tags(.database, .process), .timeLimit(.minutes(5)))
+@Suite("Ownership", .tags(.database, .process), .timeLimit(.minutes(60)))
 struct HandOverTests {
   private let folder: TemporaryFolder
   private var data: String { "\(folder.path)/data" }

@@ -3,10 +3,11 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import EmbeddedPostgres
 
-@Suite("Orphaned processes", .tags(.database, .process), .timeLimit(.minutes(5)))
+@Suite("Orphaned processes", .tags(.database, .process), .timeLimit(.minutes(60)))
 struct OrphansTests {
   private let folder: TemporaryFolder
   private var data: String { "\(folder.path)/data" }
@@ -80,10 +81,12 @@ struct OrphansTests {
       }
       await isBusy.value
       let observer = try Session.connect(url, timeout: .seconds(5))
-      while try observer.execute(
-        "SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '%generate_series%'",
-        .integer(Int64(backend))
-      ).isEmpty {}
+      try await until {
+        try !observer.execute(
+          "SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '%generate_series%'",
+          .integer(Int64(backend))
+        ).isEmpty
+      }
     }
     return backend
   }

@@ -48,7 +48,7 @@ struct StartFailureTests {
   }
 }
 
-@Suite("Damaged clusters", .tags(.database, .process), .timeLimit(.minutes(5)))
+@Suite("Damaged clusters", .tags(.database, .process), .timeLimit(.minutes(60)))
 struct DamagedClusterTests {
   private let folder: TemporaryFolder
   private var cluster: String { "\(folder.path)/data/postgres/data" }

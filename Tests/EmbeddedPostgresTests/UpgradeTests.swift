@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("Major upgrade", .tags(.database, .process), .timeLimit(.minutes(5)))
+@Suite("Major upgrade", .tags(.database, .process), .timeLimit(.minutes(60)))
 struct UpgradeTests {
   @Test("a copy is complete if pg_restore ignores only its settings that an older server lacks, and says that it did")
   func errors() {

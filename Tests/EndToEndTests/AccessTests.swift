@@ -2,6 +2,7 @@ import HTTPTesting
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// Which requests are accepted, for every combination of listen address, API keys and origin.
 @Suite("Access", .tags(.process))

@@ -9,7 +9,7 @@ import Testing
 
 /// The stories of docs/apps.md, one after the other on one service: by the phone of a user, and by the phone of a stranger, who must
 /// not see what is for friends.
-@Suite("Stories of the apps", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Stories of the apps", .tags(.process), .timeLimit(.minutes(60)))
 struct AppStoryTests {
   @Test("each screen of the four apps is one request, and a stranger's phone sees nothing of what is for friends")
   func stories() async throws {

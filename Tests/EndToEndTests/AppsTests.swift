@@ -7,10 +7,11 @@ import PostgresTesting
 import Stills
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// The requests of the screens of the four apps, as docs/apps.md lists them: by the phone of a user, and by another phone that must
 /// not see what is not for it.
-@Suite("Apps", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Apps", .tags(.process), .timeLimit(.minutes(60)))
 struct AppsTests {
   private static func photo(_ color: (UInt8, UInt8, UInt8), width: Int = 640, height: Int = 480) throws -> [UInt8] {
     try PhotoFixture.jpeg(

@@ -11,7 +11,7 @@ import Take5Testing
 import Testing
 
 /// `take5 backup` and `take5 restore`, while the service writes.
-@Suite("Backups", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Backups", .tags(.process), .timeLimit(.minutes(60)))
 struct BackupTests {
   private static let programs = ["PATH": "/usr/bin:/bin"]
 
@@ -51,6 +51,7 @@ struct BackupTests {
     let process = try #require(await backup.process)
     try await onThread("test-stopped") {
       var information = siginfo_t()
+      // Ends: with one wait, unless a signal interrupts it.
       while waitid(P_PID, id_t(process), &information, WSTOPPED | WNOWAIT) < 0 && errno == EINTR {}
     }
     return backup
@@ -83,6 +84,7 @@ struct BackupTests {
     // From now on a client submits without a pause.
     let writing = Task {
       var count = 0
+      // Ends: by the cancellation of the task.
       while !Task.isCancelled {
         count += 1
         _ = try await photo(service, (UInt8(count % 256), 7, 7))

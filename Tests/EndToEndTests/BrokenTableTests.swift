@@ -6,7 +6,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Broken pages of the database", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Broken pages of the database", .tags(.process), .timeLimit(.minutes(60)))
 struct BrokenTableTests {
   private let folder: TemporaryFolder
   private var data: String { "\(folder.path)/data" }

@@ -8,12 +8,13 @@ import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// A service and a worker that share a database and a bucket, and no folder. `make test-s3` starts the object store.
 @Suite(
   "Blobs in a bucket", .tags(.process), .serialized,
   .enabled(if: getenv("TAKE5_TEST_S3") != nil, "TAKE5_TEST_S3 is not set"),
-  .timeLimit(.minutes(15)))
+  .timeLimit(.minutes(60)))
 struct BucketTests {
   /// The URL of a store of its own in the bucket.
   static func url() -> String {
@@ -105,7 +106,9 @@ struct BucketTests {
       _ = try await worker.start(
         ["worker", "--data", service.data] + more, environment: Self.keys(), printsFirstLine: false)
       var stored = post
+      let deadline = Deadline("the end of the job", within: .seconds(300))
       while stored.status == .processing, let job = post.job {
+        try deadline.check()
         _ = try await service.get("\(job.url)?wait=60")
         stored = try await service.post(post.id)
       }

@@ -3,9 +3,10 @@ import MediaFixtures
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// Clients that change the same users, posts, places and collections at the same time, in every pair of ways.
-@Suite("Requests that conflict", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Requests that conflict", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct ConflictTests {
   private static let clients = 16
   private static let requests = 40
@@ -27,7 +28,7 @@ struct ConflictTests {
     }
     #expect(scene.failures.withLock { $0 } == [])
     for unfinished in ["job", "forgetting", "awaited_upload"] {
-      while try await service.count("SELECT count(*)::int FROM \(unfinished)") > 0 { await Task.yield() }
+      try await until { try await service.count("SELECT count(*)::int FROM \(unfinished)") == 0 }
     }
     for (subject, condition) in Self.wrong {
       let found = try await service.count("SELECT count(*)::int FROM \(subject) WHERE \(condition)")

@@ -8,7 +8,7 @@ import Take5Testing
 import Testing
 
 /// Many users who change their relations to the same people and posts at once.
-@Suite("Crowds", .tags(.process), .serialized, .timeLimit(.minutes(20)))
+@Suite("Crowds", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct CrowdTests {
   private static let users = (0..<50).map { "user\($0)" }
   private static let steps = 30

@@ -7,7 +7,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Damaged media", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Damaged media", .tags(.process), .timeLimit(.minutes(60)))
 struct DamagedMediaTests {
   /// A kind of damage to a file.
   enum Damage: String, CaseIterable, Sendable {

@@ -10,7 +10,7 @@ import Testing
 
 /// Media that refer to other files and to addresses, seen by a trace of system calls.
 @Suite(
-  "External references", .tags(.process), .serialized, .timeLimit(.minutes(15)),
+  "External references", .tags(.process), .serialized, .timeLimit(.minutes(60)),
   .enabled(if: geteuid() == 0, "only root can trace a media process"))
 struct ExternalReferenceTests {
   /// One request with the media of a slot, as a worker makes it.

@@ -7,8 +7,9 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("Recovery from failures", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Recovery from failures", .tags(.process), .timeLimit(.minutes(60)))
 struct FailureRecoveryTests {
   @Test("a service whose programs are removed or replaced after its start goes on with those that it started with")
   func upgrade() async throws {
@@ -37,7 +38,7 @@ struct FailureRecoveryTests {
 
   @Test("media processes that are killed from outside do not use attempts of the job")
   func mediaProcessKilled() async throws {
-    let service = try await Service(workers: 1)
+    let service = try await Service(workers: 1, EmptyStore.withoutLooks())
     await service.process.whenItLogs("composing", times: 4) { signalMedia(of: $0, SIGKILL) }
     let post = try await submit(to: service)
     #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
@@ -73,7 +74,7 @@ struct FailureRecoveryTests {
 
   @Test("a signal to the process group does not count against the media, and the job continues")
   func groupSignal() async throws {
-    let service = try await Service(workers: 1)
+    let service = try await Service(workers: 1, EmptyStore.withoutLooks())
     await service.process.whenItLogs("composing") { process in
       for signal in [SIGINT, SIGTERM] { signalMedia(of: process, signal) }
     }
@@ -136,7 +137,9 @@ struct FailureRecoveryTests {
 /// Sends a signal to the child of a fork server of a service or a worker once it works on its job: its processor time
 /// grows, which that of the namespace's init does not.
 func signalMedia(of process: Int32, _ signal: Int32) {
+  let deadline = Deadline("a child that works")
   while true {
+    do { try deadline.check() } catch { Issue.record(error); return }
     let servers = RunningTake5.children(of: process, named: "take5-media")
     if servers.isEmpty { return }
     for child in servers.flatMap({ RunningTake5.children(of: $0, named: "take5-media") })

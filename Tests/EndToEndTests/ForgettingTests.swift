@@ -8,8 +8,9 @@ import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("Deleting a user", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Deleting a user", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct ForgettingTests {
   private static let posts = 1000
 

@@ -9,7 +9,7 @@ import Testing
 
 /// Commands under failures: none reports success after a failure, replaces an input, hangs, leaves partial files, or
 /// prints more than an error and a hint.
-@Suite("Commands under failures", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Commands under failures", .tags(.process), .timeLimit(.minutes(60)))
 struct HarmlessCommandTests {
   /// A command line with placeholders for its inputs; `OUT` is a file or a folder that does not exist.
   struct Command: Sendable {

@@ -8,8 +8,9 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("Job commands", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Job commands", .tags(.process), .timeLimit(.minutes(60)))
 struct JobCommandTests {
   private func service(submissions: Int, workers: Int = 0) async throws -> (Service, [String], posts: [PublicID]) {
     let service = try await Service(workers: workers)
@@ -82,7 +83,9 @@ struct JobCommandTests {
     #expect(await worker.waitForLog("post published"), "\(worker.log)")
     let process = try #require(await worker.process)
     var figures: API.Value?
+    let deadline = Deadline("a heartbeat with figures")
     while figures == nil {
+      try deadline.check()
       // The next heartbeat has them.
       let stats = try await Take5Command.run(["jobs", "stats", "--json"] + access)
       let value = try JSONDecoder().decode(API.Value.self, from: Data(stats.output.utf8))

@@ -5,8 +5,9 @@ import Model
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("Faults around a first look", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Faults around a first look", .tags(.process), .timeLimit(.minutes(60)))
 struct LookFaultTests {
   @Test(
     "a worker that is killed between the first look and the outputs leaves neither half a set nor a second one",

@@ -4,8 +4,9 @@ import Model
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("The first look of a moment", .tags(.process), .timeLimit(.minutes(10)))
+@Suite("The first look of a moment", .tags(.process), .timeLimit(.minutes(60)))
 struct LookTests {
   @Test("its author sees and plays it before the composition, which then has the same files")
   func look() async throws {
@@ -47,7 +48,11 @@ struct LookTests {
     if early["status"]?.text == "processing" { #expect(early["assets", "image"] == nil) }
 
     var ready = early
-    while ready["status"]?.text == "processing" { ready = try await bob.get("\(path)?wait=50") }
+    let deadline = Deadline("the end of the job", within: .seconds(300))
+    while ready["status"]?.text == "processing" {
+      try deadline.check()
+      ready = try await bob.get("\(path)?wait=50")
+    }
     #expect(ready["status"]?.text == "ready" && ready["assets", "composed"] != nil)
     for role in roles {
       let url = try #require(ready["assets", .key(role.rawValue), "url"]?.text)

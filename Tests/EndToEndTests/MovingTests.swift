@@ -9,6 +9,7 @@ import PostgresTesting
 import SeededRandom
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// A store of many blobs that moves from the data folder to a bucket and back while clients read and write. `make test-s3` starts
 /// the object store.
@@ -53,7 +54,9 @@ struct MovingTests {
 
     /// Sends a request until a service responds.
     func respond<Response>(_ send: (API) async throws -> Response) async throws -> Response {
+      let deadline = Deadline("a service that responds")
       while true {
+        try deadline.check()
         for service in services.withLock({ $0.values.map(\.self) }).shuffled() {
           do { return try await send(service.api()) } catch is ClientConnection.Failure {} catch is SystemError {}
         }
@@ -136,7 +139,9 @@ struct MovingTests {
     try await withThrowingTaskGroup { group in
       group.addTask {
         var random = SplitMix64(seed: seed)
+        let deadline = Deadline("the end of a move", within: .seconds(1800))
         while !isDone.isCancelled {
+          try deadline.check()
           let output = outputs.withLock { $0[Int(random.next() % UInt64($0.count))] }
           let file = try await fleet.respond { try await $0.get(output.url) }
           #expect(file.status == 200 && SHA256.digest(of: file.response.body).hex == output.digest, "\(output.url)")
@@ -145,7 +150,9 @@ struct MovingTests {
       }
       group.addTask {
         var random = SplitMix64(seed: seed + 1)
+        let deadline = Deadline("the end of a move", within: .seconds(1800))
         while !isDone.isCancelled {
+          try deadline.check()
           let output = try await submit(&random, hasLarge: true, to: fleet)
           if let output { outputs.withLock { $0.append(output) } }
         }

@@ -6,9 +6,10 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// Sixteen phones that use the same places, collections and posts at once, while the service and its database are killed.
-@Suite("A storm of phones", .tags(.process), .serialized, .timeLimit(.minutes(20)))
+@Suite("A storm of phones", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct PhoneStormTests {
   private static let users = (0..<16).map { "phone\($0)" }
   private static let steps = 60

@@ -6,7 +6,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Service behind a pooler", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Service behind a pooler", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct PoolerServiceTests {
   private static let note = "no notifications are received"
 

@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("take5 posts", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("take5 posts", .tags(.process), .timeLimit(.minutes(60)))
 struct PostCommandTests {
   private let service: Service
   private let photo: String

@@ -10,7 +10,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Files of posts in the store", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Files of posts in the store", .tags(.process), .timeLimit(.minutes(60)))
 struct PostExportTests {
   private let service: Service
   private var folder: String { "\(service.folder.path)/exported" }

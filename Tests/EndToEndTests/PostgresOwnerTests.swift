@@ -6,7 +6,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Owner of the embedded PostgreSQL", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Owner of the embedded PostgreSQL", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct PostgresOwnerTests {
   /// The maximum number of attempts during a takeover; each waits for the database.
   private static let maxTries = 10

@@ -10,7 +10,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Quarantine commands", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Quarantine commands", .tags(.process), .timeLimit(.minutes(60)))
 struct QuarantineCommandTests {
   private func quarantine(_ service: Service, _ arguments: String...) async throws -> Take5Command {
     try await Take5Command.run(["quarantine"] + arguments + ["--data", service.data])
@@ -20,7 +20,7 @@ struct QuarantineCommandTests {
 
   @Test("media that crash the media process twice are shown, exported and refused, and accepted after the release")
   func life() async throws {
-    let service = try await Service(workers: 1)
+    let service = try await Service(workers: 1, EmptyStore.withoutLooks())
     #expect(try await quarantine(service, "list").output == "nothing is quarantined\n")
     // Large frames, so that composing takes long enough.
     let front = try Clips.write(
@@ -53,7 +53,9 @@ struct QuarantineCommandTests {
     #expect(exported.status == 0, "\(exported.errors)")
     #expect(try bytes("\(folder)/front") == bytes(front) && bytes("\(folder)/back") == bytes(back))
     let definition = try JSON.decode(Definition.self, from: bytes("\(folder)/definition.json"))
-    #expect(try definition == Definitions.small())
+    var expected = try Definitions.small()
+    expected.look = .notMade
+    #expect(definition == expected)
     #expect(String(decoding: try bytes("\(folder)/quarantine.json"), as: UTF8.self).contains(hash))
     let again = try await quarantine(service, "export", hash, "--to", folder)
     #expect(again.status == 74 && again.errors.contains("already exists"), "\(again.errors)")

@@ -9,7 +9,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Reprocessing commands", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Reprocessing commands", .tags(.process), .timeLimit(.minutes(60)))
 struct ReprocessCommandTests {
   private func json(_ command: Take5Command) throws -> API.Value {
     let line = try #require(command.output.split(separator: "\n").last, "\(command.errors)")

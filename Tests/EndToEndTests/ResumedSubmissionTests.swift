@@ -7,9 +7,10 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// `take5 submit` on a link that drops, through a proxy that cuts it.
-@Suite("take5 submit on a link that drops", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("take5 submit on a link that drops", .tags(.process), .timeLimit(.minutes(60)))
 struct ResumedSubmissionTests {
   private static let clipBytes = 2 << 20
   private let folder: TemporaryFolder

@@ -7,8 +7,9 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("Retries of submissions", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Retries of submissions", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct RetryTests {
   private static let submissions = 100
 
@@ -45,7 +46,9 @@ struct RetryTests {
         }
       }
       var response: ClientResponse
+      let deadline = Deadline("no conflict")
       repeat {
+        try deadline.check()
         response = try await onThread("client") { [port] in
           var client = try ClientConnection(port: port)
           try client.send(bytes)
@@ -57,7 +60,9 @@ struct RetryTests {
     let api = API(port: port)
     var captions: [String] = []
     var cursor: String? = ""
+    let deadline = Deadline("the last page")
     while let now = cursor {
+      try deadline.check()
       let query = "author=ada&status=processing&limit=30" + (now.isEmpty ? "" : "&cursor=\(now)")
       let page = try await api.get("/v1/posts?" + query)
       captions += (page["items"]?.items ?? []).compactMap { $0["caption"]?.text }

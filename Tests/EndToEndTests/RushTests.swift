@@ -7,9 +7,10 @@ import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// Everybody films at once: many more moments than two slots compose meanwhile. `make bench-rush` is the long form.
-@Suite("A rush", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("A rush", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct RushTests {
   /// A service that may be killed and started again, workers, and the clients of both.
   private struct Town: Sendable {
@@ -138,7 +139,9 @@ struct RushTests {
       try await withThrowingTaskGroup { group in
         for _ in 0..<4 {
           group.addTask {
+            let deadline = Deadline("the end of the rush", within: .seconds(600))
             while true {
+              try deadline.check()
               let number = numbers.withLock { number in
                 defer { number += 1 }
                 return number
@@ -153,13 +156,15 @@ struct RushTests {
           }
         }
         group.addTask {
+          let deadline = Deadline("the end of the rush", within: .seconds(600))
           while !isOver.isCancelled {
+            try deadline.check()
             let list = try await town.respond { try await $0.get("/v1/posts?limit=20") }
             reads.withLock { $0[list.status, default: 0] += 1 }
           }
         }
         group.addTask {
-          try await until {
+          try await until(within: .seconds(600)) {
             let left = try await town.count("SELECT count(*) FROM job")
             return numbers.withLock { $0 } >= Self.moments + 4 && left == 0
           }

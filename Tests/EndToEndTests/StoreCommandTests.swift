@@ -10,7 +10,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Store commands", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("Store commands", .tags(.process), .timeLimit(.minutes(60)))
 struct StoreCommandTests {
   private func json(_ command: Take5Command) throws -> API.Value {
     try JSONDecoder().decode(API.Value.self, from: Data(command.output.utf8))

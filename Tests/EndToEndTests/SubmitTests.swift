@@ -8,8 +8,9 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("take5 submit", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("take5 submit", .tags(.process), .timeLimit(.minutes(60)))
 struct SubmitTests {
   private let service: Service
   private let photo: String
@@ -78,7 +79,7 @@ struct SubmitTests {
 }
 
 /// What `take5 submit` prints and where, and how it ends.
-@Suite("take5 submit and its result", .tags(.process), .timeLimit(.minutes(15)))
+@Suite("take5 submit and its result", .tags(.process), .timeLimit(.minutes(60)))
 struct SubmitResultTests {
   /// A service without workers: nothing is processed.
   private let service: Service

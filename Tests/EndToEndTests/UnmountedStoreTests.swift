@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Unmounted blob folder", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Unmounted blob folder", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct UnmountedStoreTests {
   private func moment(_ service: Service) async throws -> PostResponse {
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)

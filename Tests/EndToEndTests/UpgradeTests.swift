@@ -22,7 +22,7 @@ private enum Next {
   .enabled(
     if: access("\(Next.programs)/bin/postgres", R_OK) == 0,
     "PostgreSQL 17 is not in .build/postgresql-17: 'make test-upgrade' fetches it"),
-  .timeLimit(.minutes(15)))
+  .timeLimit(.minutes(60)))
 struct UpgradeTests {
   private let folder: TemporaryFolder
   private let environment: [String: String]

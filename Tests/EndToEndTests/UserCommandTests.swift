@@ -3,6 +3,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 import TokenTesting
+import WaitTesting
 
 /// Accounts and tokens of an identity provider with the shipped program.
 @Suite("Users of a service", .tags(.process))

@@ -7,8 +7,9 @@ import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
-@Suite("The daily window", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("The daily window", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct WindowTests {
   private static let schedule = "18:00-18:05 Europe/Berlin"
 

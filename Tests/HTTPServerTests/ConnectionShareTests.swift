@@ -1,10 +1,12 @@
+import Glibc
 import HTTPServer
 import HTTPTesting
 import Platform
 import Testing
+import WaitTesting
 
 /// Tests of what one client may occupy.
-@Suite("The connections and threads that one client can occupy", .tags(.network), .timeLimit(.minutes(5)))
+@Suite("The connections and threads that one client can occupy", .tags(.network), .timeLimit(.minutes(60)))
 struct ConnectionShareTests {
   /// A client whose header field `Authorization` is `key NAME` or `user NAME` has authenticated.
   private struct Named: Principal {
@@ -56,7 +58,8 @@ struct ConnectionShareTests {
         for other in ["user bob", "key 8", nil] { #expect(try Client("/hello", port, as: other).status() == 200) }
         streams.removeLast()
         // The server notices that the client has left.
-        while try Client("/hello", port, as: name).status() != 200 {}
+        let deadline = Deadline("the server notices that the client has left")
+        while try Client("/hello", port, as: name).status() != 200 { try deadline.check() }
       }
     }
     continuation.finish()
@@ -153,6 +156,47 @@ struct ConnectionShareTests {
       #expect(try Client("/hello", port, from: "127.0.0.13").status() == 503)
       for client in [streams[0], streams[3], streams[5]] + new { #expect(!client.isReadable(within: 0)) }
     }
+  }
+
+  @Test("heads on many connections of an address take turns with those of others")
+  func turns() async throws {
+    let (isHeld, isReleased) = (CancellationFlag(), CancellationFlag())
+    let order = Locked<[String]>([])
+    // It runs on the network thread, which the first request holds until all others have been sent.
+    let admission: Route.Admission = { (head, _) throws(Problem) in
+      let name = head.headers["Authorization"] ?? ""
+      order.withLock { $0.append(name) }
+      if name == "first" {
+        isHeld.cancel()
+        let deadline = Deadline("the other requests have been sent")
+        while !isReleased.isCancelled, (try? deadline.check()) != nil { sched_yield() }
+      }
+      return .known(Named(head))
+    }
+    try await withClient(Self.configuration, router: Self.router(admission)) { port in
+      func connected(from address: String) throws -> Client {
+        let client = try Client("/hello", port, from: address, as: "before")
+        #expect(try client.status() == 200)
+        return client
+      }
+      let first = try connected(from: "127.0.0.2")
+      let many = try (0..<60).map { _ in try connected(from: "127.0.0.2") }
+      let other = try connected(from: "127.0.0.3")
+      try first.send("/hello", as: "first")
+      let deadline = Deadline("the network thread is held")
+      while !isHeld.isCancelled {
+        try deadline.check()
+        sched_yield()
+      }
+      for client in many { try client.send("/hello", as: "many") }
+      try other.send("/hello", as: "other")
+      isReleased.cancel()
+      for client in [first, other] + many { #expect(try client.status() == 200) }
+    }
+    let served = order.withLock { $0.drop { $0 != "first" } }
+    #expect(served.count == 62)
+    let before = try #require(served.firstIndex(of: "other")) - served.startIndex
+    #expect(before <= 20, "\(before) of 61 were served before the other")
   }
 
   @Test(

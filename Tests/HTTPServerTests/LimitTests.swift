@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPServer
 
 /// Tests of the limits of connections, requests and streams.
-@Suite(.tags(.network), .timeLimit(.minutes(5)))
+@Suite(.tags(.network), .timeLimit(.minutes(60)))
 struct LimitTests {
   private static func hello(admission: @escaping Route.Admission = Route.open) -> Router {
     Router(routes: [

@@ -74,7 +74,7 @@ struct RepresentationTests {
   }
 }
 
-@Suite(.tags(.network), .timeLimit(.minutes(5)))
+@Suite(.tags(.network), .timeLimit(.minutes(60)))
 struct FileTransferTests {
   /// A router that serves an unnamed file, which disappears when it is closed.
   private static func router(_ bytes: [UInt8]) throws -> Router {

@@ -2,8 +2,9 @@ import HTTPServer
 import HTTPTesting
 import Platform
 import Testing
+import WaitTesting
 
-@Suite("Bodies that arrive slowly, or after the response", .tags(.network), .timeLimit(.minutes(5)))
+@Suite("Bodies that arrive slowly, or after the response", .tags(.network), .timeLimit(.minutes(60)))
 struct SlowBodyTests {
   /// `/count` counts the bytes of a body from which a client can go on, and reports how many came before an error.
   private static func router(_ report: @escaping @Sendable (Int, BodyError) -> Void = { _, _ in }) -> Router {
@@ -12,6 +13,7 @@ struct SlowBodyTests {
         var count = 0
         do throws(BodyError) {
           var chunks = request.body.makeAsyncIterator()
+          // Ends: with the body, or by the timeouts of the server.
           while let chunk = try await chunks.next() { count += chunk.count }
         } catch {
           report(count, error)
@@ -24,6 +26,7 @@ struct SlowBodyTests {
       Route("POST", "/judge", bodyLimit: .max, admission: Route.open) { request in
         var count = 0
         var chunks = request.body.makeAsyncIterator()
+        // Ends: with the body, or by the timeouts of the server.
         while count < 512 << 10, let chunk = try await chunks.next() { count += chunk.count }
         return Response(.forbidden)
       },
@@ -60,7 +63,9 @@ struct SlowBodyTests {
         var connection = try ClientConnection(port: port)
         try connection.send("POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
         var sent = 0
+        let deadline = Deadline("room for 100 bytes")
         while sent < 100, !connection.isReadable(within: 20) {
+          try deadline.check()
           try connection.send("x")
           sent += 1
         }
@@ -91,7 +96,9 @@ struct SlowBodyTests {
         if length == nil { try connection.send("3e8;") }
         // Of ten bytes the last one is not sent.
         var sent = 1
+        let deadline = Deadline("room for 250 bytes")
         while sent < Int(length ?? "250") ?? 0, !connection.isReadable(within: 20) {
+          try deadline.check()
           try connection.send("x")
           sent += 1
         }
@@ -111,7 +118,11 @@ struct SlowBodyTests {
         try connection.send("POST /judge HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
         let body = [UInt8](repeating: 0, count: length)
         var sent = 0
-        while sent < length, !connection.isReadable(within: 0) { sent += connection.sendWhilePossible(body[sent...]) }
+        let deadline = Deadline("a response")
+        while sent < length, !connection.isReadable(within: 0) {
+          try deadline.check()
+          sent += connection.sendWhilePossible(body[sent...])
+        }
         let status = try connection.receive().status
         return (connection.acknowledgedBytes, status)
       }

@@ -43,6 +43,7 @@ final class StreamProducer: Sendable {
 
   /// Waits until this number of streams has ended; false after 30 seconds.
   func waitForEnds(_ count: Int) -> Bool {
+    // Ends: by the timeout of each wait.
     while endCount < count {
       ends.change.clear()
       if endCount < count, !ends.change.wait(for: .seconds(30)) { return false }

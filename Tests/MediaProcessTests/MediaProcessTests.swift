@@ -5,6 +5,7 @@ import MediaProcess
 import Model
 import Platform
 import Testing
+import WaitTesting
 
 @Suite("The media process", .serialized)
 struct MediaProcessTests {
@@ -121,7 +122,8 @@ struct MediaProcessTests {
       _ = try await compose(slot, into: output) {
         guard let child = MediaChildren.job(of: server) else { return }
         kill(child, SIGSEGV)
-        while MediaChildren.job(of: server) == child {}
+        let deadline = Deadline("the end of the child")
+        while MediaChildren.job(of: server) == child { try deadline.check() }
       }
     }
     #expect(failure?.kind == .crashed && failure?.crash?.stage == .probe, "\(String(describing: failure))")

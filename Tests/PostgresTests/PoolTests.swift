@@ -2,6 +2,7 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @Suite("Pool", .tags(.database))
 struct PoolTests {
@@ -23,6 +24,29 @@ struct PoolTests {
         try await group.waitForAll()
       }
       #expect((1...3).contains(processes.withLock { $0.count }))
+      await pool.close()
+    }
+  }
+
+  @Test(
+    "what only reads has its limits, and what else uses the connection has its own",
+    arguments: [Pooling.session, .transaction])
+  func limitsOfReads(pooling: Pooling) async throws {
+    try await withDatabase { url in
+      var limited = url.with(statementLimit: .seconds(60)).with(readLimit: .seconds(2)).with(readLockLimit: .seconds(1))
+      limited.pooling = pooling
+      let pool = Pool(limited, size: 1)
+      let limits = { @Sendable (session: Session) in
+        try session.transaction { session in
+          try ["statement_timeout", "lock_timeout"].map { name in
+            try session.execute("SELECT current_setting('\(name)')").single().get(0, as: String.self)
+          }
+        }
+      }
+      for _ in 0..<2 {
+        let (read, other) = (try await pool.read(limits), try await pool.run(limits))
+        #expect(read == ["2s", "1s"] && other == ["1min", "0"])
+      }
       await pool.close()
     }
   }
@@ -149,7 +173,7 @@ struct PoolTests {
           }
         }
       }
-      await until { running.withLock { $0 } == share }
+      try await until { running.withLock { $0 } == share }
       let error = await #expect(throws: PostgresError.self) {
         try await PoolClient.$current.withValue(client) { try await pool.run(checkout: .milliseconds(10)) { _ in } }
       }
@@ -183,7 +207,7 @@ struct PoolTests {
       var all: [Task<Void, any Error>] = []
       for (user, share) in [("ada", 4), ("bob", 2), ("carl", 1)] {
         all += tasks(6, of: user)
-        await until { running.withLock { $0[user] } == share }
+        try await until { running.withLock { $0[user] } == share }
       }
       // The last one is for a client that has none.
       try await PoolClient.$current.withValue(PoolClient("dora", isShared: false)) {
@@ -192,7 +216,7 @@ struct PoolTests {
       #expect(running.withLock { $0 } == ["ada": 4, "bob": 2, "carl": 1])
       // A key's share is not that of a user.
       all += tasks(1, of: "key", isShared: true)
-      await until { running.withLock { $0["key"] } == 1 }
+      try await until { running.withLock { $0["key"] } == 1 }
       release.signal()
       for task in all { try await task.value }
     }

@@ -8,6 +8,7 @@ import Postgres
 import Queue
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
@@ -120,7 +121,8 @@ struct AccessFixture: Sendable {
       try session.execute("UPDATE webhook SET disabled_at = clock_timestamp(), disabled_cause = 'operator'")
       let webhook = try Webhooks.create(url: "https://app.example.org/", kinds: [.webhookDisabled], session).webhook.id
       try Store.notify(UserEvent.service, of: .webhookDisabled, by: nil, subject: post, session)
-      while try Events.placeNext(session) {}
+      let deadline = Deadline("the last event")
+      while try Events.placeNext(session) { try deadline.check() }
       try session.execute("UPDATE webhook_delivery SET state = 'delivered', next_at = NULL")
       let deliveries = try Webhooks.deliveries(to: webhook, nil, PageRequest(limit: 1), session)
       let delivery = try #require(deliveries?.items.first).id

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPServer
 @testable import Rooms
 
-@Suite("Access control", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Access control", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct AccessTests {
   private static func head(_ method: String, _ target: String, _ headers: HeaderFields) throws -> RequestHead {
     RequestHead(

@@ -10,7 +10,7 @@ import Testing
 @testable import Rooms
 
 /// Changes of an account, and what they end.
-@Suite("Changes of accounts", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Changes of accounts", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct AccountChangeTests {
   @Test("a user changes the password with the former one, and only the token of the request stays valid")
   func change() async throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import Rooms
 
 /// Users who register and sign in with a password.
-@Suite("Accounts", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Accounts", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct AccountTests {
   static let ada = #"{"user_name":"Ada","password":"correct horse"}"#
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Acting as a user", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Acting as a user", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ActingUserTests {
   @Test("the author may be left out by a client that acts as a user, and must be that user")
   func authors() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Posts from an age on", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Posts from an age on", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct AgeTests {
   /// Stores a user who becomes 18 after some days.
   private static func user(_ name: String, daysTo18 days: Int?, _ api: RunningAPI) async throws {

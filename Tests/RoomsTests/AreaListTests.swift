@@ -8,7 +8,7 @@ import Testing
 @testable import Store
 
 /// Lists of the newest posts of an area, among many posts of a city.
-@Suite("Lists of an area", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Lists of an area", .tags(.database), .timeLimit(.minutes(60)))
 struct AreaListTests {
   private static let posts = 30_000
   /// What a list reads that sorts all posts of its area: in the index, in the table and in the subquery. It has been a multiple of all posts.

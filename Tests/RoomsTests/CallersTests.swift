@@ -9,7 +9,7 @@ import Testing
 @testable import Rooms
 
 /// Every operation with every kind of client, for a post of each visibility, as docs/access.md has it.
-@Suite("Who may do what", .tags(.database, .network), .timeLimit(.minutes(20)))
+@Suite("Who may do what", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct CallersTests {
   @Test("the table has a row for each route, and names its scopes")
   func rows() async throws {

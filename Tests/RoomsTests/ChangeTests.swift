@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Comments, changes and deletions", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Comments, changes and deletions", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ChangeTests {
   private static func send(
     _ method: String, _ path: String, _ body: String, _ api: RunningAPI, headers: [(String, String)] = []

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct CollectionTests {
   static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Changes of comments", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Changes of comments", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct CommentChangeTests {
   private static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String?, _ body: String? = nil,

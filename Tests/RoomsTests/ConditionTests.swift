@@ -6,7 +6,7 @@ import Testing
 @testable import Rooms
 
 /// `If-Match` of every route that changes or deletes, with the requests of docs/access.md, whose table has all routes.
-@Suite("Conditions of changes and deletions", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Conditions of changes and deletions", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ConditionTests {
   @Test("every PATCH and DELETE with an outdated If-Match is refused and has no effect")
   func outdated() async throws {

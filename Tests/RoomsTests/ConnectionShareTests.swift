@@ -1,11 +1,12 @@
 import HTTPTesting
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import HTTPServer
 @testable import Rooms
 
-@Suite("The requests that one user has in progress", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("The requests that one user has in progress", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ConnectionShareTests {
   @Test("they are those of a key that acts as the user, and of tokens of whatever age; other users are served")
   func user() async throws {

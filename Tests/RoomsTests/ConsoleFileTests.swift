@@ -8,7 +8,7 @@ import Testing
 @testable import Rooms
 
 /// The files of the console, as browsers get them.
-@Suite("Files of the console", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Files of the console", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ConsoleFileTests {
   private static let folder =
     "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources/Console/web"

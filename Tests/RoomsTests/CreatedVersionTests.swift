@@ -5,7 +5,7 @@ import Testing
 @testable import Rooms
 
 /// The version that a response to a submission has, with the requests of docs/access.md, whose table has all routes.
-@Suite("Versions of what was made", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Versions of what was made", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct CreatedVersionTests {
   /// The part of a tag that `If-Match` compares; nil: the tag is of JSON alone.
   private static func version(_ tag: String?) -> String? {

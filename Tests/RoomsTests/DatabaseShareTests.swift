@@ -5,11 +5,12 @@ import Platform
 import PostgresTesting
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
 /// What one client occupies of the connections to the database.
-@Suite("Shares of connections", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Shares of connections", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct DatabaseShareTests {
   private static func with(
     _ timeout: Duration, _ body: (RunningAPI, [String: [(String, String)]]) async throws -> Void

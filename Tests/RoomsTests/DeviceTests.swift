@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Devices for notifications", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Devices for notifications", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct DeviceTests {
   static let path = "/v1/users/ada/devices"
   static let apple = String(repeating: "0a", count: 32)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPTesting
 import Model
 import Postgres
@@ -5,10 +6,11 @@ import PostgresTesting
 import Store
 import StoreTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("From an event to its receivers", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("From an event to its receivers", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct EventDispatchTests {
   @Test("a back-end's key reads the events of all users, each once, in one order, across reconnections")
   func everyone() async throws {
@@ -27,7 +29,9 @@ struct EventDispatchTests {
       }
       var events: [EventReader.Event] = []
       let own = { events.filter { $0.name == "comment" } }
+      let deadline = Deadline("80 comments")
       while own().count < 80 {
+        try deadline.check()
         _ = try await Events.dispatch(api.pool)
         events += try await api.events(5, of: nil, after: events.last?.id ?? "0-0")
       }
@@ -57,6 +61,56 @@ struct EventDispatchTests {
       let before = try await Self.friendEvents(api)
       _ = try await Events.dispatch(api.pool)
       #expect(try await Self.friendEvents(api) == before + 2)
+    }
+  }
+
+  /// What is to be passed on: the acts by which it comes, each in a transaction.
+  private static let acts: [(name: String, isWaking: Bool, act: @Sendable (RunningAPI, Session) throws -> Void)] = [
+    (
+      "a post without media, of a user without friends", false,
+      { api, session in
+        _ = try api.submitPost(by: "loner", session)
+      }
+    ),
+    (
+      "a private post without media", false,
+      { api, session in
+        _ = try api.submitPost(by: "ada", visibility: .private, session)
+      }
+    ),
+    ("a post without media", true, { api, session in _ = try api.submitPost(by: "ada", session) }),
+    (
+      "a post for friends without media", true,
+      { api, session in
+        _ = try api.submitPost(by: "ada", visibility: .friends, session)
+      }
+    ),
+    (
+      "a comment after another user's", true,
+      { api, session in
+        let post = try api.submitPost(by: "loner", visibility: .public, session)
+        for author in ["bob", "eve"] {
+          _ = try Comments.insert(on: .post(post), for: .unrestricted, author: author, text: "Nice", session)
+        }
+      }
+    ),
+    (
+      "a message that is to be sent again", true,
+      { _, session in
+        let webhook = try Webhooks.create(url: "https://example.org/", kinds: [.comment], session).webhook
+        _ = try Webhooks.replayFailed(since: .distantPast, to: webhook.id, session)
+      }
+    ),
+  ]
+
+  @Test("whatever is to be passed on is announced to the worker that does so, after its commit")
+  func announced() async throws {
+    try await RunningAPI.with { api in
+      try await Self.befriend(["bob"], api)
+      for (name, isWaking, act) in Self.acts {
+        let payloads = try await api.notifications { try act(api, $0) }
+        #expect(payloads.contains("") == isWaking, "\(name): \(payloads)")
+      }
     }
   }
 
@@ -90,7 +144,9 @@ struct EventDispatchTests {
       _ = try await api.insertPost(by: "ada", visibility: .friends)
       struct Lost: Error {}
       var pages = 0
+      let deadline = Deadline("the last page of the audience")
       while true {
+        try deadline.check()
         await #expect(throws: Lost.self) {
           try await api.pool.transaction { session in
             _ = try Events.announceNext(session)

@@ -5,6 +5,8 @@ import Model
 import Platform
 import Postgres
 import Store
+import Testing
+import WaitTesting
 
 @testable import Rooms
 
@@ -37,7 +39,9 @@ struct EventReader: ~Copyable {
 
   /// Returns the next event, without comments; nil at the end of the stream.
   mutating func next() throws -> Event? {
+    let deadline = Deadline("the next event")
     while true {
+      try deadline.check()
       while let end = text.firstRange(of: "\n\n") {
         let block = text[..<end.lowerBound].split(separator: "\n")
         text.removeSubrange(..<end.upperBound)
@@ -79,13 +83,35 @@ extension RunningAPI {
 
   /// Stores a post without media.
   func insertPost(by author: String, visibility: Visibility = .public) async throws -> PublicID {
-    let store = store
-    let definition = try Definitions.photo("photo-post")
-    return try await pool.transaction { session in
-      try store.submitPost(
-        PostDraft(kind: .marker, author: author, title: "Here", visibility: visibility), sources: [],
-        definition: .photos(definition!),
-        request: nil, session)
+    try await pool.transaction { try submitPost(by: author, visibility: visibility, $0) }
+  }
+
+  /// The same in a transaction of the caller's.
+  func submitPost(by author: String, visibility: Visibility = .public, _ session: Session) throws -> PublicID {
+    try store.submitPost(
+      PostDraft(kind: .marker, author: author, title: "Here", visibility: visibility), sources: [],
+      definition: .photos(try #require(try Definitions.photo("photo-post"))), request: nil, session)
+  }
+
+  /// The payloads of the notifications about events that follow a transaction.
+  func notifications(of act: @Sendable (Session) throws -> Void) async throws -> [String] {
+    let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
+    let listener = try #require(try Listener(url, channels: [Store.eventChannel]) { continuation.yield($0) })
+    try listener.start()
+    defer { listener.stop() }
+    var received = reports.makeAsyncIterator()
+    #expect(await received.next() == .connected)
+    // One connection: its notifications come in the order of its transactions.
+    let pool = Pool(url, size: 1)
+    try await pool.transaction(act)
+    try await pool.run { _ = try $0.execute("SELECT pg_notify('\(Store.eventChannel)', 'end')") }
+    await pool.close()
+    var payloads: [String] = []
+    let deadline = Deadline("the notification after those of the transaction")
+    while case .notification(let notification)? = await received.next(), notification.payload != "end" {
+      try deadline.check()
+      payloads.append(notification.payload)
     }
+    return payloads
   }
 }

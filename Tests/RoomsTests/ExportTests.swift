@@ -9,7 +9,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Exports", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Exports", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ExportTests {
   @Test("the archive has everything of the user, and nothing of others, for other programs")
   func archive() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Lists of posts by fields", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Lists of posts by fields", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct FieldSearchTests {
   private static let posts = [
     (#"{"genre":"jazz","price":5,"starts_at":"2026-12-01T22:00:00Z","free":true}"#, "5"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Fields that a definition names", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Fields that a definition names", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct FieldTests {
   static let setting = RunningAPI.Setting(
     fields: RecordFields(

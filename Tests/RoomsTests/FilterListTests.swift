@@ -9,7 +9,7 @@ import Testing
 @testable import Store
 
 /// Lists by combinations of filters, compared with a statement that reads all posts.
-@Suite("Combined filters", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Combined filters", .tags(.database), .timeLimit(.minutes(60)))
 struct FilterListTests {
   private static let center = (longitude: 13.4, latitude: 52.5)
 

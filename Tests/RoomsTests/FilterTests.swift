@@ -6,7 +6,7 @@ import Testing
 @testable import Rooms
 
 /// The filters of lists, searches, feeds and the map, which are the same.
-@Suite("Filters", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Filters", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct FilterTests {
   private static func hours(_ response: ClientResponse) -> String {
     guard case .array(let items) = response.json["items"] else { return "status \(response.status)" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("The request to delete a user", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("The request to delete a user", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ForgettingTests {
   @Test("tokens die at once, nothing more is stored, and a repeated request returns the same job")
   func request() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Fields of a post in a form and in JSON", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Fields of a post in a form and in JSON", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct FormFieldTests {
   private static func form(
     _ fields: [(String, String)], media: [String] = [], post: String? = nil

@@ -9,7 +9,7 @@ import Testing
 @testable import Rooms
 @testable import Store
 
-@Suite("Posts that are held", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Posts that are held", .tags(.database), .timeLimit(.minutes(60)))
 struct HeldPostTests {
   private static func hold(_ post: PublicID, _ fixture: StoreFixture) async throws {
     try await fixture.pool.run { session in

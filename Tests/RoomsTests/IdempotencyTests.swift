@@ -9,7 +9,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Idempotency keys", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Idempotency keys", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct IdempotencyTests {
   private static let key = [("Idempotency-Key", "\"8e03978e-40d5-43e8-bc93-6894a57f9324\"")]
 

@@ -6,11 +6,12 @@ import Postgres
 import PostgresTesting
 import Testing
 import TokenTesting
+import WaitTesting
 
 @testable import Rooms
 
 /// Requests with tokens of the app's own identity provider, which openssl(1) has signed.
-@Suite("Identity provider", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Identity provider", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct IdentityProviderTests {
   /// An identity provider whose key set a test changes.
   final class Source: Sendable {
@@ -259,9 +260,10 @@ struct IdentityProviderTests {
       let path = try await ticket(source.bearer())
       async let end: Void = onThread("client") {
         var reader = try EventReader.open(port: port, path, [])
-        while try reader.next() != nil {}
+        let deadline = Deadline("the end of a stream")
+        while try reader.next() != nil { try deadline.check() }
       }
-      await until { api.changes.streams.count != 0 }
+      try await until { api.changes.streams.count != 0 }
       #expect(try await UserClient.kind(api.get(path)) == "ticket_invalid")
       let unused = try await ticket(source.bearer())
       let expiring = try await ticket(source.bearer())

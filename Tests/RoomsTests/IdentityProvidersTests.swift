@@ -10,7 +10,7 @@ import TokenTesting
 @testable import Rooms
 
 /// Requests with tokens of several identity providers.
-@Suite("Identity providers", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Identity providers", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct IdentityProvidersTests {
   private typealias Source = IdentityProviderTests.Source
 

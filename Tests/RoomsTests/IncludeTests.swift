@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("What responses include", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("What responses include", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct IncludeTests {
   private static let all = "include=author,mine,place"
 

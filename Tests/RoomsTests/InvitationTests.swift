@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Invitations to collections", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Invitations to collections", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct InvitationTests {
   /// A collection of Ada's; Ada, Bob and Eve are users.
   private struct Trip {

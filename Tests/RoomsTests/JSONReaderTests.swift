@@ -44,6 +44,33 @@ struct JSONReaderTests {
     ] as [[UInt8]])
   func encodings(bytes: [UInt8]) { #expect(Self.read(bytes) == nil) }
 
+  @Test(
+    "a name has a limit before it becomes a text, and no text has a long run of combining marks, however it is written")
+  func limits() {
+    let marks = String(repeating: "\u{345}\u{315}\u{301}\u{316}", count: 8)
+    let escapes = String(repeating: #"\u0345\u0301"#, count: 16)
+    func refusal(_ text: String) -> String? {
+      do throws(JSONReader.Refusal) {
+        _ = try JSONReader.value(of: Array(text.utf8), maxDepth: 16, maxValues: 100)
+        return nil
+      } catch {
+        return error.detail
+      }
+    }
+    let long = String(repeating: "n", count: JSONReader.maxNameBytes)
+    #expect(refusal(#"{"\#(long)":1}"#) == nil)
+    // What is no text at all is refused for its length: it is not looked at.
+    for name in [long + "n", long + "\u{301}", String(repeating: marks, count: 1000), long + "\\u0301"] {
+      #expect(refusal(#"{"\#(name)":1}"#)?.contains("longer than 100 bytes") == true)
+    }
+    #expect(refusal(#"{"a\#(marks.prefix(1))":1}"#)?.contains("combining marks") == true)
+    for text in [marks, escapes, "a\(marks)", "a\(escapes)b"] {
+      for json in [#""\#(text)""#, #"["\#(text)"]"#, #"{"a":{"b":["\#(text)"]}}"#] {
+        #expect(refusal(json)?.contains("combining marks") == true, "\(json)")
+      }
+    }
+  }
+
   @Test("every prefix of a text is refused")
   func prefixes() {
     let text = Array(#"{"a":[1.5e3,"\ud83d\ude00",{"b":[true,null]}],"c":{}}"#.utf8)

@@ -7,7 +7,7 @@ import Testing
 @testable import Rooms
 
 /// Retrying and cancelling the jobs of a filter over HTTP.
-@Suite("Changes of many jobs", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Changes of many jobs", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct JobBatchTests {
   /// Runs a test with three dead jobs, one of them of Bob, and two that are available.
   private static func with(_ body: (RunningAPI) async throws -> Void) async throws {

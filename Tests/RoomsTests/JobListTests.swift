@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Jobs for operators", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Jobs for operators", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct JobListTests {
   /// Enqueues one job for each author; returns their ids in that order.
   private static func enqueue(_ api: RunningAPI, _ authors: [String]) async throws -> [String] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Lists of posts", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Lists of posts", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ListTests {
   /// Stores a post without media as if it was submitted at a time.
   @discardableResult

@@ -9,11 +9,12 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import WaitTesting
 
 @testable import Rooms
 @testable import Store
 
-@Suite("First looks over HTTP", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("First looks over HTTP", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct LookTests {
   /// A post of Ada's in a service, whose friend Bob is; Eve is a stranger.
   private struct Scene: Sendable {
@@ -247,7 +248,7 @@ struct LookTests {
     setting.listens = listens
     try await RunningAPI.with(setting) { api in
       async let submitting = api.submit(.moment(), headers: [("Prefer", "respond-async, WAIT = 60 ;\t For = look")])
-      await until { api.submissions.waits.count == 1 }
+      try await until { api.submissions.waits.count == 1 }
       try await Self.show(api)
       let submitted = try await submitting
       #expect(submitted.status == 200 && submitted.headers["preference-applied"] == "wait=50; for=look")
@@ -262,7 +263,7 @@ struct LookTests {
       async let reading = api.get("\(other)?for=look", headers: [("Prefer", "wait=50")])
       async let preferring = api.get(other, headers: [("Prefer", "wait=50;for=look")])
       async let patient = api.get("\(other)?wait=50&for=ready")
-      await until { api.submissions.waits.count == 3 }
+      try await until { api.submissions.waits.count == 3 }
       try await Self.show(api)
       for response in [try await reading, try await preferring] {
         #expect(response.json["status"].text == "processing" && response.json["assets"].names.count == 2)
@@ -277,7 +278,7 @@ struct LookTests {
   func unseen(look: LookAudience) async throws {
     try await Self.with(look) { scene in
       async let waiting = scene.get("\(scene.path)?wait=50&for=look", as: look == .author ? "bob" : "ada")
-      await until { scene.api.submissions.waits.count == 1 }
+      try await until { scene.api.submissions.waits.count == 1 }
       if look == .author {
         try await Self.show(scene.api)
       } else {
@@ -294,7 +295,7 @@ struct LookTests {
     try await Self.with(.viewers) { scene in
       async let waiting = scene.get("\(scene.path)?wait=50&for=look", as: "bob")
       async let author = scene.get("\(scene.path)?wait=50&for=look", as: "ada")
-      await until { scene.api.submissions.waits.count == 2 }
+      try await until { scene.api.submissions.waits.count == 2 }
       try await Self.reject(scene.api)
       // What was rejected is its author's alone.
       #expect(try await author.json["status"].text == "rejected")
@@ -353,7 +354,8 @@ struct LookTests {
       try await Self.show(api)
       try await api.pool.transaction { session in
         let job = try Forgetting.start("ada", request: nil, session, check: { _ in }).job
-        while try Forgetting.forgetBatch(ofJob: job, in: .all, session) {}
+        let deadline = Deadline("the last batch of a deletion")
+        while try Forgetting.forgetBatch(ofJob: job, in: .all, session) { try deadline.check() }
       }
       try await api.store.collecting.collectReleased(api.pool)
       #expect(try await api.storedCount() == 0)

@@ -10,10 +10,11 @@ import PostgresTesting
 import Queue
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Media files", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Media files", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct MediaTests {
   private static let video = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * 7 >> 2) }
   private static let image = [UInt8]((0..<200).map { UInt8($0) })
@@ -224,9 +225,13 @@ struct MediaTests {
       for path in ["/livez", "/v1/posts", image] { #expect(try await api.get(path).status == 200, "\(path)") }
       storage.answer()
       var response = try await api.get(video)
-      while response.status == 503 { response = try await api.get(video) }
+      let deadline = Deadline("the video of a storage that answers")
+      while response.status == 503 {
+        try deadline.check()
+        response = try await api.get(video)
+      }
       #expect(response.body == Self.video)
-      while try await api.get("/readyz").status == 503 {}
+      try await until { try await api.get("/readyz").status != 503 }
     }
   }
 

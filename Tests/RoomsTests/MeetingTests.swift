@@ -4,11 +4,12 @@ import Postgres
 import Queue
 import StoreTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 @testable import Store
 
-@Suite("Transactions that meet", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Transactions that meet", .tags(.database), .timeLimit(.minutes(60)))
 struct MeetingTests {
   // MARK: Jobs of what is deleted
 
@@ -164,7 +165,10 @@ extension StoreFixture {
   /// Starts the deletion of a user; returns its batches as one transaction, which takes all locks in their order too.
   fileprivate func forget(_ user: String) async throws -> @Sendable (Session) throws -> Void {
     let job = try await pool.transaction { try Forgetting.start(user, request: nil, $0, check: { _ in }).job }
-    return { session in while try Forgetting.forgetBatch(ofJob: job, in: .all, session) {} }
+    return { session in
+      let deadline = Deadline("the last batch of a deletion")
+      while try Forgetting.forgetBatch(ofJob: job, in: .all, session) { try deadline.check() }
+    }
   }
 
   /// Stores a post without media.

@@ -10,7 +10,7 @@ import Testing
 @testable import Rooms
 
 /// What else than posts is hidden and restored.
-@Suite("Moderation of comments, places, images and collections", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Moderation of comments, places, images and collections", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ModeratedSubjectTests {
   @Test("a hidden comment is there for its author alone, and does not count")
   func comments() async throws {

@@ -6,10 +6,11 @@ import Postgres
 import PostgresTesting
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Moderation", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Moderation", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ModerationTests {
   static let moderator = [("Authorization", "Bearer t5-moderator")]
 
@@ -164,7 +165,7 @@ struct ModerationTests {
     setting.holdsMarkers = true
     try await Self.with(setting) { api in
       async let events = api.events(3, of: nil, path: "/v1/moderation/events", with: Self.moderator)
-      await until { api.changes.streams.count == 1 }
+      try await until { api.changes.streams.count == 1 }
       let post = try await UserClient.post(api)
       #expect(try await Self.send(api, "GET", post, as: "ada").json["status"].text == "held")
       #expect(try await Self.send(api, "GET", post, as: "bob").status == 404)

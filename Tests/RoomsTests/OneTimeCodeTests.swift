@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Codes by mail", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Codes by mail", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct OneTimeCodeTests {
   private static func with(_ body: (RunningAPI, [(String, String)]) async throws -> Void) async throws {
     var setting = RunningAPI.Setting()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct OpenAPITests {
   /// The root directory of the repository.
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")

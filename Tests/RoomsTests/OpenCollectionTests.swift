@@ -3,7 +3,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Collections that are open to others than their members", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Collections that are open to others than their members", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct OpenCollectionTests {
   /// Stores a collection of Ada's with a visibility, and returns its path. Ada, Bob and Eve are users, Ada and Bob are friends.
   private static func create(_ api: RunningAPI, _ visibility: String) async throws -> String {

@@ -12,7 +12,7 @@ import Testing
 @testable import Rooms
 
 /// What operators watch over HTTP.
-@Suite("Operations", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Operations", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct OperationsTests {
   private static func job(_ kind: String = "post", delay: Double = 0) -> NewJob {
     NewJob(

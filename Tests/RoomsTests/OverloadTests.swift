@@ -3,10 +3,11 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct OverloadTests {
   /// Submits a moment and sends the second half of its body when the gate is closed; returns the status of the response.
   static func submitSlowly(_ port: UInt16, as user: String? = nil, _ gate: Channel<Int>) async throws -> Int {
@@ -24,8 +25,8 @@ struct OverloadTests {
     }
   }
 
-  static func admitted(_ count: Int, by limit: SharedLimit) async {
-    await until { limit.count >= count }
+  static func admitted(_ count: Int, by limit: SharedLimit) async throws {
+    try await until { limit.count >= count }
   }
 
   /// The head of the response to a submission that waits for it before it sends its body.
@@ -47,7 +48,7 @@ struct OverloadTests {
       let gate = Channel<Int>(capacity: 1)
       async let first = Self.submitSlowly(api.port, as: "ada", gate)
       async let second = Self.submitSlowly(api.port, as: "bob", gate)
-      await Self.admitted(2, by: api.submissions.limit)
+      try await Self.admitted(2, by: api.submissions.limit)
       let form = MultipartForm.moment()
       let refused = try await Self.headOfRefusal(api.port)
       #expect(refused.hasPrefix("HTTP/1.1 503 "))
@@ -71,7 +72,7 @@ struct OverloadTests {
       let (held, port) = (Shared(0), api.port)
       let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
         for _ in 0..<count { group.addTask { try await Self.submitSlowly(port, gate) } }
-        await Self.admitted(count, by: api.submissions.limit)
+        try await Self.admitted(count, by: api.submissions.limit)
         #expect(try await api.get(Self.noPost).status == 404)
 
         // All connections of the pool are in use for longer than the timeout of a reader.
@@ -84,7 +85,7 @@ struct OverloadTests {
             }
           }
         }
-        await until { held.withLock { $0 } >= 3 }
+        try await until { held.withLock { $0 } >= 3 }
         gate.close()
         for _ in 0..<3 {
           let reader = try await api.get(Self.noPost)

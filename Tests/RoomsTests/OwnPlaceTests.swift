@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("The app's own places", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("The app's own places", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct OwnPlaceTests {
   private static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("The order of photos", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("The order of photos", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PhotoOrderTests {
   /// Submits a post of Ada's with photos, publishes a small variant of each, and returns its path.
   private static func submit(photos: Int, _ api: RunningAPI) async throws -> String {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Submissions of photos and images", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Submissions of photos and images", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PhotoSubmissionTests {
   /// Bytes with the signature of a JPEG; the API checks only the signature.
   static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 7, count: 100)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Places of friends", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Places of friends", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PlaceOfFriendsTests {
   private static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil

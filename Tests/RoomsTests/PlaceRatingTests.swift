@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Ratings of places", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Ratings of places", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PlaceRatingTests {
   private static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,

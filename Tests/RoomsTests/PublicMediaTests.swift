@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Media of public posts", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Media of public posts", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PublicMediaTests {
   /// The URLs of the poster and of a reaction of a post.
   private static func urls(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("From an event to a notification", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("From an event to a notification", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PushDeliveryTests {
   private static func texts() throws -> PushTexts {
     try PushTexts(json: Definitions.notifications, publicURL: "https://take5.example.org")
@@ -177,14 +177,88 @@ struct PushDeliveryTests {
       #expect(try await Self.count("push_delivery", api) == 1)
       #expect(try await Self.count("push_delivery WHERE attempts = 1 AND next_at > clock_timestamp()", api) == 1)
       #expect(try await Self.count("device WHERE last_outcome = 'delivered'", api) == 1)
+      // The provider reaches the device of eve.
       for left in [3, 2] {
+        try await Self.reach(api)
         try await api.pool.transaction { session in
-          try PushEnding.record([PushEnding(due[0], .refused, "device_refused")], maxRefusals: 2, session)
+          try PushEnding.record(
+            [PushEnding(due[0], .refused, "device_refused"), PushEnding(due[2], .ended, "delivered")], maxRefusals: 2,
+            session)
         }
         #expect(try await Self.count("device", api) == left)
       }
       if case .postponed = PushEnding(due[0], until: due[0].expires, "retried").fate {
         Issue.record("what expires is not sent again")
+      }
+    }
+  }
+
+  @Test("what each outcome means for the device and the notification, on each platform")
+  func outcomes() async throws {
+    let meanings: [(Outcome, counted: String, ofBrowsers: String, fate: String)] = [
+      (.delivered(id: "1"), "delivered", "delivered", "ended"),
+      (.gone(since: 1), "gone", "gone", "gone"),
+      (.deviceRefused("BadDeviceToken"), "device_refused", "device_refused", "refused"),
+      (.retry(after: 2, "status 503"), "retried", "retried", "postponed, an attempt"),
+      (.unknown("reset"), "unknown", "unknown", "postponed, an attempt"),
+      (.credentialsRefused("InvalidProviderToken"), "credentials_refused", "device_refused", "postponed"),
+      (.authorizationExpired, "credentials_refused", "device_refused", "postponed"),
+      (.refused("PayloadEmpty"), "refused", "refused", "ended"),
+      (.expired, "expired", "expired", "ended"),
+    ]
+    try await Self.with { api in
+      try await api.pool.transaction { try Devices.announce([.apns, .fcm, .webPush], webPushKey: nil, $0) }
+      for user in ["ada", "bob", "eve"] { try await Self.register(user, "", api) }
+      try await api.pool.run { session in
+        _ = try session.execute("UPDATE device SET provider = 'apns' WHERE user_id = 'ada'")
+        _ = try session.execute(
+          "UPDATE device SET provider = 'web_push', p256dh = '', auth = '' WHERE user_id = 'eve'")
+      }
+      try await Self.openWindow(api)
+      let due = try await Self.due(api)
+      #expect(Set(due.map(\.platform)) == Set(RegisteredDevice.Platform.allCases))
+      for due in due {
+        for meaning in meanings {
+          let ending = PushEnding(due, meaning.0, now: due.expires - 200)
+          let isBrowser = due.platform == .webPush
+          #expect(ending.outcome == (isBrowser ? meaning.ofBrowsers : meaning.counted))
+          let fate =
+            switch ending.fate {
+            case .ended: "ended"
+            case .gone: "gone"
+            case .refused: "refused"
+            case .postponed(_, let isAttempt): isAttempt ? "postponed, an attempt" : "postponed"
+            }
+          #expect(fate == (isBrowser && meaning.fate == "postponed" ? "refused" : meaning.fate), "\(meaning.0)")
+        }
+      }
+    }
+  }
+
+  /// The provider reaches a device now.
+  private static func reach(_ api: RunningAPI) async throws {
+    try await api.pool.run { session in
+      _ = try session.execute("UPDATE push_provider SET reached_at = clock_timestamp()")
+    }
+  }
+
+  @Test("a provider that refuses every device takes none along, whether or not it has reached one before")
+  func refusedByAll() async throws {
+    try await Self.with { api in
+      for user in ["ada", "bob"] { try await Self.register(user, "", api) }
+      try await Self.reach(api)
+      try await Self.openWindow(api)
+      let due = try await Self.due(api)
+      for outcome in [Outcome.credentialsRefused("revoked"), .authorizationExpired, .deviceRefused("BadDeviceToken")] {
+        for _ in 1...4 {
+          try await api.pool.transaction { session in
+            try PushEnding.record(
+              due.map { PushEnding($0, outcome, now: $0.expires - 200) }, maxRefusals: 3, session)
+          }
+        }
+        let waits = outcome != .deviceRefused("BadDeviceToken")
+        #expect(try await Self.count("device", api) == 2)
+        #expect(try await Self.count("push_delivery WHERE attempts = 0", api) == (waits ? 2 : 0), "\(outcome)")
       }
     }
   }
@@ -203,6 +277,21 @@ struct PushDeliveryTests {
       let next = try await api.pool.transaction { try Devices.enqueueDue($0) }
       #expect(3500...3601 ~= next ?? 0)
       #expect(try await Self.count("job", api) == 0)
+    }
+  }
+
+  @Test("what is put off is announced to the worker that knows when something is due")
+  func announced() async throws {
+    try await Self.with { api in
+      try await Self.register("ada", "", api)
+      try await Self.openWindow(api)
+      let due = try #require(try await Self.due(api).first)
+      for (ending, isWaking) in [
+        (PushEnding(due, until: due.expires - 1, "retried"), true), (PushEnding(due, .ended, "delivered"), false),
+      ] {
+        let payloads = try await api.notifications { try PushEnding.record([ending], maxRefusals: 2, $0) }
+        #expect(payloads.contains("") == isWaking, "\(ending.outcome)")
+      }
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Submissions of quarantined media", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Submissions of quarantined media", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct QuarantineTests {
   /// Quarantines inputs by their hash.
   private func quarantine(_ hash: SHA256Digest, _ api: RunningAPI) async throws {

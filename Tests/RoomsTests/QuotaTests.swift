@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Quotas of a day", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Quotas of a day", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct QuotaTests {
   private static let quotaExceeded = JSONValue.string("urn:take5:problem:quota_exceeded")
 

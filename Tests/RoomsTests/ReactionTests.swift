@@ -3,10 +3,11 @@ import Model
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Reactions", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Reactions", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ReactionTests {
   /// What hides a post from a user who sees it.
   enum Change: CaseIterable {

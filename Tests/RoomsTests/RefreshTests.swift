@@ -7,7 +7,7 @@ import Testing
 @testable import Rooms
 
 /// Sessions that refresh tokens renew.
-@Suite("Refresh tokens", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Refresh tokens", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct RefreshTests {
   /// What a phone keeps.
   private struct Pair: Equatable {

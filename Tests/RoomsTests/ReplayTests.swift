@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Repetitions that need no body", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Repetitions that need no body", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ReplayTests {
   private static func head(_ form: MultipartForm, key: String, length: Int? = nil) -> String {
     "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: \(key)\r\nContent-Type: \(form.contentType)\r\n"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("JSON that clients keep", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("JSON that clients keep", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct RevalidationTests {
   @Test("every GET of JSON has an entity tag, with which the next one is answered by 304 without a body")
   func operations() async throws {

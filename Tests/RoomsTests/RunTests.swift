@@ -6,7 +6,7 @@ import Testing
 @testable import Rooms
 
 /// Reprocessing runs over HTTP.
-@Suite("Reprocessing over HTTP", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Reprocessing over HTTP", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct RunTests {
   /// Runs a test with two moments of Ada that are ready.
   private static func with(_ body: (RunningAPI) async throws -> Void) async throws {
@@ -138,7 +138,8 @@ struct RunTests {
     "an invalid request names the field",
     arguments: [
       (#""kinds":["moment"]"#, "kinds"), (#""states":["held"]"#, "states"), (#""version_below":0"#, "version_below"),
-      (#""rate":0"#, "rate"), (#""priority":10"#, "priority"), (#""reason":"too_large""#, "reason"),
+      (#""rate":0"#, "rate"), (#""rate":1.7e308"#, "rate"), (#""rate":1e-300"#, "rate"),
+      (#""priority":10"#, "priority"), (#""reason":"too_large""#, "reason"),
       (#""created_after":"2h""#, "created_after"), (#""limit":0"#, "limit"), (#""colour":"red""#, "colour"),
       (#""is_forced":1"#, "is_forced"), (#""ids":["7"]"#, "ids"),
     ])

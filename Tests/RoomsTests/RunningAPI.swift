@@ -54,9 +54,11 @@ struct RunningAPI: Sendable {
     /// The number of lists that run at the same time.
     var listConnections = 1
     /// The time for which a list waits for its turn.
-    var listTimeout = Duration.seconds(20)
+    var listTimeout = Duration.seconds(120)
     /// The time for which what only reads waits for a lock; nil: as long as it takes.
     var readLockLimit: Duration?
+    /// The time for which a statement of what only reads runs, but those of lists; nil: as long as it takes.
+    var readLimit: Duration?
     /// The number of connections that what only reads leaves to others.
     var reservedConnections = 0
     var limits = RateLimits.Configuration()
@@ -68,7 +70,7 @@ struct RunningAPI: Sendable {
     /// Receives the lines of the log.
     var log: @Sendable (String) -> Void = { _ in }
     /// The timeout of a request for a connection from the pool.
-    var timeout = Duration.seconds(20)
+    var timeout = Duration.seconds(120)
     var clipBytes: Int64 = 64 << 20
     /// How moments are judged by the daily window.
     var window: Definition.Window?
@@ -101,7 +103,8 @@ struct RunningAPI: Sendable {
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
       let store = Store(blobs: blobs, rooms: .all)
       let pool = Pool(
-        (setting.database ?? url).with(readLockLimit: setting.readLockLimit), size: setting.connections,
+        (setting.database ?? url).with(readLimit: setting.readLimit).with(readLockLimit: setting.readLockLimit),
+        size: setting.connections,
         reserved: setting.reservedConnections, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),

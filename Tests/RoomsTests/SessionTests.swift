@@ -2,11 +2,12 @@ import HTTPTesting
 import Model
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
 /// What a user sees of the own sessions, and how they end.
-@Suite("Sessions", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Sessions", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct SessionTests {
   private static func signIn(_ device: String, _ api: RunningAPI) async throws -> [(String, String)] {
     let body = #"{"user_name":"ada","password":"correct horse","device":"\#(device)"}"#

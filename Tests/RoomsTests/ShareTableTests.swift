@@ -6,12 +6,13 @@ import Model
 import Platform
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Postgres
 @testable import Rooms
 
 /// The table of docs/limits.md, "What one client can occupy", by the requests of each kind of client.
-@Suite("What each kind of client can occupy", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("What each kind of client can occupy", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ShareTableTests {
   enum Kind: String, CaseIterable {
     case user
@@ -159,9 +160,11 @@ struct ShareTableTests {
       _ share: Int, or other: Int, of limit: SharedLimit, _ body: () async throws -> Void
     ) async throws {
       // What earlier requests hold ends soon.
-      await until { limit.count == 0 }
+      try await until { limit.count == 0 }
       var taken = 0
+      let deadline = Deadline("a refusal of a share")
       while true {
+        try deadline.check()
         do throws(Problem) { try limit.take(holder) } catch { break }
         taken += 1
       }
@@ -176,7 +179,11 @@ struct ShareTableTests {
       func removeAll() throws { for id in try folder.all() { try folder.remove(id) } }
       try removeAll()
       var created = 0
-      while try await client.ask(resource, api).status == 201 { created += 1 }
+      let deadline = Deadline("a refusal of an upload")
+      while try await client.ask(resource, api).status == 201 {
+        try deadline.check()
+        created += 1
+      }
       let isUser = if case .user = holder { true } else { false }
       #expect(created == (resource == .uploads ? isUser ? 6 : 9 : isUser ? 2 : 8))
       try await body()
@@ -198,7 +205,7 @@ struct ShareTableTests {
           }
         }
       }
-      await until { running.withLock { $0 } == share }
+      try await until { running.withLock { $0 } == share }
       try await body()
       #expect(running.withLock { $0 } == share)
       gate.open()

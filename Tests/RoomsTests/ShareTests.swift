@@ -5,10 +5,11 @@ import Platform
 import Postgres
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("What one client can occupy", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("What one client can occupy", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ShareTests {
   private static func user(_ name: String) -> [(String, String)] { [("Take5-User", name)] }
 
@@ -19,7 +20,7 @@ struct ShareTests {
         let (port, gate) = (api.port, Channel<Int>(capacity: 1))
         try await withThrowingTaskGroup(of: Int.self) { group in
           for _ in 0..<held { group.addTask { try await OverloadTests.submitSlowly(port, as: user, gate) } }
-          await OverloadTests.admitted(held, by: api.submissions.limit)
+          try await OverloadTests.admitted(held, by: api.submissions.limit)
           let refused = try await OverloadTests.headOfRefusal(port, as: user)
           #expect(refused.hasPrefix("HTTP/1.1 429 ") && refused.lowercased().contains("retry-after: "))
           let problem = try await api.submit(.moment(), headers: user.map(Self.user) ?? [])
@@ -41,6 +42,7 @@ struct ShareTests {
     let limit = SharedLimit("thing", max: 8, userShare: 2)
     func taken(by holder: ShareHolder) -> (places: Int, refusal: String) {
       var places = 0
+      // Ends: at the limit, which refuses.
       while true {
         do { try limit.take(holder) } catch { return (places, "\(error.status.code)") }
         places += 1
@@ -73,7 +75,7 @@ struct ShareTests {
           return Sending(connection)
         }
       }
-      await OverloadTests.admitted(64, by: api.api.uploads.parts)
+      try await OverloadTests.admitted(64, by: api.api.uploads.parts)
       let fields = [("Upload-Complete", "?1")]
       func create(_ user: String) async throws -> ClientResponse {
         try await request(
@@ -124,7 +126,7 @@ struct ShareTests {
           return Sending(connection)
         }
       }
-      await OverloadTests.admitted(16, by: api.submissions.waits)
+      try await OverloadTests.admitted(16, by: api.submissions.waits)
       let refused = try await api.get("\(url)?wait=60", headers: Self.user("ada"))
       #expect(refused.status == 429 && UserClient.kind(refused) == "too_many_requests")
       #expect(refused.headers["retry-after"] != nil)

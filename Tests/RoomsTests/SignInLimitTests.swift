@@ -11,7 +11,7 @@ import Testing
 @testable import Rooms
 
 /// Who may try a password how often, and what a name and a password are.
-@Suite("Limits of sign-ins", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Limits of sign-ins", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct SignInLimitTests {
   private static func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
 

@@ -3,10 +3,11 @@ import Model
 import Platform
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct SlowSearchTests {
   /// An area of nearly the entire map.
   private static let body = Array(
@@ -52,6 +53,47 @@ struct SlowSearchTests {
         for query in ["?box=-90,-40,90,40", "?near=13,52&radius=100000&sort=distance"] {
           #expect(try await api.get("/v1/posts\(query)").status == 422, "\(query)")
         }
+      }
+    }
+  }
+
+  @Test("the read of a single record, or of a month, that exceeds its timeout gets 503, and what writes has more time")
+  func singleReads() async throws {
+    var setting = RunningAPI.Setting()
+    setting.searchLimit = .milliseconds(50)
+    setting.readLimit = .milliseconds(50)
+    try await RunningAPI.with(setting) { api in
+      let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z")
+      try await Self.whileLocked(api) {
+        for path in ["posts/\(post)", "places/lake", "users/ada/calendar?month=2026-11", "posts/\(post)/comments"] {
+          let response = try await api.get("/v1/\(path)")
+          #expect(response.status == 503 && response.headers["retry-after"] != nil, "\(path)")
+          #expect(response.json["type"].text == "urn:take5:problem:database_unavailable", "\(path)")
+        }
+      }
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        try await Self.whileLocked(api) {
+          group.addTask { try await request("DELETE", "/v1/posts/\(post)", port: api.port).status }
+          try await until { try await api.waitingStatements() != 0 }
+        }
+        for try await status in group { #expect(status == 204) }
+      }
+    }
+  }
+
+  @Test("months are read as lists are, which leave connections to other requests")
+  func months() async throws {
+    var setting = RunningAPI.Setting()
+    setting.searchLimit = .seconds(3600)
+    setting.connections = 1
+    try await RunningAPI.with(setting) { api in
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        try await Self.whileLocked(api) {
+          group.addTask { try await api.get("/v1/users/ada/calendar?month=2026-11").status }
+          try await until { try await api.waitingStatements() != 0 }
+          #expect(try await api.get("/v1/window").status == 200)
+        }
+        for try await status in group { #expect(status == 200) }
       }
     }
   }

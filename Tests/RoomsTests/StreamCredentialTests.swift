@@ -5,10 +5,11 @@ import Postgres
 import PostgresTesting
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Credentials of streams", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Credentials of streams", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct StreamCredentialTests {
   /// Opens a stream, does something once it is open, and returns when the stream has ended.
   private static func expectEnd(
@@ -17,16 +18,17 @@ struct StreamCredentialTests {
     let port = api.port
     async let end: Void = onThread("client") {
       var reader = try EventReader.open(port: port, path, credential)
-      while try reader.next() != nil {}
+      let deadline = Deadline("the end of a stream")
+      while try reader.next() != nil { try deadline.check() }
     }
-    await until { api.changes.streams.count != 0 }
+    try await until { api.changes.streams.count != 0 }
     try await action()
     try await end
     // The credential does not open it again.
     // Another process may know a token for two more seconds.
     try await until { try await request("HEAD", path, port: port, headers: credential).status != 200 }
     #expect(try await request("HEAD", path, port: port, headers: credential).status == 401, "\(path)")
-    await until { api.changes.streams.count == 0 }
+    try await until { api.changes.streams.count == 0 }
   }
 
   @Test("a stream ends when its token is revoked or expires, in another process too, or its key is revoked")
@@ -146,7 +148,7 @@ struct StreamCredentialTests {
         var reader = try EventReader.open(port: port, resumed, [])
         return try reader.next()?.name
       }
-      await until { api.changes.streams.count != 0 }
+      try await until { api.changes.streams.count != 0 }
       try await WaitingTests.end(api)
       #expect(try await rest == "end")
     }
@@ -162,9 +164,10 @@ struct StreamCredentialTests {
       let port = api.port
       async let end: Void = onThread("client") {
         var reader = try EventReader.open(port: port, path, [])
-        while try reader.next() != nil {}
+        let deadline = Deadline("the end of a stream")
+        while try reader.next() != nil { try deadline.check() }
       }
-      await until { api.changes.streams.count != 0 }
+      try await until { api.changes.streams.count != 0 }
       _ = try await UserClient.send("DELETE", "/v1/tokens/current", token.header, nil, api)
       try await end
     }

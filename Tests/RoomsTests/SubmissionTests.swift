@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Submissions of moments", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Submissions of moments", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct SubmissionTests {
   static let fullPost = """
     {"kind":"take5","author":"ada","title":"Sunset","caption":"at the lake","visibility":"friends",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Subscriptions", .timeLimit(.minutes(5)))
+@Suite("Subscriptions", .timeLimit(.minutes(60)))
 struct SubscriptionsTests {
   @Test("a run that is cancelled does not wait for its next poll")
   func cancelled() async {

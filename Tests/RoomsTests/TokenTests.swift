@@ -6,7 +6,7 @@ import Store
 import StoreTesting
 import Testing
 
-@Suite("User tokens in the database", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("User tokens in the database", .tags(.database), .timeLimit(.minutes(60)))
 struct TokenTests {
   @Test("tokens are dropped a day after they expired, and others stay")
   func expired() async throws {

@@ -4,10 +4,11 @@ import HTTPTesting
 import Platform
 import PostgresTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Uploads of the IETF drafts", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Uploads of the IETF drafts", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UploadDraftTests {
   /// Sends a part of a body, waits until it has arrived, and loses the connection.
   static func cut(

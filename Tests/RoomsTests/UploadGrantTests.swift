@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Upload grants", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Upload grants", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UploadGrantTests {
   /// Runs a test with a token that permits one submission.
   private static func with(

@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPServer
 @testable import Rooms
 
-@Suite("Interim responses of uploads", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Interim responses of uploads", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UploadInterimTests {
   private static func version(_ version: Int) -> String { "Upload-Draft-Interop-Version: \(version)\r\n" }
 

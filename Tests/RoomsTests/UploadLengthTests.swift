@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("The length of an upload", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("The length of an upload", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UploadLengthTests {
   private static let inconsistent = JSONValue.string(
     "https://iana.org/assignments/http-problem-types#inconsistent-upload-length")

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPServer
 @testable import Rooms
 
-@Suite("Rules of the upload protocols", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Rules of the upload protocols", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UploadProtocolTests {
   private static let tus = UploadDialect.tus.named
 

@@ -9,11 +9,12 @@ import PostgresTesting
 import Queue
 import StoreTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 @testable import Store
 
-@Suite("The deletion of a user", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("The deletion of a user", .tags(.database), .timeLimit(.minutes(60)))
 struct UserDeletionTests {
   /// The user who is deleted. No other text in the database contains the name.
   private static let user = "forgotten-ada/ä\"1"
@@ -76,7 +77,8 @@ struct UserDeletionTests {
       let batches = try await fixture.perform(job)
       #expect(batches > 5)
       #expect(try await fixture.tables(mentioning: Self.user) == [])
-      while try await store.collecting.collectReleased(pool).examined > 0 {}
+      let deadline = Deadline("the last released blob")
+      while try await store.collecting.collectReleased(pool).examined > 0 { try deadline.check() }
       let left = try await fixture.post(bobs)
       #expect(left.counts == PostCounts(comments: 1, reactions: 0, likes: 0) && left.assets[.composed] != nil)
       #expect(try await fixture.count("relation") == 0)
@@ -244,7 +246,9 @@ extension StoreFixture {
   /// Performs a deletion as workers do that are interrupted before each commit, and returns the number of batches.
   fileprivate func perform(_ id: PublicID) async throws -> Int {
     var batches = 0
+    let deadline = Deadline("the last batch of a deletion")
     while true {
+      try deadline.check()
       let claim = try await pool.run { session in
         let worker = try JobQueue.register(host: "here", process: 1, session)
         return try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first

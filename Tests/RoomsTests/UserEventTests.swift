@@ -7,10 +7,11 @@ import PostgresTesting
 import Queue
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
-@Suite("Events of a user", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Events of a user", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UserEventTests {
   @Test("a user receives what others do, in order, with and without a listening connection", arguments: [true, false])
   func comments(listens: Bool) async throws {
@@ -38,7 +39,7 @@ struct UserEventTests {
 
   /// Waits until this number of streams is open.
   private static func untilStreams(_ count: Int, _ api: RunningAPI) async throws {
-    await until { api.changes.streams.count == count }
+    try await until { api.changes.streams.count == count }
   }
 
   @Test("nothing is lost and nothing comes twice, while users comment at once and the client reconnects")
@@ -64,7 +65,9 @@ struct UserEventTests {
         try await group.waitForAll()
       }
       var events: [EventReader.Event] = []
+      let deadline = Deadline("the events of all comments")
       while events.count < writers * each {
+        try deadline.check()
         let wanted = min(7, writers * each - events.count)
         events += try await api.events(wanted, of: "ada", after: events.last?.id ?? "0-0")
       }
@@ -204,7 +207,8 @@ struct UserEventTests {
           _ = consume second
         }
         // The server notices a closed connection soon, and then there is room.
-        while (try? EventReader.open(port: port, "/v1/events", ada)) == nil {}
+        let deadline = Deadline("room for a stream")
+        while (try? EventReader.open(port: port, "/v1/events", ada)) == nil { try deadline.check() }
         _ = consume first
       }
     }
@@ -212,7 +216,7 @@ struct UserEventTests {
 }
 
 /// Failures that concern one user.
-@Suite("Events that cannot be read", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Events that cannot be read", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UnreadableEventTests {
   @Test("an error of the events of a user is logged with the user, and other users get theirs")
   func failure() async throws {
@@ -244,7 +248,7 @@ struct UnreadableEventTests {
           }
         }
         async let received = api.events(2, of: "ada")
-        await until { api.changes.streams.count >= 9 }
+        try await until { api.changes.streams.count >= 9 }
         // All at once, so that one round looks at all of these users.
         try await api.pool.transaction { session in
           try session.executeScript(
@@ -256,7 +260,7 @@ struct UnreadableEventTests {
         }
         api.changes.events.readAll()
         #expect(try await received.map(\.name) == ["start", "comment"])
-        await until { others.allSatisfy { other in lines.withLock { $0.contains { $0.contains(other) } } } }
+        try await until { others.allSatisfy { other in lines.withLock { $0.contains { $0.contains(other) } } } }
         gate.close()
         try await group.waitForAll()
       }

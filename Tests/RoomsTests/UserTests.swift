@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Users", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Users", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct UserTests {
   private static let profile = """
     {"user_name":"Ada.L","name":"Ada Lovelace","given_name":"Ada","family_name":"Lovelace","bio":"Numbers",

@@ -1,5 +1,7 @@
+import HTTPServer
 import HTTPTesting
 import Model
+import Platform
 import Postgres
 import Store
 import Testing
@@ -7,7 +9,7 @@ import Testing
 @testable import Rooms
 
 /// Addresses that are verified, and passwords that are reset, by codes.
-@Suite("Verified addresses", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Verified addresses", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct VerifiedEmailTests {
   private static let verification = "/v1/accounts/current/verification"
 
@@ -108,6 +110,107 @@ struct VerifiedEmailTests {
         try await UserClient.send(
           "PATCH", "/v1/users/\(id)", ada, #"{"email":null,"former_password":"correct horse"}"#, api
         ).status == 200)
+    }
+  }
+
+  @Test(
+    "who guesses a code closes it for that address alone, and when no attempts are left another one replaces it at once"
+  )
+  func strangers() async throws {
+    var setting = RunningAPI.Setting()
+    setting.passwords = try PasswordWork()
+    setting.server.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
+    try await RunningAPI.with(setting) { api in
+      _ = try await Self.register("ada", "ada@example.org", api)
+      func reset(_ code: String, from address: String) async throws -> String {
+        let response = try await UserClient.send(
+          "PUT", "/v1/password-resets", [("X-Forwarded-For", address)],
+          #"{"user_name":"ada","code":"\#(code)","password":"battery staple"}"#, api)
+        return response.status == 204 ? "reset" : UserClient.kind(response) ?? "\(response.status)"
+      }
+      func ask() async throws -> String {
+        #expect(
+          try await UserClient.send("POST", "/v1/password-resets", [], #"{"user_name":"ada"}"#, api).status == 202)
+        return try await Self.code(.passwordResetRequested, "ada", api)
+      }
+      var code = try await ask()
+      for _ in 1...5 { #expect(try await reset("WRONG000", from: "198.51.100.1") == "code_invalid") }
+      // The address is closed also for the right code, with those of its /64, and no other one is.
+      #expect(try await reset(code, from: "198.51.100.1") == "code_invalid")
+      for last in 1...5 { #expect(try await reset("WRONG000", from: "2001:db8::\(last)") == "code_invalid") }
+      #expect(try await reset(code, from: "2001:db8::6") == "code_invalid")
+      #expect(try await ask() == code)
+      #expect(try await reset(code, from: "203.0.113.9") == "reset")
+
+      // From all addresses a code has a hundred, and five others replace it in a day.
+      var addresses = 0
+      for replacement in 0...6 {
+        let next = try await ask()
+        #expect((next != code) == (replacement <= 5), "\(replacement)")
+        code = next
+        guard replacement < 6 else { break }
+        for _ in 0..<20 {
+          addresses += 1
+          for _ in 1...5 {
+            #expect(try await reset("WRONG000", from: "10.1.\(addresses / 250).\(addresses % 250)") == "code_invalid")
+          }
+        }
+        #expect(try await reset(code, from: "203.0.113.9") == "code_invalid")
+      }
+      // The replacements are remembered longer than a code lives, and the pause holds.
+      try await api.execute("UPDATE one_time_code SET created_at = created_at - interval '16 minutes'")
+      _ = try await api.pool.run(OneTimeCode.dropExpired)
+      let late = try await ask()
+      #expect(late != code)
+      #expect(try await reset(late, from: "203.0.113.9") == "reset")
+    }
+  }
+
+  @Test("no scope but that of tokens becomes a user by the codes, nor by an address for them")
+  func scopes() async throws {
+    try await AccountTests.with { api in
+      _ = try await Self.register("ada", "ada@example.org", api)
+      let ada = try #require(try await AccountTests.signIn(api).json["user"].text)
+      let hook = #""url":"https://hooks.example.org/1""#
+      let codes = #""kinds":["like","password_reset_requested"]"#
+      _ = try await api.createKey("t5-all", Set(Scope.allCases))
+      let all = [("Authorization", "Bearer t5-all")]
+      for kind in ["password_reset_requested", "account_verification_requested"] {
+        let created = try await UserClient.send("POST", "/v1/webhooks", all, #"{\#(hook),"kinds":["\#(kind)"]}"#, api)
+        #expect(created.status == 201)
+      }
+      let stored = try await UserClient.send("POST", "/v1/webhooks", all, "{\(hook),\(codes)}", api)
+      let path = try #require(stored.headers["location"])
+      let harmless = try #require(
+        try await UserClient.send("POST", "/v1/webhooks", all, #"{\#(hook),"kinds":["like"]}"#, api).headers["location"]
+      )
+      _ = try await api.createKey("t5-rest", Set(Scope.allCases).subtracting([.tokens]))
+      for scopes in Scope.allCases.filter({ $0 != .tokens }).map({ [$0] }) + [[]] {
+        let key = scopes.first.map { "t5-\($0.rawValue)" } ?? "t5-rest"
+        if let scope = scopes.first { _ = try await api.createKey(key, [scope]) }
+        let credential = [("Authorization", "Bearer \(key)")]
+        for (method, path, body) in [
+          ("POST", "/v1/webhooks", "{\(hook),\(codes)}"),
+          ("POST", "/v1/webhooks", #"{\#(hook),"kinds":["account_verification_requested"]}"#),
+          ("PATCH", path, "{\(hook)}"), ("PATCH", path, #"{"state":"disabled"}"#), ("POST", path + "/secret", nil),
+          ("PATCH", harmless, "{\(codes)}"),
+          ("PATCH", "/v1/users/\(ada)", #"{"email":"eve@example.org"}"#),
+          ("POST", "/v1/users/\(ada)/tokens", "{}"),
+          ("PUT", "/v1/users/\(ada)/password", #"{"password":"battery staple"}"#),
+        ] as [(String, String, String?)] {
+          let response = try await UserClient.send(method, path, credential, body, api)
+          #expect(response.status == 403, "\(key) \(method) \(path) \(response.text)")
+        }
+      }
+      // What has no codes needs the one scope, and so does a profile that keeps its address.
+      let rest = [("Authorization", "Bearer t5-rest")]
+      #expect(try await UserClient.send("POST", harmless + "/secret", rest, nil, api).status == 200)
+      #expect(
+        try await UserClient.send(
+          "PATCH", "/v1/users/\(ada)", rest, #"{"email":"ADA@example.org","bio":"x"}"#, api
+        ).status == 200)
+      #expect(
+        try await UserClient.send("PATCH", "/v1/users/\(ada)", all, #"{"email":"new@example.org"}"#, api).status == 200)
     }
   }
 

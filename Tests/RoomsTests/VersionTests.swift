@@ -3,7 +3,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Versions of a post", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Versions of a post", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct VersionTests {
   private static func send(
     _ method: String, _ path: String, _ body: String = "", _ api: RunningAPI, ifMatch: String?

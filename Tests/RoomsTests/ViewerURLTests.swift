@@ -9,7 +9,7 @@ import Testing
 @testable import Rooms
 
 /// Media URLs that a client keeps from before a change.
-@Suite("Media URLs of users", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Media URLs of users", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ViewerURLTests {
   /// A service with a post of Ada's, whose friend Bob is, and the clients that have read it as Bob.
   private struct Scene: Sendable {

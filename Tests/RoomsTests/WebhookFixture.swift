@@ -7,6 +7,7 @@ import Queue
 import Store
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
@@ -59,7 +60,7 @@ final class WebhookFixture: Sendable {
     }
     try await withServer(router: Router(routes: routes)) { server in
       try await RunningAPI.with(setting) { api in
-        _ = try await api.createKey("t5-webhooks", [.webhooks])
+        _ = try await api.createKey("t5-webhooks", [.webhooks, .tokens])
         try await body(WebhookFixture(api, server.port, endpoint))
       }
     }
@@ -111,7 +112,8 @@ final class WebhookFixture: Sendable {
     _ = try await Events.dispatch(api.pool)
     guard let job = try await claim() else { return }
     let courier = courier
-    while try await courier.deliver(job, isStopped: { false }, api.pool) {}
+    let deadline = Deadline("the last delivery")
+    while try await courier.deliver(job, isStopped: { false }, api.pool) { try deadline.check() }
     try await api.pool.transaction { session in
       try JobQueue.drop(job, session)
       #expect(try !courier.hasDue(job, session))

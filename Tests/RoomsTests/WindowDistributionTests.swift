@@ -9,10 +9,10 @@ import Testing
 
 @Suite("The times of the daily window", .tags(.database))
 struct WindowDistributionTests {
-  /// A thousand years from 2027 on.
-  private static let days = 365_243
+  /// A hundred years from 2027 on.
+  private static let days = 36_524
 
-  /// Runs a query over the openings of a thousand years, which have the columns of the fragment `openings`.
+  /// Runs a query over the openings of a hundred years, which have the columns of the fragment `openings`.
   private static func query(
     _ text: String, of schedule: String, secret: String = "a", _ session: Session
   ) throws -> Row {
@@ -32,7 +32,7 @@ struct WindowDistributionTests {
   }
 
   @Test(
-    "in a thousand years it opens once in the hours of each day, and every time of them is as likely as the others",
+    "in a hundred years it opens once in the hours of each day, and every time of them is as likely as the others",
     arguments: [
       "5m in 09:00-21:00 Europe/Berlin", "5m in 00:00-00:00 Europe/Berlin", "90s in 22:00-04:00 America/New_York",
       "5m in 01:00-04:00 Australia/Lord_Howe",
@@ -75,7 +75,7 @@ struct WindowDistributionTests {
           FROM (SELECT at, starts_at, lead(at - starts_at) OVER (ORDER BY day) AS later FROM opening) AS pair
           """, of: schedule, session
         ).get("r")
-        #expect(abs(correlation) < 0.006, "\(correlation)")
+        #expect(abs(correlation) < 0.02, "\(correlation)")
         func first(_ secret: String) throws -> Int64 {
           try Self.query("SELECT min(at) AS at FROM opening", of: schedule, secret: secret, session).get("at")
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Routes of the schedule of the daily window", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Routes of the schedule of the daily window", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct WindowScheduleRouteTests {
   private static let path = "/v1/window/schedule"
   private static let random = "mon-sun 5m in 00:00-00:00 Europe/Berlin"

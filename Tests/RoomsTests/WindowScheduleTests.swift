@@ -4,6 +4,7 @@ import Postgres
 import Queue
 import StoreTesting
 import Testing
+import WaitTesting
 
 @testable import Rooms
 @testable import Store
@@ -15,7 +16,9 @@ struct WindowScheduleTests {
   /// Opens the window as long as there is something to do; returns how often it has opened.
   private static func open(_ schedule: String = schedule, by pool: Pool) async throws -> Int {
     var opened = 0
+    let deadline = Deadline("nothing to open")
     while true {
+      try deadline.check()
       let (isOpened, next) = try #require(try await Window.open(by: WindowSchedule(schedule), pool))
       if isOpened { opened += 1 }
       if next > .zero { return opened }

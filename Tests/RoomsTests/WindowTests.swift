@@ -7,7 +7,7 @@ import Testing
 
 @testable import Rooms
 
-@Suite("Daily window", .tags(.database, .network), .timeLimit(.minutes(5)))
+@Suite("Daily window", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct WindowTests {
   @Test("the window is returned before the first one, while open and after it closed, never the next one")
   func window() async throws {

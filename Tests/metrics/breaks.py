@@ -99,6 +99,17 @@ def leases(system):
     system.prometheus.wait_for("Take5LeasesLost", timeout=30)
 
 
+@about("Take5RowsSetAside")
+def rows(system):
+    """An announcement is of a kind that this version does not know."""
+    system.postgres.query("INSERT INTO announcement (kind, actor) VALUES ('of-a-later-version', 'ada')")
+    system.postgres.query("NOTIFY take5_events")
+    system.prometheus.wait_for("Take5RowsSetAside")
+    system.postgres.query("DELETE FROM announcement")
+    system.postgres.query("DELETE FROM row_set_aside")
+    system.prometheus.wait_for_end("Take5RowsSetAside")
+
+
 @about("Take5StoreFailing", "Take5QueuePaused")
 def store(system):
     """The object store cannot be reached while a job waits."""

@@ -14,7 +14,7 @@ import Testing
 @testable import take5
 
 /// What services and workers that have nothing to do send to the database. `TAKE5_WRITE_DOCS=1` writes the table in `docs/scaling.md`.
-@Suite("Idle processes", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Idle processes", .tags(.database), .timeLimit(.minutes(60)))
 struct IdleProcessTests {
   private static let path = "\(#filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined())/docs/scaling.md"
   private static let begin = "<!-- written by a test: begin -->\n"

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPTesting
 import Model
 import Testing
+import WaitTesting
 
 /// A client of the HTTP API: an app's back-end, or the phone of a user.
 struct API: Sendable {
@@ -120,7 +121,9 @@ struct API: Sendable {
       let location = response.response.headers["location"]
     else { return response }
     // A busy machine takes longer than one request waits.
+    let deadline = Deadline("the end of the job", within: .seconds(300))
     while response["status"]?.text == "processing", let job = response["job", "url"]?.text {
+      try deadline.check()
       _ = try await get("\(job)?wait=60")
       response = try await get(location)
     }

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPTesting
 import Platform
+import WaitTesting
 
 /// A client that keeps requests in progress, and the responses with which the service refuses further ones.
 final class Attacker {
@@ -41,7 +42,11 @@ final class Attacker {
         "\(head)\r\n\(fields)Content-Length: \(length)\r\nExpect: 100-continue\r\n\r\n")
       var response = try ClientResponse(head: client.connection.receiveHead())
       // The URL of an upload precedes the question for its body.
-      while response.status == 104 { response = try ClientResponse(head: client.connection.receiveHead()) }
+      let deadline = Deadline("the last response")
+      while response.status == 104 {
+        try deadline.check()
+        response = try ClientResponse(head: client.connection.receiveHead())
+      }
       if response.status == 100 {
         try client.connection.send("{")
         held.append(client)
@@ -57,8 +62,12 @@ final class Attacker {
   }
 
   /// Returns once the service has closed or answered so many of the connections.
-  func waitUntilEnded(_ count: Int) {
-    while held.count(where: { $0.connection.isReadable(within: 0) }) < count { sched_yield() }
+  func waitUntilEnded(_ count: Int) throws {
+    let deadline = Deadline("the end of \(count) connections")
+    while held.count(where: { $0.connection.isReadable(within: 0) }) < count {
+      try deadline.check()
+      sched_yield()
+    }
   }
 
   /// Begins streams, which do not end.

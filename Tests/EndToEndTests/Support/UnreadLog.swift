@@ -3,6 +3,7 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// A program that is take5 with a log in a pipe that is full and has no reader, and the folder that it lies in.
 struct UnreadLog: Sendable {
@@ -16,6 +17,7 @@ struct UnreadLog: Sendable {
   private static func fill(_ pipe: Int32) {
     _ = fcntl(pipe, F_SETFL, O_NONBLOCK)
     let line = [UInt8](repeating: UInt8(ascii: "\n"), count: 4096)
+    // Ends: when the pipe is full: it does not block.
     while write(pipe, line, line.count) > 0 {}
   }
 
@@ -40,7 +42,9 @@ struct UnreadLog: Sendable {
       var bytes: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 1 << 16)
       var start = 0
+      let deadline = Deadline("a text in the log")
       while true {
+        try deadline.check()
         let count = Glibc.read(pipe.descriptor.number, &chunk, chunk.count)
         guard count > 0 else { break }
         bytes += chunk.prefix(count)

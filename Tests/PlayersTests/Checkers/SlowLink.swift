@@ -18,6 +18,7 @@ actor SlowLink {
     let stream = BodyStream(heartbeat: []) { _ in hasEnded.withLock { $0 = true } }
     Task {
       var offset = range.lowerBound
+      // Ends: with the file.
       while offset < range.upperBound, !hasEnded.withLock({ $0 }) {
         let count = min(Self.part, range.upperBound - offset)
         await pass(count)

@@ -1,5 +1,6 @@
 import Glibc
 package import Platform
+import WaitTesting
 
 /// Sockets of TCP on 127.0.0.1.
 package enum LocalSocket {
@@ -62,7 +63,13 @@ package struct ClientConnection: ~Copyable {
   /// - Parameter address: the local IPv4 address; nil: chosen by the system.
   package init(port: UInt16, from address: String? = nil) throws {
     descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-    if let address { try Self.bind(descriptor.number, to: address) }
+    if let address {
+      // The port is chosen at the connection, when it need differ only from those of the same two addresses.
+      var later: Int32 = 1
+      setsockopt(
+        descriptor.number, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &later, socklen_t(MemoryLayout<Int32>.size))
+      try Self.bind(descriptor.number, to: address)
+    }
     var limit = timeval(tv_sec: 300, tv_usec: 0)
     setsockopt(descriptor.number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     guard LocalSocket.connect(descriptor.number, to: port) else { throw Failure.cannotConnect(errno: errno) }
@@ -95,9 +102,13 @@ package struct ClientConnection: ~Copyable {
   package func send(_ text: String) throws { try send(Array(text.utf8)) }
 
   /// Returns once the system of the server has received everything that was sent.
-  package func waitUntilReceived() {
+  package func waitUntilReceived() throws {
     var count: Int32 = 1
-    while count > 0, ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 { sched_yield() }
+    let deadline = Deadline("the acknowledgement of all bytes")
+    while count > 0, ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 {
+      try deadline.check()
+      sched_yield()
+    }
   }
 
   /// The number of bytes that the system of the server has acknowledged (tcp(7), TCP_INFO; tcpi_bytes_acked).
@@ -136,7 +147,9 @@ package struct ClientConnection: ~Copyable {
   ///
   /// - Parameter toHead: whether the request was HEAD, so that the response has no body.
   package mutating func receive(toHead: Bool = false) throws -> ClientResponse {
+    let deadline = Deadline("the last response")
     while true {
+      try deadline.check()
       let head = try receiveHead()
       var response = try ClientResponse(head: head)
       if 100..<200 ~= response.status { continue }
@@ -147,7 +160,10 @@ package struct ClientConnection: ~Copyable {
         response.body = Array(buffer.prefix(length))
         buffer.removeFirst(length)
       } else if response.headers["transfer-encoding"] == "chunked" {
-        while let chunk = try receiveChunk() { response.body += chunk }
+        while let chunk = try receiveChunk() {
+          try deadline.check()
+          response.body += chunk
+        }
       } else {
         response.body = receiveRest()
       }
@@ -170,7 +186,9 @@ package struct ClientConnection: ~Copyable {
 
   /// Receives the text before the next `end`.
   private mutating func receive(upTo end: String) throws -> String {
+    let deadline = Deadline("a line break")
     while true {
+      try deadline.check()
       if let position = buffer.firstRange(of: Array(end.utf8)) {
         let text = String(decoding: buffer[..<position.lowerBound], as: UTF8.self)
         buffer.removeFirst(position.upperBound)
@@ -188,6 +206,7 @@ package struct ClientConnection: ~Copyable {
 
   /// Receives all bytes until the server closes or resets the connection.
   package mutating func receiveRest() -> [UInt8] {
+    // Ends: with the connection, or by the timeout of the socket.
     while (try? fill()) != nil {}
     defer { buffer = [] }
     return buffer

@@ -53,6 +53,7 @@ package final class Relay: Sendable {
     requests: @escaping Taking, responses: @escaping Taking, connect: @escaping @Sendable () -> Descriptor?
   ) throws(SystemError) {
     try NamedThread(name: "relay") { [self] in
+      // Ends: when the listener or a connection is closed.
       while true {
         let number = accept(listener.descriptor.number, nil, nil)
         guard number >= 0 else { return }
@@ -91,6 +92,7 @@ package final class Relay: Sendable {
   /// Copies bytes until a connection ends.
   private func forward(_ source: Int32, _ target: Int32, _ take: Taking) {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    // Ends: when the listener or a connection is closed.
     while true {
       let count = max(0, recv(source, &chunk, chunk.count, 0))
       let taken = take(chunk[..<count])

@@ -35,6 +35,7 @@ package final class DecodedClip {
     let packet = try Packet()
     let frame = try Frame()
     var isReading = true
+    // Ends: with the clip.
     while true {
       switch try decoder.receive(into: frame) {
       case .output: try each(frame, stream.timeBase.seconds(frame.pts ?? 0))

@@ -9,5 +9,6 @@ configuration.isDurable = false
 let server = try EmbeddedPostgres.start(configuration)
 print(server.isOwner ? "owner" : "attached", server.process ?? 0)
 fflush(nil)
+// Ends: with the input, which a killed test closes too.
 while readLine() != nil {}
 server.stop()

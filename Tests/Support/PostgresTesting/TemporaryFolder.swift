@@ -84,6 +84,7 @@ private enum FolderRemoval {
   }
 
   private static func waitForAll() {
+    // Ends: with the removals; the process ends, and no test waits.
     while shared.withLock({ $0.running > 0 }) {
       removed?.wait()
       removed?.clear()

@@ -1,4 +1,5 @@
 import Platform
+import WaitTesting
 
 /// A clock that stands still until the test turns it.
 package final class TestClock: Clock, Sendable {
@@ -10,17 +11,10 @@ package final class TestClock: Clock, Sendable {
     let continuation: CheckedContinuation<Void, any Error>
   }
 
-  private struct Observer {
-    let count: Int
-    let pause: Duration?
-    let continuation: CheckedContinuation<Void, Never>
-  }
-
   private struct State {
     var now = ContinuousClock.now
     var numbers = 0
     var sleepers: [Sleeper] = []
-    var observers: [Observer] = []
 
     /// Whether this number of tasks sleep, each for this time from now if one is given.
     func sleeps(_ count: Int, _ pause: Duration?) -> Bool {
@@ -44,15 +38,12 @@ package final class TestClock: Clock, Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let sleeper = Sleeper(number: number, deadline: deadline, continuation: continuation)
-        let observers = state.withLock { state -> [Observer]? in
-          guard !Task.isCancelled, deadline > state.now else { return nil }
+        let isAsleep = state.withLock { state in
+          guard !Task.isCancelled, deadline > state.now else { return false }
           state.sleepers.append(sleeper)
-          let satisfied = state.observers.filter { state.sleeps($0.count, $0.pause) }
-          state.observers = state.observers.filter { !state.sleeps($0.count, $0.pause) }
-          return satisfied
+          return true
         }
-        for observer in observers ?? [] { observer.continuation.resume() }
-        guard observers == nil else { return }
+        guard !isAsleep else { return }
         if Task.isCancelled {
           continuation.resume(throwing: CancellationError())
         } else {
@@ -68,15 +59,10 @@ package final class TestClock: Clock, Sendable {
   }
 
   /// Waits until this number of tasks sleep, each for this time from now if one is given.
-  package func sleepers(_ count: Int = 1, for pause: Duration? = nil) async {
-    await withCheckedContinuation { continuation in
-      let isReached = state.withLock { state in
-        guard !state.sleeps(count, pause) else { return true }
-        state.observers.append(Observer(count: count, pause: pause, continuation: continuation))
-        return false
-      }
-      if isReached { continuation.resume() }
-    }
+  package func sleepers(
+    _ count: Int = 1, for pause: Duration? = nil, file: String = #filePath, line: Int = #line
+  ) async throws {
+    try await until(file: file, line: line) { state.withLock { $0.sleeps(count, pause) } }
   }
 
   /// Turns the clock, and wakes the tasks whose time has come.
@@ -91,8 +77,10 @@ package final class TestClock: Clock, Sendable {
   }
 
   /// Turns the clock from one sleeper to the next until the condition holds.
-  package func turn(until isDone: @Sendable () -> Bool) async {
+  package func turn(until isDone: @Sendable () -> Bool) async throws {
+    let deadline = Deadline("a condition to which a clock is turned")
     while !isDone() {
+      try deadline.check()
       let pause = state.withLock { state in
         let now = state.now
         return state.sleepers.map { now.duration(to: $0.deadline) }.min()

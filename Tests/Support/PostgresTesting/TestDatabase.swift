@@ -2,6 +2,7 @@ import EmbeddedPostgres
 import Glibc
 import Platform
 package import Postgres
+import WaitTesting
 
 /// Runs a test with a new database on the server of the test run, and drops the database afterwards. The test fails if it waits for a disk
 /// or a network in a transaction.
@@ -129,7 +130,9 @@ package func setReadOnly(_ isReadOnly: Bool, _ database: DatabaseURL) throws {
 /// Between two statements a transaction is idle, too, for as long as its client has no processor: those are looked at again.
 package func idleTransactions(_ database: DatabaseURL) throws -> Int {
   let session = try Session.connect(database, timeout: .seconds(5))
+  let deadline = Deadline("a moment without an idle transaction")
   while true {
+    try deadline.check()
     let row = try session.execute(
       """
       SELECT count(*), count(*) FILTER (WHERE state_change < clock_timestamp() - interval '1 second') FROM pg_stat_activity

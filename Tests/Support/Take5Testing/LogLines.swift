@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Testing
+import WaitTesting
 
 /// The lines that a child process writes to standard error, for tests that wait for a line.
 final class LogLines: Sendable {
@@ -8,7 +9,6 @@ final class LogLines: Sendable {
     var lines: [String] = []
     var hasEnded = false
     var actions: [(text: String, times: Int, act: @Sendable () -> Void)] = []
-    var waiters: [(text: String, from: Int, continuation: CheckedContinuation<Int?, Never>)] = []
   }
 
   private let state = Locked(State())
@@ -19,6 +19,7 @@ final class LogLines: Sendable {
     try NamedThread(name: "take5-log") {
       var rest: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 1 << 14)
+      // Ends: with the last process that has the pipe.
       while true {
         let count = Glibc.read(file.descriptor.number, &chunk, chunk.count)
         if count < 0 && errno == EINTR { continue }
@@ -43,19 +44,21 @@ final class LogLines: Sendable {
     state.withLock { $0.actions.append((text, times, act)) }
   }
 
-  /// Waits for a line that contains `text`, from the index `from`. Returns its index; nil if the child ends before it.
+  /// Waits for a line that contains `text`, from the index `from`. Returns its index; nil if the child ends before it, and with an issue
+  /// if neither comes.
   func wait(for text: String, from: Int) async -> Int? {
-    await withCheckedContinuation { continuation in
-      let known = state.withLock { state -> (isKnown: Bool, index: Int?) in
-        if let index = state.lines[min(from, state.lines.count)...].firstIndex(where: { $0.contains(text) }) {
-          return (true, index)
+    var index: Int?
+    do {
+      try await until("a line of a log with '\(text)'") {
+        state.withLock { state in
+          index = state.lines[min(from, state.lines.count)...].firstIndex { $0.contains(text) }
+          return index != nil || state.hasEnded
         }
-        if state.hasEnded { return (true, nil) }
-        state.waiters.append((text, from, continuation))
-        return (false, nil)
       }
-      if known.isKnown { continuation.resume(returning: known.index) }
+    } catch {
+      Issue.record(error)
     }
+    return index
   }
 
   /// Waits until all processes that write the lines have ended.
@@ -70,22 +73,8 @@ final class LogLines: Sendable {
       return due.map { state.actions[$0].act }
     }
     for act in acts { act() }
-    let woken = state.withLock { state in
-      state.lines.append(line)
-      let index = state.lines.count - 1
-      let woken = state.waiters.filter { index >= $0.from && line.contains($0.text) }
-      state.waiters.removeAll { index >= $0.from && line.contains($0.text) }
-      return woken.map { ($0.continuation, index) }
-    }
-    for (continuation, index) in woken { continuation.resume(returning: index) }
+    state.withLock { $0.lines.append(line) }
   }
 
-  private func end() {
-    let waiters = state.withLock { state in
-      state.hasEnded = true
-      defer { state.waiters = [] }
-      return state.waiters.map(\.continuation)
-    }
-    for continuation in waiters { continuation.resume(returning: nil) }
-  }
+  private func end() { state.withLock { $0.hasEnded = true } }
 }

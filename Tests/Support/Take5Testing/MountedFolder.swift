@@ -37,6 +37,7 @@ package final class MountedFolder: Sendable {
   package func fill() throws {
     let ballast = try Descriptor(writing: "\(folder)/.ballast", replacing: true)
     let zeros = [UInt8](repeating: 0, count: 1 << 12)
+    // Ends: with the room on the disk.
     while (try? ballast.write(zeros)) != nil {}
   }
 

@@ -45,6 +45,7 @@ package final class NotificationSocket: Sendable {
   /// Waits for the next notification, two minutes at most.
   package func receive() throws(SystemError) -> String {
     var bytes = [UInt8](repeating: 0, count: 4096)
+    // Ends: by the timeout of the socket.
     while true {
       let count = recv(socket.descriptor.number, &bytes, bytes.count, 0)
       if count >= 0 { return String(decoding: bytes.prefix(count), as: UTF8.self) }

@@ -73,6 +73,7 @@ struct Pipe: ~Copyable {
 func read(_ descriptor: borrowing Descriptor, line: Bool = false) -> String {
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: line ? 1 : 1 << 16)
+  // Ends: with the last process that has the pipe.
   while true {
     let count = Glibc.read(descriptor.number, &chunk, chunk.count)
     if count < 0 && errno == EINTR { continue }

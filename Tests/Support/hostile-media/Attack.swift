@@ -31,13 +31,16 @@ struct Attack: ~Copyable {
     case "abort": abort()
     case "trap": fatalError("hostile")
     case "exit": _exit(3)
+    // Ends: by the media process that is attacked.
     case "loop": while true { _ = getpid() }
+    // Ends: by the media process that is attacked.
     case "sleep": while true { _ = poll(nil, 0, -1) }
     case "memory": say(allocate())
     case "file": fillFile()
     case "silence": return
     case "late":
       reply(PhotoReport())
+      // Ends: by the media process that is attacked.
       while true { _ = pwrite(outputs[0], "x", 1, 0) }
     case "thousand": for _ in 0..<1000 { reply(PhotoReport()) }
     case "100mb":
@@ -45,6 +48,7 @@ struct Attack: ~Copyable {
       say(status)
     case "empty":
       cattacks_send_nothing(socket.number)
+      // Ends: by the media process that is attacked.
       while true { _ = poll(nil, 0, 1000) }
     case "malformed": try? socket.send(Array("{]".utf8))
     case "probed": try? socket.send(Envelope<MediaReply>.encode(.probed(ProbeReport())))

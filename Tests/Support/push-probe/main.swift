@@ -53,6 +53,7 @@ struct Report: Encodable {
 
 func standardInput() -> [UInt8] {
   var (bytes, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+  // Ends: with the input.
   while true {
     let count = read(0, &chunk, chunk.count)
     if count <= 0 { return bytes }

@@ -1,9 +1,10 @@
 import Platform
 import Testing
+import WaitTesting
 
 @testable import Telemetry
 
-@Suite("Tracer", .timeLimit(.minutes(5)))
+@Suite("Tracer", .timeLimit(.minutes(60)))
 struct TracerTests {
   /// What a collector has received, and what the tracer says of its spans.
   private final class Collector: Sendable {
@@ -62,7 +63,7 @@ struct TracerTests {
     collector.isAway.withLock { $0 = true }
     let tracer = try collector.tracer()
     for _ in 0..<20 { tracer.record(Span("lost", .internal, tracer.begin(in: nil), from: .now)) }
-    while collector.ended.withLock(\.dropped) < 20 { await Task.yield() }
+    try await until { collector.ended.withLock(\.dropped) >= 20 }
     collector.isAway.withLock { $0 = false }
     tracer.record(Span("found", .internal, tracer.begin(in: nil), from: .now))
     await tracer.stop()
@@ -79,7 +80,8 @@ struct TracerTests {
     configuration.interval = .milliseconds(1)
     let tracer = try Tracer(configuration) { body in
       // A collector that takes its time.
-      while !mayGoOn.withLock({ $0 }) {}
+      let deadline = Deadline("the collector may go on")
+      while !mayGoOn.withLock({ $0 }) { try deadline.check() }
       collector.bodies.withLock { $0.append(body) }
     } onEnd: { spans, areSent in
       collector.ended.withLock { if areSent { $0.sent += spans } else { $0.dropped += spans } }

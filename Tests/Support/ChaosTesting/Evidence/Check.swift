@@ -9,7 +9,7 @@ struct Check: Sendable {
   /// All checks.
   static let all: [Check] = [
     .noJobIsLost, .noJobIsDuplicated, .effectsMatch, .attemptsDoNotOverlap, .noJobStartsEarly,
-    .acknowledgementsHold, .deadJobsUsedTheirAttempts,
+    .acknowledgementsHold, .deadJobsUsedTheirAttempts, .nothingWaits,
   ]
 
   /// The violations of all checks, each with the name of its check.
@@ -66,6 +66,9 @@ extension Check {
         + "\(outcome.lost) lost workers"
     }
   }
+
+  /// No table has rows that something waits for.
+  static let nothingWaits = Check(name: "nothing waits") { $0.waiting }
 
   /// The limit of the queue, repeated here so that a change of it is noticed.
   private static let maxLost = 3

@@ -1,6 +1,7 @@
 import Model
 import Postgres
 import Queue
+import SchemaTesting
 
 /// The evidence of a run: the ledgers of its processes, and the content of the database.
 struct Evidence: Sendable {
@@ -11,6 +12,8 @@ struct Evidence: Sendable {
   var transitions: [Transition] = []
   /// The process of each worker, by the worker's id.
   var processes: [Int64: Int32] = [:]
+  /// What waits in the tables, one sentence for each of them.
+  var waiting: [String] = []
 }
 
 extension Evidence {
@@ -30,6 +33,7 @@ extension Evidence {
       for row in try session.execute(statements["workers"]) {
         processes[try row.get("worker")] = Int32(try row.get("process", as: Int.self))
       }
+      waiting = try StoredTables.violations(session)
     }
   }
 }

@@ -4,6 +4,7 @@ import Platform
 package import Postgres
 package import Queue
 import Telemetry
+import WaitTesting
 
 /// A `QueueWorker` with the handler of a run. It is started again under a new id whenever it loses its lease.
 package final class ChaosWorker: Sendable {
@@ -41,7 +42,9 @@ package final class ChaosWorker: Sendable {
 
   /// Runs until `stop()`.
   package func run() async throws {
+    let deadline = Deadline("the end of the worker", within: .seconds(3600))
     while !stopping.isCancelled {
+      try deadline.check()
       let worker = make()
       current.withLock { $0 = worker }
       // `stop()` may have been called before the worker was stored.
@@ -166,7 +169,9 @@ final class ChaosHandler: JobHandler {
 
   /// Repeats a body until it succeeds or the lease is lost. Its writes are fenced by the token and may be repetitions.
   private func repeating(_ held: HeldJob, _ body: @Sendable (Session) throws -> Void) async throws {
+    let deadline = Deadline("a server that responds", within: .seconds(3600))
     while held.stopReason != .leaseLost {
+      try deadline.check()
       do {
         return try await pool.run(body)
       } catch let error as PostgresError where error.isTransient {

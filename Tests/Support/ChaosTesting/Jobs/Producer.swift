@@ -4,6 +4,7 @@ package import Platform
 package import Postgres
 import Queue
 import SeededRandom
+import WaitTesting
 
 /// The application of a run: it writes orders and jobs in one transaction, and cancels and retries some jobs.
 ///
@@ -68,7 +69,9 @@ package final class Producer {
   package func run(until stopping: CancellationFlag) throws {
     if !unacknowledged.isEmpty { try enqueue(unacknowledged) }
     var transactions = 0
+    let deadline = Deadline("all jobs", within: .seconds(3600))
     while intended < configuration.jobs && !stopping.isCancelled {
+      try deadline.check()
       try waitForRoom()
       let milliseconds = UInt64(ClockReading.now.wall / 1000)
       let ids = (0..<batchSize()).map { _ in PublicID(milliseconds: milliseconds, random: &self.ids) }
@@ -92,9 +95,11 @@ package final class Producer {
   }
 
   private func waitForRoom() throws {
+    let deadline = Deadline("room for jobs", within: .seconds(3600))
     while try database.repeating({ try $0.execute(ChaosSchema.statements["live"]).single().get(0, as: Int.self) })
       > configuration.maxLive
     {
+      try deadline.check()
       usleep(20_000)
     }
   }
@@ -173,7 +178,9 @@ final class ReconnectingSession {
 
   /// Repeats a body until it succeeds, while errors are transient. An earlier call may have had its effect.
   func repeating<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    let deadline = Deadline("a server that responds", within: .seconds(3600))
     while true {
+      try deadline.check()
       do {
         return try once(body)
       } catch let error as PostgresError where error.isTransient {

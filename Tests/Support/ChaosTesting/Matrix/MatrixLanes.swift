@@ -16,6 +16,7 @@ extension Matrix {
         group.addTask {
           let server = try await ChaosServer(folder: "\(folder)/server-\(lane)")
           var failures: [String] = []
+          // Ends: with the cells.
           while let cell = waiting.takeIfReady() {
             let violations = try await violations(cell, on: server, folder: folder)
             report(cell, violations)

@@ -115,6 +115,7 @@ final class ChaosProcess: Sendable {
   }
 
   private static func monitor(_ child: consuming ChildProcess, _ shared: Shared) {
+    // Ends: with the child.
     while true {
       var information = siginfo_t()
       guard waitid(P_PID, id_t(child.id), &information, WEXITED | WSTOPPED | WNOWAIT) == 0 else {

@@ -3,6 +3,7 @@ import Model
 import Platform
 import Postgres
 package import Queue
+import SchemaTesting
 
 /// One run: a database, a folder of ledgers, and the processes into which faults are injected.
 package final class ChaosRun: Sendable {
@@ -160,6 +161,22 @@ package final class ChaosRun: Sendable {
 
   /// Waits until no job is live; false if that takes longer than `limit`.
   func isFinished(within limit: Duration) async -> Bool { await waitForNone("live", within: limit) }
+
+  /// Waits until no table has rows that something waits for; returns a violation for each that has.
+  func waitingRows(within limit: Duration = .seconds(180)) async -> [String] {
+    await Self.waitingRows(pool, within: limit)
+  }
+
+  static func waitingRows(_ pool: Pool, within limit: Duration = .seconds(180)) async -> [String] {
+    let end = ContinuousClock.now + limit
+    var found = ["the database was not read"]
+    while ContinuousClock.now < end {
+      found = (try? await pool.run { try StoredTables.violations($0) }) ?? found
+      if found.isEmpty { break }
+      try? await Task.sleep(for: .milliseconds(200))
+    }
+    return found
+  }
 
   /// Reads the evidence of the run.
   func evidence() async throws -> Evidence {

@@ -75,6 +75,7 @@ final class Proxy: Sendable {
 extension Proxy {
   /// A port on 127.0.0.1 for a service that is restarted, outside of those that the kernel gives to clients.
   static func unusedPort() throws(SystemError) -> UInt16 {
+    // Ends: with a free port, of which there are thousands.
     while true {
       let port = UInt16.random(in: 20_000...31_999)
       do {

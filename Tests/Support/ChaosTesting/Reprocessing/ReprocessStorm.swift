@@ -1,6 +1,7 @@
 import Model
 package import Platform
 import SeededRandom
+import WaitTesting
 
 /// A storm over reprocessing: stored media are reprocessed with a changed definition while `take5 serve`, `take5
 /// worker` and `take5 reprocess` are killed, and while readers check the media.
@@ -61,7 +62,9 @@ package struct ReprocessStorm: Sendable {
     var violations: [String] = []
     var rounds: [ReprocessRound] = []
     var killed = 0
+    let deadline = Deadline("all kills", within: .seconds(3600))
     repeat {
+      try deadline.check()
       let round = rounds.count < ReprocessRound.usual.count ? ReprocessRound.usual[rounds.count] : .forced
       rounds.append(round)
       if try await !commands.perform(round, within: .seconds(300)) {
@@ -86,6 +89,7 @@ package struct ReprocessStorm: Sendable {
     violations += try await evidence.violationsAfterCollection()
     isChecked.cancel()
     for task in reading { try await task.value }
+    violations += await run.waitingRows()
     violations += try await fleet.end([.service, .worker], within: .seconds(30))
     violations += reader.violations
     let read = (media: reader.counts.media - before.media, files: reader.counts.files - before.files)
@@ -139,7 +143,9 @@ package struct ReprocessStorm: Sendable {
     _ fleet: Fleet, _ commands: StormCommands, seed: UInt64, until end: CancellationFlag
   ) async throws {
     var random = SplitMix64(seed: seed)
+    let deadline = Deadline("the end of the storm", within: .seconds(3600))
     while !end.isCancelled {
+      try deadline.check()
       try await Task.sleep(for: .milliseconds(Int.random(in: pause, using: &random)))
       switch Int.random(in: 0..<10, using: &random) {
       case ..<5: try await fleet.inject(.kill, into: .worker)

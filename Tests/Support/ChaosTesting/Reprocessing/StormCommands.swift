@@ -4,6 +4,7 @@ import Platform
 import Postgres
 import Queue
 import SeededRandom
+import WaitTesting
 
 /// The operator of a storm over reprocessing, who starts runs and resumes those whose command was killed.
 actor StormCommands {
@@ -57,7 +58,11 @@ actor StormCommands {
       if ending == .killed(signal: SIGKILL) { kills += 1 }
       command.proxy?.stop()
       // Its last transaction ends with the connection.
-      while try await connections(of: command) > 0 { try await Task.sleep(for: .milliseconds(10)) }
+      let deadline = Deadline("the end of the last transaction")
+      while try await connections(of: command) > 0 {
+        try deadline.check()
+        try await Task.sleep(for: .milliseconds(10))
+      }
       arguments = first
       // Without a run of this round, the command was killed before it created one.
       while ContinuousClock.now < end, let latest = try await latestRun(of: kind), !known.contains(latest.id) {

@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Platform
 import SeededRandom
+import WaitTesting
 
 /// Reads stored media with all their files over HTTP, repeatedly, and checks that they are consistent.
 final class StormReader: Sendable {
@@ -68,7 +69,9 @@ final class StormReader: Sendable {
   func poll(_ media: [StormMedium], seed: UInt64, until end: CancellationFlag) async throws {
     var random = SplitMix64(seed: seed)
     var changed: Set<StormMedium> = []
+    let deadline = Deadline("the end of the storm", within: .seconds(3600))
     while !end.isCancelled, let medium = media.randomElement(using: &random) {
+      try deadline.check()
       if let recipe = try await read(medium) {
         if !isFirst(recipe, of: medium) {
           changed.insert(medium)

@@ -2,6 +2,7 @@ import Glibc
 import Platform
 import SeededRandom
 import Take5Testing
+import WaitTesting
 
 /// The processes of a storm, and the faults that happen to them: a process that ends is replaced, and one that stops
 /// continues after more than a lease.
@@ -147,7 +148,9 @@ actor Fleet {
 
   /// Records the faults that failpoints cause, and replaces the process whenever it ends.
   private func supervise(_ slot: Slot) async throws {
+    let deadline = Deadline("the end of the storm", within: .seconds(3600))
     while !slot.isRetired {
+      try deadline.check()
       let child = slot.participant.child
       if await child.isStopped(times: slot.handledStops + 1) {
         guard child.stops > slot.handledStops else { continue }

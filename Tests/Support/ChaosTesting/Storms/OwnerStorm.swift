@@ -1,7 +1,9 @@
 import HTTPTesting
 import Model
 import Platform
+import Postgres
 import SeededRandom
+import WaitTesting
 
 /// A storm over a service, workers and short commands that share the embedded PostgreSQL of one data folder. The
 /// process that owns the server ends again and again while a client submits posts, and the wall clocks of PostgreSQL
@@ -54,7 +56,9 @@ package struct OwnerStorm: Sendable {
     let isFinishing = CancellationFlag()
     let submitting = Task { [posts] in try await client.submit(posts, clients: 1, until: isFinishing) }
     var commands = 1
+    let deadline = Deadline("all faults", within: .seconds(3600))
     while await fleet.faults.total < faults {
+      try deadline.check()
       try await Task.sleep(for: .milliseconds(Int.random(in: 500...2500, using: &random)))
       // Each second fault is a step of a clock.
       let counts = await fleet.faults
@@ -74,11 +78,21 @@ package struct OwnerStorm: Sendable {
     let ids = try await submitting.value
     var violations = try await unfinishedPosts(ids, client)
     violations += try await client.violations(ofRepeating: ids)
+    violations += try await waitingRows(in: data)
     violations += try await fleet.end([.command, .service, .worker], within: .seconds(60))
     violations += try await ChaosProcess.violations(ofRunning: ["verify", "--deep", "--data", data], in: folder)
     return await StormReport(
       PostChecks.figures(ids.count, fleet.faults), since: startTime, "not ready, published twice or damaged",
       violations)
+  }
+
+  /// Waits until nothing waits in the database of a data folder, which a process owns.
+  private func waitingRows(in data: String) async throws -> [String] {
+    let address = String(decoding: try Descriptor(reading: "\(data)/postgres.url").contents(), as: UTF8.self)
+    let pool = Pool(try DatabaseURL(address.filter { !$0.isNewline }), size: 1)
+    let violations = await ChaosRun.waitingRows(pool)
+    await pool.close()
+    return violations
   }
 
   /// Waits until all posts are ready, and returns those that are not within `limit`.

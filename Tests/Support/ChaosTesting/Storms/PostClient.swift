@@ -2,6 +2,7 @@ import HTTPTesting
 import MediaFixtures
 import Model
 import Platform
+import WaitTesting
 
 /// A client that repeats each submission with the same idempotency key until it is acknowledged.
 struct PostClient: Sendable {
@@ -25,7 +26,11 @@ struct PostClient: Sendable {
 
   /// Waits until the service responds for the first time.
   func waitForService() async throws {
-    while (try? await request("GET", "/", port: port)) == nil { try await Task.sleep(for: .milliseconds(20)) }
+    let deadline = Deadline("a service that responds")
+    while (try? await request("GET", "/", port: port)) == nil {
+      try deadline.check()
+      try await Task.sleep(for: .milliseconds(20))
+    }
   }
 
   /// Submits at least `posts` posts from several clients, and continues until `end`.
@@ -35,7 +40,9 @@ struct PostClient: Sendable {
         group.addTask {
           var ids: [(Int, PublicID)] = []
           var number = first
+          let deadline = Deadline("the end of the storm", within: .seconds(3600))
           while number < posts || !end.isCancelled {
+            try deadline.check()
             ids.append((number, try await submit(number)))
             number += clients
             try await Task.sleep(for: .milliseconds(100))
@@ -83,7 +90,9 @@ struct PostClient: Sendable {
     _ method: String, _ path: String, headers: [(String, String)] = [], body: [UInt8]? = nil,
     unless isTemporary: (Int) -> Bool = { [408, 429, 503].contains($0) }
   ) async throws -> ClientResponse {
+    let deadline = Deadline("a response", within: .seconds(3600))
     while true {
+      try deadline.check()
       try Task.checkCancellation()
       if let response = try? await request(method, path, port: port, headers: headers, body: body),
         !isTemporary(response.status)

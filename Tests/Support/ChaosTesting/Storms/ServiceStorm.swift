@@ -5,6 +5,7 @@ package import Platform
 import Postgres
 import SeededRandom
 import Take5Testing
+import WaitTesting
 
 /// A storm over `take5 serve` and `take5 worker` while clients submit posts.
 package struct ServiceStorm: Sendable {
@@ -57,7 +58,9 @@ package struct ServiceStorm: Sendable {
     }
     let isFinishing = CancellationFlag()
     let submitting = Task { [posts] in try await client.submit(posts, clients: Self.clients, until: isFinishing) }
+    let deadline = Deadline("all faults", within: .seconds(3600))
     while await isDue(fleet.faults) {
+      try deadline.check()
       try await Task.sleep(for: .milliseconds(Int.random(in: 200...1200, using: &random)))
       try await injectFault(into: fleet, storage, run, cache: "\(data)/blob-cache", &random)
     }
@@ -71,6 +74,7 @@ package struct ServiceStorm: Sendable {
     var violations: [String] = []
     if !(await run.waitForNone("unfinished_posts", within: .seconds(600))) { violations.append("posts did not finish") }
     violations += try await client.violations(ofRepeating: ids)
+    violations += await run.waitingRows()
     violations += try await fleet.end([.service, .worker], within: .seconds(30))
     violations += try await PostChecks.violations(of: ids, run: run, blobs: bucket == nil ? "\(data)/blobs" : nil)
     violations += try await run.violations(ofRunning: ["verify", "--deep"] + store, environment: environment)
@@ -163,7 +167,11 @@ package struct ServiceStorm: Sendable {
     case .storageGone: if isOn { try storage?.hide() } else { try storage?.show() }
     default:
       // The statements are repeated if the server crashes.
-      while !(await setDefaultReadOnly(isOn, run)) { try await Task.sleep(for: .milliseconds(100)) }
+      let deadline = Deadline("the server responds")
+      while !(await setDefaultReadOnly(isOn, run)) {
+        try deadline.check()
+        try await Task.sleep(for: .milliseconds(100))
+      }
     }
   }
 

@@ -66,7 +66,9 @@ enum Phone {
 
   /// Returns the code in a file, once it is there.
   private static func code(in file: String) async throws -> String {
-    while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(nanoseconds: 100_000_000) }
+    for _ in 0..<1200 where !FileManager.default.fileExists(atPath: file) {
+      try await Task.sleep(nanoseconds: 100_000_000)
+    }
     return try String(contentsOfFile: file, encoding: .utf8)
   }
 }
