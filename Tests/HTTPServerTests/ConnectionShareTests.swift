@@ -219,6 +219,8 @@ struct ConnectionShareTests {
     var configuration = ServerConfiguration()
     (configuration.handlerThreads, configuration.diskThreads, configuration.diskTime) = (2, 2, .seconds(900))
     try await withServer(configuration, router: router) { server in
+      // Also if the test fails before: the server waits for its handlers.
+      defer { isReleased.signal() }
       let port = server.port
       func send(_ path: String, as name: String?) async throws -> Client {
         try await onThread("client") { try Client(path, port, as: name) }

@@ -63,6 +63,8 @@ struct ServerTests {
     try await withServer(configuration, router: Router(routes: Self.routes + [slow])) { server in
       let port = server.port
       async let late = request("GET", "/slow", port: port)
+      // Also if the test fails before: the server waits for its handlers.
+      defer { isOnDisk.signal() }
       for await _ in started {}
       let other = try await request("GET", "/hello/you", port: port)
       isOnDisk.signal()
@@ -86,6 +88,7 @@ struct ServerTests {
     var configuration = ServerConfiguration()
     (configuration.handlerThreads, configuration.diskThreads, configuration.diskTime) = (1, 1, .zero)
     try await withServer(configuration, router: Router(routes: [hanging, quick])) { server in
+      defer { isOnDisk.signal() }
       let port = server.port
       for _ in 0..<3 {
         #expect(try await request("POST", "/hanging", port: port, body: [1]).status == 503)
@@ -135,11 +138,11 @@ struct ServerTests {
     // Not less: a request that only waits for its turn before it commits would be taken for one that hangs.
     configuration.diskTime = .seconds(2)
     try await withServer(configuration, router: Router(routes: routes)) { server in
+      defer { isOnDisk.signal() }
       for (path, status) in [("/hangs", 202), ("/throws", 202), ("/refuses", 202), ("/cancelled", 202)] {
         let response = try await request("POST", path, port: server.port, body: [1])
         #expect(response.status == status, "\(path)")
       }
-      isOnDisk.signal()
     }
     configuration.diskTime = .seconds(60)
     try await withServer(configuration, router: Router(routes: routes)) { server in
@@ -149,9 +152,9 @@ struct ServerTests {
     // Its time is over after it has committed and before it has responded.
     configuration.requestTimeout = .seconds(5)
     try await withServer(configuration, router: Router(routes: routes)) { server in
+      defer { isLate.signal() }
       let response = try await request("POST", "/late", port: server.port, body: [1])
       #expect(response.status == 202)
-      isLate.signal()
     }
   }
 
