@@ -10,7 +10,6 @@ package struct ReprocessRequest: Sendable {
   package var keepsOld = false
   /// Whether outputs are made again even if their recipe has not changed.
   package var isForced = false
-  /// Whether the command processes the items itself, instead of the workers.
   /// The priority of the jobs in their queue; 0 is the highest.
   package var priority = 5
   /// Items per second, within `rates`; nil: no limit.
