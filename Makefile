@@ -1,13 +1,19 @@
 # take5: everything a person runs. 'make help' lists it.
 
-# What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
-PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
+# The release of Debian, 12 or 13: some packages have other names, and libheif's encoders have packages of their own since 13.
+DEBIAN := $(shell . /etc/os-release && echo "$$VERSION_ID")
+# What Debian must have beside a Swift toolchain; 'make setup' installs what is missing.
+PACKAGES = libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev libqrencode-dev ca-certificates postgresql curl
+            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev libqrencode-dev ca-certificates postgresql curl \
+            $(PACKAGES_$(DEBIAN))
+PACKAGES_13 := libheif-plugin-aomenc
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and what
 # pgbouncer and nginx are linked with.
 # These three are taken out of their packages, unless the system has them: installing them would start services.
-TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0 python3
+TEST_PACKAGES = openssl strace man-db mandoc zsh fish libcrypt1 libpcre2-8-0 python3 $(TEST_PACKAGES_$(DEBIAN))
+TEST_PACKAGES_12 := libc-ares2 libevent-2.1-7
+TEST_PACKAGES_13 := libcares2 libevent-2.1-7t64 libheif-plugin-x265
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
 PROMETHEUS := $(or $(wildcard /usr/bin/prometheus),.build/prometheus/usr/bin/prometheus)
@@ -39,30 +45,31 @@ IMAGE_PACKAGES := mmdebstrap dpkg-dev python3
 TEST_IMAGE_PACKAGES := podman crun conmon netavark aardvark-dns catatonit uidmap iptables jq openssl curl python3-venv
 
 SWIFT ?= swift
-TAKE5 := .build/release/take5
-MUTATE := .build/release/mutate
 DEMO := .build/demo
-# One build for the programs that a developer runs and for the tests: optimised, with what is internal exported, which tests see, and
-# without what only a debugger reads, which takes a fifth of the time. The programs that are installed and measured are built apart (SHIPPED).
-# Such a build spares targets that compute little (Package.swift).
-export TAKE5_QUICK := 1
-BUILD := -c release -Xswiftc -enable-testing -debug-info-format none --disable-index-store
+# With TAKE5_STRICT=1, as in .ci/run, warnings are errors. A newer compiler may warn about more.
+STRICT := $(if $(filter 1,$(TAKE5_STRICT)),-Xswiftc -warnings-as-errors -Xcc -Werror)
+# The programs, as they are measured and installed: optimised, with Swift's libraries as parts of them, and looking for no library in their
+# own folder. What only a debugger reads, and installing strips, takes a fifth of the time.
+BUILD := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none --disable-index-store $(STRICT)
+PROGRAMS := .build/release
+TAKE5 := $(PROGRAMS)/take5
+# The tests, with programs of their own: what is internal is exported, which tests see, and targets that compute little are not optimised
+# (Package.swift).
+TESTING := -c release -Xswiftc -enable-testing --disable-index-store $(STRICT)
+BUILD_TESTS := TAKE5_QUICK=1 $(SWIFT) build $(TESTING) -debug-info-format none --scratch-path .build/tests
+TESTED := .build/tests/release
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|Blobs|Store|Integrity|Rooms)Tests
 # With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
-ASAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
-TSAN := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
+BUILD_ASAN := TAKE5_QUICK=1 $(SWIFT) build $(TESTING) --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
+BUILD_TSAN := TAKE5_QUICK=1 $(SWIFT) build $(TESTING) --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
 # swiftc takes its last -sanitize alone, and SwiftPM gives those of two --sanitize in an order of chance.
-FUZZING := -c release -Xswiftc -enable-testing --disable-index-store --scratch-path .build/fuzz --sanitize=fuzzer -Xswiftc -sanitize=address,fuzzer \
-           -Xcc -fsanitize=address,undefined -Xswiftc -DFUZZING
+BUILD_FUZZ := TAKE5_QUICK=1 $(SWIFT) build $(TESTING) --scratch-path .build/fuzz --sanitize=fuzzer -Xswiftc -sanitize=address,fuzzer \
+              -Xcc -fsanitize=address,undefined -Xswiftc -DFUZZING
 # The targets of tests that are built and run with a sanitizer: all but those of whole processes.
 SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks Examples jobs Package.swift
 
-# What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
-programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue bench-service bench-town bench-rush image test-image next-programs: export TAKE5_QUICK :=
-SHIPPED := -c release --static-swift-stdlib --disable-local-rpath --scratch-path .build/programs
-PROGRAMS := .build/programs/release
 # Where 'make install' installs; DESTDIR is the folder of a package.
 PREFIX ?= /usr/local
 
@@ -99,7 +106,7 @@ TEST_PLAYERS_PACKAGES := python3 ffmpeg mediainfo libimage-exiftool-perl libjpeg
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image programs next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -117,17 +124,13 @@ toolchain:
 	  echo "$(SWIFT) is too old or does not start: Swift 6.3 is required. Its output:"; $(SWIFT) --version; exit 1; }
 
 build: setup ## build the programs, .build/release/take5 and .build/release/take5-media
-	TAKE5_TARGETS='take5 take5-media' $(SWIFT) build $(BUILD)
+	TAKE5_TARGETS='take5 take5-media' $(BUILD)
 
-programs: setup ## build the programs that are installed, with Swift's libraries inside, in .build/programs/release
-	$(SWIFT) build $(SHIPPED) --product take5
-	$(SWIFT) build $(SHIPPED) --product take5-media
-
-# Does not build: 'make programs' comes first, as an ordinary user.
-install: ## install what 'make programs' has built, with manual pages, completions and units, in PREFIX, /usr/local
+# Does not build: 'make build' comes first, as an ordinary user.
+install: ## install what 'make build' has built, with manual pages, completions and units, in PREFIX, /usr/local
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Sources/Packaging/install.sh $(PROGRAMS)
 
-package: programs ## build the Debian package, .build/package/take5_VERSION_ARCHITECTURE.deb
+package: build ## build the Debian package, .build/package/take5_VERSION_ARCHITECTURE.deb
 	@$(call install,$(PACKAGE_PACKAGES))
 	@MAINTAINER='$(MAINTAINER)' Sources/Packaging/deb.sh $(PROGRAMS) .build/package
 
@@ -188,11 +191,11 @@ $(POSTGRES_17):
 test: setup pgbouncer nginx ## run the tests, on a private PostgreSQL, a private pgbouncer and real files; ONLY=StoreTests, or a suite, runs a part
 	@$(call install,$(TEST_PACKAGES))
 	@Tests/watch_test.py
-	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh $(ONLY)
+	@BUILD='$(BUILD_TESTS)' Tests/run.sh $(ONLY)
 
 test-upgrade: setup postgresql-17 ## change the embedded server to another major version of PostgreSQL and back, a few minutes
 	@$(call install,$(TEST_PACKAGES))
-	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh UpgradeTests
+	@BUILD='$(BUILD_TESTS)' Tests/run.sh UpgradeTests
 
 test-asan: setup pgbouncer nginx build-asan ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
 	$(call sanitized,address,asan)
@@ -201,34 +204,31 @@ test-tsan: setup pgbouncer nginx build-tsan ## run the unit tests with ThreadSan
 	$(call sanitized,thread,tsan)
 
 build-asan:
-	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(ASAN) --build-tests
+	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(BUILD_ASAN) --build-tests
 
 build-tsan:
-	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(TSAN) --build-tests
+	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(BUILD_TSAN) --build-tests
 
 build-fuzz:
-	$(SWIFT) build $(FUZZING) --product take5-fuzz
+	$(BUILD_FUZZ) --product take5-fuzz
 
 # The media programs and the mutator come from a build without a sanitizer: Tests/Sanitizers/run.sh says why.
 define sanitized
-	TAKE5_TARGETS='take5-media hostile-media mutate' $(SWIFT) build $(BUILD)
-	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --skip '$(WAITING)'
-	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --filter '$(WAITING)'
+	TAKE5_TARGETS='take5-media hostile-media mutate' $(BUILD_TESTS)
+	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --skip '$(WAITING)'
+	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --filter '$(WAITING)'
 endef
 
 test-mutants: setup ## break each guard of the worker, and check that a test of the worker fails, half an hour
-	$(SWIFT) build $(BUILD) --build-tests
-	Tests/Support/mutants/mutants.py .build
+	$(BUILD_TESTS) --build-tests
+	Tests/Support/mutants/mutants.py .build/tests
 
 fuzz: setup build-fuzz ## fuzz every parser of hostile bytes for SECONDS each, two at a time
 	Tests/Fuzzing/fuzz.sh .build/fuzz $(SECONDS)
 
 test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, half an hour
-	$(SWIFT) build $(BUILD) --product take5
-	$(SWIFT) build $(BUILD) --product take5-media
-	$(SWIFT) build $(BUILD) --product chaos
-	$(SWIFT) build $(BUILD) --product ClockSkew
-	.build/release/chaos all --write docs/reliability.md
+	TAKE5_TARGETS='take5 take5-media chaos' $(BUILD_TESTS)
+	$(TESTED)/chaos all --write docs/reliability.md
 
 # SEED repeats the requests of another run, as far as threads and the service take turns in the same way.
 fuzz-api: build ## send the API what no client should, by several users at once, for SECONDS; SEED repeats a run
@@ -236,12 +236,11 @@ fuzz-api: build ## send the API what no client should, by several users at once,
 
 # A range that .build/mutations.jsonl has is not run again: an interrupted run continues, and so does one with more seeds.
 fuzz-media: setup ## change a million media files and pass them to the parsers and through the media process, three hours
-	$(SWIFT) build $(BUILD) --product mutate
-	$(SWIFT) build $(BUILD) --product take5-media
-	$(MUTATE) parsers --seeds '0..<1000000' --record .build/mutations.jsonl
-	$(MUTATE) pipeline --seeds '0..<20000' --record .build/mutations.jsonl
-	$(MUTATE) pipeline --canvas shipped --seeds '0..<2000' --record .build/mutations.jsonl
-	$(MUTATE) figures --record .build/mutations.jsonl --write docs/reliability.md
+	TAKE5_TARGETS='take5-media mutate' $(BUILD_TESTS)
+	$(TESTED)/mutate parsers --seeds '0..<1000000' --record .build/mutations.jsonl
+	$(TESTED)/mutate pipeline --seeds '0..<20000' --record .build/mutations.jsonl
+	$(TESTED)/mutate pipeline --canvas shipped --seeds '0..<2000' --record .build/mutations.jsonl
+	$(TESTED)/mutate figures --record .build/mutations.jsonl --write docs/reliability.md
 
 test-api: build ## test the API against its own OpenAPI document with schemathesis and with generated clients, a few minutes
 	@$(call install,$(TEST_API_PACKAGES))
@@ -276,23 +275,23 @@ test-console: build ## drive the console with Chromium and Firefox, on a real se
 	@.build/console/bin/python Tests/console/main.py $(TAKE5) --only '$(ONLY)' $(if $(SCREENSHOTS),--screenshots '$(SCREENSHOTS)')
 
 # ONLY runs the tests whose names contain a text, and measures nothing.
-test-push: setup ## send notifications, also of a service, to providers that libraries of others check, and measure it against h2load, six minutes
+test-push: build ## send notifications, also of a service, to providers that libraries of others check, and measure it against h2load, six minutes
 	@$(call install,$(TEST_PUSH_PACKAGES))
-	TAKE5_TARGETS='push-probe take5 take5-media' $(SWIFT) build $(BUILD)
+	TAKE5_TARGETS=push-probe $(BUILD_TESTS)
 	@[ -x .build/push/bin/pip ] || python3 -m venv .build/push
 	@.build/push/bin/pip install --quiet --requirement Tests/push/requirements.txt
-	@.build/push/bin/python Tests/push/main.py .build/release/push-probe $(ONLY)
+	@.build/push/bin/python Tests/push/main.py $(TESTED)/push-probe $(ONLY)
 	@.build/push/bin/python Tests/push/webhooks.py $(TAKE5)
 	@.build/push/bin/python Tests/push/service.py $(TAKE5)
 	@.build/push/bin/python Tests/push/storm.py $(TAKE5)
 
 test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))
-	$(SWIFT) build $(BUILD) --build-tests
-	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^(BlobsTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
-	$(SWIFT) build $(BUILD) --product ClockSkew
+	TAKE5_TARGETS='BlobsTests EndToEndTests' $(BUILD_TESTS) --build-tests
+	Tests/s3/store.sh $(TESTED)/take5PackageTests.xctest --testing-library swift-testing --filter '^(BlobsTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
+	$(BUILD) --product ClockSkew
 	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5)
-	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --disable-xctest --filter '^EndToEndTests.MovingTests'
+	Tests/s3/store.sh $(TESTED)/take5PackageTests.xctest --testing-library swift-testing --filter '^EndToEndTests.MovingTests'
 
 test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, eight minutes
 	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))
@@ -303,23 +302,23 @@ test-metrics: build prometheus ## watch a service with Prometheus and a collecto
 # JOBS and FAULTS make a shorter run, which writes no figures; SEED repeats the faults of another one.
 test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults and a failover, a quarter of an hour, as root
 	@$(call install,$(TEST_CLUSTER_PACKAGES))
-	$(SWIFT) build $(BUILD) --product ClockSkew
+	$(BUILD) --product ClockSkew
 	@python3 Tests/cluster/main.py $(TAKE5) $(NGINX) $(if $(JOBS),--jobs $(JOBS)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(JOBS)$(FAULTS),,--write docs/reliability.md)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
 	@rm -rf .build/players
-	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh PlayersTests
+	@BUILD='$(BUILD_TESTS)' Tests/run.sh PlayersTests
 
 # The version is in one file of C: the programs of the next version are compiled and linked in a minute.
 next-programs: package
 	@rm -rf .build/next && mkdir .build/next
-	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(SWIFT) build $(SHIPPED) --product take5
-	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(SWIFT) build $(SHIPPED) --product take5-media
+	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(BUILD) --product take5
+	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(BUILD) --product take5-media
 	@cp $(PROGRAMS)/take5 $(PROGRAMS)/take5-media .build/next
-	$(SWIFT) build $(SHIPPED) --product take5
-	$(SWIFT) build $(SHIPPED) --product take5-media
+	$(BUILD) --product take5
+	$(BUILD) --product take5-media
 
 test-package: next-programs ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root
 	@$(call install,$(TEST_PACKAGE_PACKAGES))
@@ -337,59 +336,59 @@ run: build ## serve until stopped, on http://127.0.0.1:8080
 
 bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service ## measure everything that is measured
 
-bench-video: programs ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
+bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
-	$(SWIFT) build $(SHIPPED) --product bench
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --write docs/benchmarks/video.md
 
-bench-photo: programs ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
+bench-photo: build ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
 	@$(call install,$(BENCH_PACKAGES) $(BENCH_PHOTO_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/venv/bin/python ] || python3 -m venv .build/bench/venv
 	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
-	$(SWIFT) build $(SHIPPED) --product bench
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --photos --write docs/benchmarks/photo.md
 
-bench-read: programs ## measure what reading costs the database as the history grows, a quarter of an hour
-	$(SWIFT) build $(SHIPPED) --product bench
+bench-read: build ## measure what reading costs the database as the history grows, a quarter of an hour
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: programs nginx ## measure what many connections, and twenty-seven attacks of one client, cost the requests of another, ten minutes
+bench-crowd: build nginx ## measure what many connections, and twenty-seven attacks of one client, cost the requests of another, ten minutes
 	@$(call install,$(BENCH_CROWD_PACKAGES))
-	$(SWIFT) build $(SHIPPED) --product bench
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --crowd --write docs/benchmarks/crowd.md
 
-bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes
-	$(SWIFT) build $(SHIPPED) --product bench
+bench-fleet: build ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --fleet --write docs/scaling.md
 
-bench-town: programs ## measure how long a town waits that films in the same five minutes, with simulated machines, three minutes
-	$(SWIFT) build $(SHIPPED) --product bench
+bench-town: build ## measure how long a town waits that films in the same five minutes, with simulated machines, three minutes
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --town --write docs/scaling.md
 
-bench-queue: programs ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
+bench-queue: build ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
-	$(SWIFT) build $(SHIPPED) --product bench
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --queue --write docs/benchmarks/queue.md
 
-bench-http: programs nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
+bench-http: build nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
 	@$(call install,$(BENCH_HTTP_PACKAGES))
 	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) --write docs/benchmarks/http.md
 
 # A run of other ROUNDS or MOMENTS is for trying out: it writes nothing.
-bench-service: programs ## measure the service against two of Python that call ffmpeg, half an hour; PRESET=veryfast adds them with this preset, ROUNDS=1 MOMENTS=4 takes two minutes
+bench-service: build ## measure the service against two of Python that call ffmpeg, half an hour; PRESET=veryfast adds them with this preset, ROUNDS=1 MOMENTS=4 takes two minutes
 	@$(call install,$(BENCH_SERVICE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/service/bin/pip ] || python3 -m venv .build/bench/service
 	@.build/bench/service/bin/pip install --quiet $(BENCH_SERVICE_PEERS)
-	$(SWIFT) build $(SHIPPED) --product bench
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --footage
 	.build/bench/service/bin/python Benchmarks/service/bench.py --take5 $(PROGRAMS)/take5 \
 	  $(if $(PRESET),--preset $(PRESET)) \
 	  $(if $(ROUNDS)$(MOMENTS),--rounds $(or $(ROUNDS),5) --moments $(or $(MOMENTS),24),--write docs/benchmarks/service.md)
 
-bench-rush: programs ## measure a rush of MOMENTS=300 in as many seconds while the service is killed twice, a quarter of an hour
-	$(SWIFT) build $(SHIPPED) --product bench
+bench-rush: build ## measure a rush of MOMENTS=300 in as many seconds while the service is killed twice, a quarter of an hour
+	$(BUILD) --product bench
 	$(PROGRAMS)/bench --footage > /dev/null
 	Benchmarks/http/rush.py --take5 $(PROGRAMS)/take5 --moments $(or $(MOMENTS),300) --seconds $(or $(MOMENTS),300) \
 		$(if $(MOMENTS),,--write docs/benchmarks/rush.md)

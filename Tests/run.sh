@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [NAME…]: builds and runs the tests, or those of some targets (StoreTests) and suites (ForgettingTests): a line for each suite as
-# it ends, and at the end what failed. The whole output is in .build/tests.log. `make test` calls it with SWIFT, the compiler's command,
-# and FLAGS, the options of the build.
+# it ends, and at the end what failed. The whole output is in .build/tests.log. `make test` calls it with BUILD, the
+# command of the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ for name in "$@"; do
 done
 [ $# -gt 0 ] || mapfile -t targets < <(cd Tests && printf '%s\n' *Tests | grep -vE '^(Players|Chaos)Tests$')
 
-TAKE5_TARGETS="${targets[*]}" $SWIFT build $FLAGS --build-tests
+env TAKE5_TARGETS="${targets[*]}" $BUILD --build-tests
 built=$SECONDS
 
 # run WIDTH ARGUMENT…: runs tests in a process of their own, WIDTH at a time. watch.py makes it end, and prints its status.
@@ -28,7 +28,7 @@ run() {
   local width=$1
   shift
   NO_COLOR=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$width Tests/watch.py .build/tests.log \
-    .build/release/take5PackageTests.xctest --testing-library swift-testing "$@" || echo "== status $?, of watch.py"
+    .build/tests/release/take5PackageTests.xctest --testing-library swift-testing "$@" || echo "== status $?, of watch.py"
 }
 
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them. Tests of

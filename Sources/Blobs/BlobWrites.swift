@@ -1,5 +1,8 @@
 import Platform
 
+/// How calls that write to a blob store are made.
+package typealias BlobWriting = @Sendable (@escaping @Sendable () throws(BlobError) -> Void) async throws -> Void
+
 /// Writes of blobs for clients. Those to this machine are made on the thread of the caller, which is one that may hang; those to another
 /// machine on threads of their own, while the caller waits as a task: they have time limits of their own, and may take long.
 package struct BlobWrites: Sendable {

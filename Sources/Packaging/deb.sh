@@ -28,7 +28,7 @@ export SOURCE_DATE_EPOCH
 
 reported=$(env --unset=TAKE5_VERSION "$programs/take5" version | head -n 1)
 [ "$reported" = "take5 $version" ] || {
-  echo "deb.sh: the programs are '$reported', and the package would be $version: 'make programs'" >&2
+  echo "deb.sh: the programs are '$reported', and the package would be $version: 'make build'" >&2
   exit 1
 }
 

@@ -14,7 +14,7 @@ to=${DESTDIR:-}
 take5=$programs/take5
 
 [ -x "$take5" ] && [ -x "$programs/take5-media" ] || {
-  echo "install.sh: $programs has no take5 and take5-media: 'make programs' builds them" >&2
+  echo "install.sh: $programs has no take5 and take5-media: 'make build' builds them" >&2
   exit 1
 }
 work=$(mktemp -d)

@@ -5,7 +5,7 @@ package import Store
 
 /// All rooms, each after those that its tables refer to.
 extension [any Room.Type] {
-  package static let all: Self = [
+  package static let all: [any Room.Type] = [
     People.self, Posts.self, Places.self, Collections.self, Images.self, Comments.self, Keys.self, Tokens.self,
     Accounts.self, Events.self, Webhooks.self, Devices.self, Moderation.self, Usage.self, Window.self, Exporting.self,
     Inclusion.self, Operations.self,
@@ -30,7 +30,7 @@ extension ControlAPI {
 
 /// The migrations of the complete schema, of the queue, the store and its rooms, in the order of their versions.
 extension [Migration] {
-  package static let all: Self = {
+  package static let all: [Migration] = {
     let rooms = [any Room.Type].all
     let baseline = Migration(
       baseline: 146, replacing: [Int](100...132) + [134, 137, 138, 140, 141, 142], name: "store",

@@ -35,7 +35,7 @@ package struct AudioEncoder: ~Copyable {
 
   /// The first format of an encoder with floats, planar or not; nil: it has none.
   private static func floats(_ codec: UnsafePointer<AVCodec>) -> AVSampleFormat? {
-    guard var format = codec.pointee.sample_fmts else { return nil }
+    guard var format = cffmpeg_sample_formats(codec) else { return nil }
     while format.pointee != AV_SAMPLE_FMT_NONE {
       if format.pointee == AV_SAMPLE_FMT_FLTP || format.pointee == AV_SAMPLE_FMT_FLT { return format.pointee }
       format += 1

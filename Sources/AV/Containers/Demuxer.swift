@@ -81,7 +81,7 @@ package struct Demuxer: ~Copyable {
 
   /// The duration in seconds that the headers state; nil if they do not.
   package var duration: Double? {
-    Timestamp.known(context.pointee.duration).map { Double($0) / Double(AV_TIME_BASE) }
+    Timestamp.known(cffmpeg_duration(context)).map { Double($0) / Double(AV_TIME_BASE) }
   }
 
   /// Whether a read from the file failed; the file itself may be valid.

@@ -21,7 +21,7 @@ final class FileContext {
     }
     let bytes = (writes ? 256 : 64) << 10
     let buffer = av_malloc(bytes)
-    context = avio_alloc_context(
+    context = cffmpeg_alloc_io(
       buffer?.assumingMemoryBound(to: UInt8.self), Int32(bytes), writes ? 1 : 0,
       Unmanaged.passUnretained(self).toOpaque(), readFile, writeFile, seekFile)
     guard context != nil else {
@@ -88,7 +88,7 @@ private func readFile(
 }
 
 private func writeFile(
-  _ opaque: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UInt8>?, _ count: Int32
+  _ opaque: UnsafeMutableRawPointer?, _ buffer: UnsafePointer<UInt8>?, _ count: Int32
 ) -> Int32 {
   FileContext.of(opaque)?.write(UnsafeRawBufferPointer(start: buffer, count: Int(count))) ?? cffmpeg_error(EINVAL)
 }

@@ -146,8 +146,8 @@ package struct Muxer: ~Copyable {
 
   private func setDisplayMatrix(_ matrix: [Int32], of stream: UnsafeMutablePointer<AVStream>) throws(AVError) {
     let count = matrix.count * MemoryLayout<Int32>.size
-    guard let data = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, count) else {
-      throw .outOfMemory("av_stream_new_side_data")
+    guard let data = cffmpeg_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, count) else {
+      throw .outOfMemory("av_packet_side_data_new")
     }
     matrix.withUnsafeBytes { UnsafeMutableRawPointer(data).copyMemory(from: $0.baseAddress!, byteCount: count) }
   }

@@ -71,7 +71,7 @@ package struct StreamInfo: Hashable, Sendable {
 
   private static func displayMatrix(of stream: UnsafeMutablePointer<AVStream>) -> [Int32]? {
     var count = 0
-    guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &count),
+    guard let data = cffmpeg_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &count),
       count >= 9 * MemoryLayout<Int32>.size
     else { return nil }
     let bytes = UnsafeRawPointer(data)

@@ -47,7 +47,7 @@ package struct Frame: ~Copyable {
   /// The decoder's best estimate of the presentation timestamp, for packets with wrong timestamps; nil if unknown.
   package var bestTimestamp: Int64? { Timestamp.known(pointer.pointee.best_effort_timestamp) }
   /// The duration of the packet that the frame was decoded from; 0 if unknown.
-  package var duration: Int64 { pointer.pointee.pkt_duration }
+  package var duration: Int64 { cffmpeg_frame_duration(pointer) }
 
   /// Video: the width in pixels.
   package var width: Int { Int(pointer.pointee.width) }
@@ -68,9 +68,9 @@ package struct Frame: ~Copyable {
   }
 
   /// Whether the frame is interlaced.
-  package var isInterlaced: Bool { pointer.pointee.interlaced_frame != 0 }
+  package var isInterlaced: Bool { cffmpeg_is_interlaced(pointer) != 0 }
   /// Whether the top field is the first one in time.
-  package var isTopFieldFirst: Bool { pointer.pointee.top_field_first != 0 }
+  package var isTopFieldFirst: Bool { cffmpeg_is_top_field_first(pointer) != 0 }
 
   /// Audio: the number of samples per channel.
   package var sampleCount: Int { Int(pointer.pointee.nb_samples) }
@@ -115,7 +115,7 @@ package struct Frame: ~Copyable {
     av_frame_unref(pointer)
     try AVError.check(av_frame_ref(pointer, other.pointer), "av_frame_ref")
     pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
-    pointer.pointee.key_frame = 0
+    cffmpeg_clear_key_frame(pointer)
     while pointer.pointee.nb_side_data > 0, let first = pointer.pointee.side_data?.pointee {
       av_frame_remove_side_data(pointer, first.pointee.type)
     }

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// One pass over the elements of a WebM (RFC 8794; RFC 9559; webmproject.org, "WebM Container Guidelines").
 ///

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import Model
+import Model
 package import Postgres
 
 /// What the console draws of the queue.

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import Model
+import Model
 
 /// The figures of the queue as JSON, for the command line and the API. Unknown values are null.
 package enum QueueFigures {

@@ -3,7 +3,7 @@ import FoundationEssentials
 package import Model
 package import Postgres
 package import Queue
-package import Store
+import Store
 
 /// Accounts: users who sign in with a password.
 package enum Accounts: Room {

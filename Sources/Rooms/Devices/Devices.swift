@@ -1,8 +1,8 @@
 import FoundationEssentials
-package import Model
+import Model
 package import Postgres
 internal import Push
-package import Queue
+import Queue
 package import Store
 
 /// The phones and browsers of users, and the notifications that are to be sent to them.

@@ -5,7 +5,7 @@ internal import Platform
 package import Postgres
 package import Push
 package import Queue
-package import Store
+import Store
 package import Telemetry
 
 /// Sends what is due for the devices of a shard.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 internal import HTTPServer
 internal import Model
-package import Postgres
+import Postgres
 internal import Push
 import Queue
 import Store

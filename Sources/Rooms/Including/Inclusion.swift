@@ -1,7 +1,7 @@
 internal import HTTPServer
 package import Model
 package import Postgres
-package import Store
+import Store
 
 /// What a client wants beside the records of a response, by the parameter `include`.
 package struct Inclusion: Sendable {

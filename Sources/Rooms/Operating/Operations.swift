@@ -1,8 +1,8 @@
 import FoundationEssentials
-package import Model
+import Model
 package import Postgres
 import Queue
-package import Store
+import Store
 
 /// What operators read of the store as a whole.
 package enum Operations: Room {

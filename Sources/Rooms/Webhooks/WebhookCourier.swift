@@ -1,10 +1,10 @@
 import FoundationEssentials
 internal import HTTPClient
-package import Model
+import Model
 internal import Platform
 package import Postgres
 package import Queue
-package import Store
+import Store
 package import Telemetry
 
 /// Sends the messages of one endpoint after another, while something is due.

@@ -1,7 +1,7 @@
-package import Model
+import Model
 package import Postgres
-package import Queue
-package import Store
+import Queue
+import Store
 
 /// The way of an event to the endpoints.
 extension Webhooks: EventConsumer {

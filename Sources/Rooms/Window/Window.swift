@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Model
 package import Postgres
 internal import Queue
-package import Store
+import Store
 
 /// The daily window, which workers open by a schedule.
 package enum Window: Room {

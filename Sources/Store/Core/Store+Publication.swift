@@ -6,15 +6,12 @@ package import Postgres
 
 /// The publication of content before the transaction that refers to it.
 extension Store {
-  /// How calls that write to the blob store are made; nil: on a thread of their own.
-  package typealias Writing = @Sendable (@escaping @Sendable () throws(BlobError) -> Void) async throws -> Void
-
   /// Publishes the content of assets, and then runs a transaction that refers to it (`insertSet`): both again if a removal of the
   /// same content meets them. What the transaction does not refer to in the end is collected.
   ///
   /// A process that ends in between leaves a file without a row, as one that ends before its commit: a collector removes it.
   package func transaction<Result: Sendable>(
-    publishing assets: [NewAsset], by write: Writing? = nil, _ pool: Pool, timeout: Duration? = nil,
+    publishing assets: [NewAsset], by write: BlobWriting? = nil, _ pool: Pool, timeout: Duration? = nil,
     checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     do {
@@ -35,7 +32,7 @@ extension Store {
   ///
   /// - Throws: a conflict, if some of it is being removed.
   package func publish(
-    contentOf assets: [NewAsset], by write: Writing? = nil, _ pool: Pool, timeout: Duration? = nil,
+    contentOf assets: [NewAsset], by write: BlobWriting? = nil, _ pool: Pool, timeout: Duration? = nil,
     checkout: Duration? = nil
   ) async throws {
     let files = assets.filter { !$0.isInline }.map(\.content)

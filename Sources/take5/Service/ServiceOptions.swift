@@ -1,4 +1,5 @@
 import Queue
+import Rooms
 import Telemetry
 import Worker
 

@@ -15,7 +15,7 @@ struct DocumentRoutes: RouteRoom {
     return [
       route("GET", "/openapi.json", access: .unlimited) { request in
         let (bytes, representation) = completed.withLock { completed in
-          let document = completed ?? Self.document(of: others + routes)
+          let document = completed ?? Self.document(of: others + self.routes)
           completed = document
           return document
         }
