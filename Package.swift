@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 /// The version of take5 (semver.org), which nothing else repeats: the programs, the package and the test of CHANGELOG.md read
@@ -28,11 +29,25 @@ let spared: Set =
     "Store", "Telemetry", "Worker",
   ] : []
 
-/// A Swift target of ours: no target may see what is not named here.
-func target(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-  .target(
-    name: name, dependencies: dependencies, resources: resources,
+/// A Swift target of ours: no target may see what is not named here. Its SQL files belong to another target, `sql`.
+func target(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  let files = sqlFiles(in: "Sources/\(name)")
+  return .target(
+    name: name, dependencies: dependencies,
+    exclude: files.isEmpty ? [] : ["SQL"] + files.filter { !$0.hasPrefix("SQL/") },
     swiftSettings: spared.contains(name) ? unoptimised : settings)
+}
+
+/// The SQL files of a Swift target as data of C, which the file in its folder `SQL` names.
+func sql(_ name: String) -> Target {
+  let folder = "Sources/\(name)/SQL"
+  return .target(name: "C\(name)SQL", dependencies: ["CSystem"], path: folder, exclude: sqlFiles(in: folder))
+}
+
+/// The SQL files in a folder and its folders.
+func sqlFiles(in folder: String) -> [String] {
+  let files = FileManager.default.enumerator(atPath: "\(Context.packageDirectory)/\(folder)")
+  return files?.compactMap { $0 as? String }.filter { $0.hasSuffix(".sql") }.sorted() ?? []
 }
 
 /// A program of ours. The linker leaves the functions of libraries that it opens to the dynamic linker, which binds them
@@ -67,9 +82,11 @@ func support(_ name: String, _ dependencies: [Target.Dependency], optimised: Boo
 
 /// The tests of a target, which may also name the test support they use. The program of all tests is linked with the libraries that
 /// take5 opens. No target waits for their module, which is emitted with their code instead of by a compilation of its own.
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies + ["CLinkedLibraries"], resources: resources,
+    name: name, dependencies: dependencies + ["CLinkedLibraries"], exclude: exclude, resources: resources,
     swiftSettings: unoptimised + [.unsafeFlags(["-no-emit-module-separately-wmo"])])
 }
 
@@ -131,26 +148,18 @@ let package = Package(
     target("Sandbox", ["CSandbox", "MediaProcess", "Platform"]),
 
     // The service.
-    target(
-      "Queue", ["Model", "Platform", "Postgres", "Telemetry"],
-      resources: [
-        .embedInCode("SQL/Fragments.sql"), .embedInCode("SQL/Enqueueing.sql"), .embedInCode("SQL/Attempts.sql"),
-        .embedInCode("SQL/Workers.sql"), .embedInCode("SQL/Operating.sql"), .embedInCode("SQL/History.sql"),
-        .embedInCode("SQL/Observing.sql"), .embedInCode("SQL/Queue_schema.sql"),
-        .embedInCode("SQL/v0163_worker_slots.sql"), .embedInCode("SQL/v0165_job_progress.sql"),
-        .embedInCode("SQL/v0166_set_aside.sql"), .embedInCode("SQL/SetAside.sql"),
-      ]),
+    sql("Queue"),
+    target("Queue", ["CQueueSQL", "Model", "Platform", "Postgres", "Telemetry"]),
     target("Blobs", ["Crypto", "HTTPClient", "Model", "Platform"]),
-    target(
-      "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
-      resources: [.embedInCode("SQL")]),
+    sql("Store"),
+    target("Store", ["Blobs", "Crypto", "CStoreSQL", "Model", "Platform", "Postgres", "Queue"]),
+    sql("Integrity"),
     target(
       "Integrity",
       [
-        "Blobs", "Crypto", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store",
-        "Telemetry",
-      ],
-      resources: [.embedInCode("SQL/Integrity.sql")]),
+        "Blobs", "CIntegritySQL", "Crypto", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue",
+        "Store", "Telemetry",
+      ]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [
@@ -168,37 +177,12 @@ let package = Package(
     .target(name: "COpenAPI", path: "Sources/OpenAPI", exclude: ["openapi.json"]),
     // So are the files of the console, which a browser loads as they are.
     .target(name: "CConsole", path: "Sources/Console", exclude: ["web"]),
+    sql("Rooms"),
     target(
       "Rooms",
       [
-        "Blobs", "CArchive", "CConsole", "COpenAPI", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia", "Model",
-        "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry",
-      ],
-      resources: [
-        .embedInCode("Accounts/Accounts.sql"), .embedInCode("Collections/Collections.sql"),
-        .embedInCode("Collections/Collections_schema.sql"), .embedInCode("Comments/Comments.sql"),
-        .embedInCode("Comments/Comments_schema.sql"), .embedInCode("Devices/Devices.sql"),
-        .embedInCode("Devices/v0151_devices.sql"), .embedInCode("Events/Events.sql"),
-        .embedInCode("Events/Events_schema.sql"), .embedInCode("Exporting/Export.sql"),
-        .embedInCode("Images/Images.sql"), .embedInCode("Including/Including.sql"),
-        .embedInCode("Kit/Access/Access_schema.sql"),
-        .embedInCode("Kit/Access/Keys.sql"), .embedInCode("Kit/Access/Tokens.sql"),
-        .embedInCode("Kit/Access/Usage.sql"), .embedInCode("Moderation/Moderation.sql"),
-        .embedInCode("Moderation/Moderation_schema.sql"), .embedInCode("People/People.sql"),
-        .embedInCode("People/People_schema.sql"), .embedInCode("Places/Map_schema.sql"),
-        .embedInCode("Places/Places.sql"), .embedInCode("Places/Places_schema.sql"), .embedInCode("Posts/Posts.sql"),
-        .embedInCode("Webhooks/Webhooks.sql"), .embedInCode("Webhooks/v0152_webhooks.sql"),
-        .embedInCode("Window/Window.sql"), .embedInCode("Window/v0149_window_schedule.sql"),
-        .embedInCode("Events/v0150_event_positions.sql"),
-        .embedInCode("Accounts/v0154_one_time_codes.sql"),
-        .embedInCode("Accounts/v0155_accounts.sql"),
-        .embedInCode("Accounts/v0168_code_attempts.sql"),
-        .embedInCode("Window/v0153_window.sql"), .embedInCode("Window/v0167_window_offset.sql"),
-        .embedInCode("Devices/v0169_reached_providers.sql"),
-        .embedInCode("Places/v0156_places_of_friends.sql"), .embedInCode("Places/v0159_places.sql"),
-        .embedInCode("Places/v0164_places_of_viewers.sql"),
-        .embedInCode("People/v0160_order.sql"), .embedInCode("Including/v0161_lookups.sql"),
-        .embedInCode("Collections/v0157_sharing.sql"), .embedInCode("Operating/Operations.sql"),
+        "Blobs", "CArchive", "CConsole", "COpenAPI", "CRoomsSQL", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia",
+        "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry",
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
@@ -360,6 +344,7 @@ let package = Package(
         "Blobs", "BlobTesting", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
         "Rooms", "SchemaTesting", "Store", "StoreTesting", "WaitTesting",
       ],
+      exclude: ["Versions/v0147.sql"],
       resources: [.embedInCode("Versions/v1_definitions.jsonl"), .embedInCode("Versions/v2_definitions.jsonl")]),
     tests(
       "IntegrityTests",

@@ -1,4 +1,5 @@
 import Glibc
+package import Platform
 
 /// Applies the migrations that a database lacks.
 ///
@@ -129,16 +130,16 @@ package struct Migration: Sendable, Hashable {
   /// these migrations finds them applied.
   package let versions: [Int]
 
-  /// A migration whose script is embedded in the program.
-  package init(version: Int, name: String, _ bytes: [UInt8]) {
-    self.init(baseline: version, replacing: [], name: name, [bytes])
+  /// A migration whose script is a file of the program.
+  package init(version: Int, name: String, _ script: EmbeddedText) {
+    self.init(baseline: version, replacing: [], name: name, [script])
   }
 
-  /// A baseline whose scripts are embedded in the program. A database that has only some of the versions is refused.
-  package init(baseline version: Int, replacing replaced: [Int], name: String, _ scripts: [[UInt8]]) {
+  /// A baseline whose scripts are files of the program. A database that has only some of the versions is refused.
+  package init(baseline version: Int, replacing replaced: [Int], name: String, _ scripts: [EmbeddedText]) {
     self.version = version
     self.name = name
-    script = String(decoding: scripts.joined(), as: UTF8.self)
+    script = String(decoding: scripts.flatMap(\.bytes), as: UTF8.self)
     versions = replaced + [version]
   }
 }

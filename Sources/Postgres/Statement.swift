@@ -70,14 +70,14 @@ package struct Statements: Sendable {
   private let topic: String
   private var statements: [String: Statement]
 
-  /// Parses files that are embedded in the program; an error in them is a programming error.
+  /// Parses files of the program; an error in them is a programming error.
   ///
   /// - Parameters:
   ///   - topic: the prefix of the names, as in `queue.claim`.
   ///   - files: their contents.
   ///   - fragments: those that the program knows, by name.
-  package init(topic: String, _ files: [UInt8]..., fragments: [String: String] = [:]) {
-    do { try self.init(topic: topic, parsing: files, fragments: fragments) } catch {
+  package init(topic: String, _ files: EmbeddedText..., fragments: [String: String] = [:]) {
+    do { try self.init(topic: topic, parsing: files.map(\.bytes), fragments: fragments) } catch {
       preconditionFailure("topic \(topic): \(error)")
     }
   }

@@ -1,3 +1,4 @@
+import CQueueSQL
 package import Model
 package import Platform
 package import Postgres
@@ -12,12 +13,12 @@ package import Postgres
 package enum JobQueue {
   /// The statements that change jobs; a task-local value, so that a test can run with a broken statement.
   @TaskLocal static var statements = Statements(
-    topic: "queue", PackageResources.Fragments_sql, PackageResources.Enqueueing_sql, PackageResources.Attempts_sql,
-    PackageResources.Workers_sql, PackageResources.Operating_sql, PackageResources.History_sql)
+    topic: "queue", QueueSQL.Fragments, QueueSQL.Enqueueing, QueueSQL.Attempts,
+    QueueSQL.Workers, QueueSQL.Operating, QueueSQL.History)
 
   /// The queries of operators and clients, which change nothing.
   static let observing = Statements(
-    topic: "queue", PackageResources.Fragments_sql, PackageResources.Observing_sql)
+    topic: "queue", QueueSQL.Fragments, QueueSQL.Observing)
 
   /// Notifies workers that a job of a queue may be available, after the commit of the open transaction if there is one.
   ///
@@ -68,10 +69,10 @@ package enum QueueMigrations {
 
   /// A baseline, and what has changed it since: the versions go on after those of the store and its rooms.
   package static let all = [
-    Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", [PackageResources.Queue_schema_sql]),
-    Migration(version: 163, name: "worker_slots", PackageResources.v0163_worker_slots_sql),
-    Migration(version: 165, name: "job_progress", PackageResources.v0165_job_progress_sql),
-    Migration(version: 166, name: "set_aside", PackageResources.v0166_set_aside_sql),
+    Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", [QueueSQL.Queue_schema]),
+    Migration(version: 163, name: "worker_slots", QueueSQL.v0163_worker_slots),
+    Migration(version: 165, name: "job_progress", QueueSQL.v0165_job_progress),
+    Migration(version: 166, name: "set_aside", QueueSQL.v0166_set_aside),
   ]
 }
 

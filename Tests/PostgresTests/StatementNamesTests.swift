@@ -42,7 +42,7 @@ struct StatementNamesTests {
   func violations() throws {
     let target = try SourceTarget(
       swift: """
-        static let statements = Statements(topic: "topic", PackageResources.One_sql, PackageResources.Two_sql)
+        static let statements = Statements(topic: "topic", RoomsSQL.One, RoomsSQL.Two)
         try session.execute(Self.statements["known"]); statements[ "unknown" ]; statements[name]
         """,
       files: ["One": "-- name: known\n{two}\n-- name: forgotten\n2", "Two": "-- fragment: two\n2", "Three": ""])
@@ -58,11 +58,11 @@ struct StatementNamesTests {
     let target = try SourceTarget(
       swift: """
         enum First {
-          static let statements = Statements(topic: "first", PackageResources.First_sql)
+          static let statements = Statements(topic: "first", RoomsSQL.First)
           func read() { [Self.statements["one"], Second.statements["three"]] }
         }
         package enum Second: Room {
-          static let statements = Statements(topic: "second", PackageResources.Second_sql)
+          static let statements = Statements(topic: "second", RoomsSQL.Second)
           func read() { statements["two"] }
         }
         """,
@@ -125,8 +125,8 @@ private struct SourceTarget {
     var (loaded, violations): (Set<String>, [String]) = ([], [])
     for declaration in swift.matches(of: /(\w+) = Statements\(\s*topic: "(\w+)",([^)]*)\)/) {
       let name = property(declaration.1, of: nil, at: declaration.range.lowerBound)
-      let names = declaration.3.replacing("Store.fragments", with: "PackageResources.Fragments_sql")
-        .matches(of: /PackageResources\.(\w+)_sql/).map { String($0.1) }
+      let names = declaration.3.replacing("Store.fragments", with: "StoreSQL.Fragments")
+        .matches(of: /[A-Z]\w+SQL\.(\w+)/).map { String($0.1) }
       loaded.formUnion(names)
       let found = try Statements(
         topic: String(declaration.2), parsing: names.map { Array((files[$0] ?? "").utf8) }, fragments: fragments)

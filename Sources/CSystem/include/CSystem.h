@@ -1,5 +1,7 @@
 #pragma once
 
+#include "embedded.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

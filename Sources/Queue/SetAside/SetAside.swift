@@ -1,3 +1,4 @@
+import CQueueSQL
 package import Platform
 package import Postgres
 import Telemetry
@@ -5,7 +6,7 @@ import Telemetry
 /// The rows of which one value cannot be read or computed with, such as one of a later version, or one that the server does not know any
 /// more. What works for many users goes on with the other rows, notes such a row here, and tries it again each hour.
 package enum SetAside {
-  static let statements = Statements(topic: "set_aside", PackageResources.SetAside_sql)
+  static let statements = Statements(topic: "set_aside", QueueSQL.SetAside)
 
   /// A failpoint before and after each statement.
   package static var failpoints: [Failpoint] { statements.failpoints }

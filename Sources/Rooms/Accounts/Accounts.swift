@@ -1,3 +1,4 @@
+import CRoomsSQL
 package import Crypto
 import FoundationEssentials
 package import Model
@@ -7,12 +8,12 @@ import Store
 
 /// Accounts: users who sign in with a password.
 package enum Accounts: Room {
-  package static let statements = Statements(topic: "accounts", PackageResources.Accounts_sql)
+  package static let statements = Statements(topic: "accounts", RoomsSQL.Accounts)
 
   package static let migrations = [
-    Migration(version: 154, name: "one_time_codes", PackageResources.v0154_one_time_codes_sql),
-    Migration(version: 155, name: "accounts", PackageResources.v0155_accounts_sql),
-    Migration(version: 168, name: "code_attempts", PackageResources.v0168_code_attempts_sql),
+    Migration(version: 154, name: "one_time_codes", RoomsSQL.v0154_one_time_codes),
+    Migration(version: 155, name: "accounts", RoomsSQL.v0155_accounts),
+    Migration(version: 168, name: "code_attempts", RoomsSQL.v0168_code_attempts),
   ]
 
   package static var maintenance: [MaintenanceTask] {

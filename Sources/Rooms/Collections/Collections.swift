@@ -1,5 +1,7 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
+package import Platform
 package import Postgres
 import Queue
 package import Store
@@ -15,12 +17,12 @@ package enum ItemRefusal: Error, Sendable, Hashable {
 /// Collections. Each change runs in a transaction of the caller's. Triggers keep the counters but that of comments.
 package enum Collections: RecordRoom {
   package static let statements = Statements(
-    topic: "collections", Store.fragments, PackageResources.Collections_sql)
+    topic: "collections", Store.fragments, RoomsSQL.Collections)
 
-  package static let schema = [PackageResources.Collections_schema_sql]
+  package static let schema: [EmbeddedText] = [RoomsSQL.Collections_schema]
 
   package static let migrations = [
-    Migration(version: 157, name: "sharing", PackageResources.v0157_sharing_sql)
+    Migration(version: 157, name: "sharing", RoomsSQL.v0157_sharing)
   ]
 
   package static var exports: [Export] {

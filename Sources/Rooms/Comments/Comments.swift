@@ -1,5 +1,7 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
+package import Platform
 package import Postgres
 import Queue
 package import Store
@@ -7,9 +9,9 @@ package import Store
 /// Comments. The comment count of what they are on changes in the same transaction.
 package enum Comments: RecordRoom {
   package static let statements = Statements(
-    topic: "comments", Store.fragments, PackageResources.Comments_sql)
+    topic: "comments", Store.fragments, RoomsSQL.Comments)
 
-  package static let schema = [PackageResources.Comments_schema_sql]
+  package static let schema: [EmbeddedText] = [RoomsSQL.Comments_schema]
 
   package static var exports: [Export] {
     [Export("comments", statements["comments_by_user"]) { CommentResponse(try comment($0)) }]

@@ -1,3 +1,4 @@
+import CRoomsSQL
 import FoundationEssentials
 import Model
 package import Postgres
@@ -7,11 +8,11 @@ package import Store
 
 /// The phones and browsers of users, and the notifications that are to be sent to them.
 package enum Devices: Room, EventConsumer {
-  package static let statements = Statements(topic: "devices", Store.fragments, PackageResources.Devices_sql)
+  package static let statements = Statements(topic: "devices", Store.fragments, RoomsSQL.Devices)
 
   package static let migrations = [
-    Migration(version: 151, name: "devices", PackageResources.v0151_devices_sql),
-    Migration(version: 169, name: "reached_providers", PackageResources.v0169_reached_providers_sql),
+    Migration(version: 151, name: "devices", RoomsSQL.v0151_devices),
+    Migration(version: 169, name: "reached_providers", RoomsSQL.v0169_reached_providers),
   ]
 
   package static var exports: [Export] {

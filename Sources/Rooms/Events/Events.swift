@@ -1,5 +1,7 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
+package import Platform
 package import Postgres
 package import Queue
 package import Store
@@ -7,12 +9,12 @@ package import Store
 /// The events of users.
 package enum Events: Room {
   package static let statements = Statements(
-    topic: "events", Store.fragments, PackageResources.Events_sql)
+    topic: "events", Store.fragments, RoomsSQL.Events)
 
-  package static let schema = [PackageResources.Events_schema_sql]
+  package static let schema: [EmbeddedText] = [RoomsSQL.Events_schema]
 
   package static let migrations = [
-    Migration(version: 150, name: "event_positions", PackageResources.v0150_event_positions_sql)
+    Migration(version: 150, name: "event_positions", RoomsSQL.v0150_event_positions)
   ]
 
   package static var maintenance: [MaintenanceTask] {

@@ -1,3 +1,4 @@
+import CRoomsSQL
 package import Model
 package import Postgres
 import Queue
@@ -6,7 +7,7 @@ import Store
 /// What a user takes along. Posts are read as lists (`posts`).
 package enum Exporting: Room {
   package static let statements = Statements(
-    topic: "exporting", Store.fragments, PackageResources.Export_sql)
+    topic: "exporting", Store.fragments, RoomsSQL.Export)
 
   /// Reads the assets of posts with their sources, by the post.
   package static func assets(ofPosts posts: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {

@@ -1,3 +1,4 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
 package import Postgres
@@ -7,7 +8,7 @@ package import Store
 /// Images: how they are read and deleted. Call `collectReleased` after the commit of a deletion.
 package enum Images: RecordRoom {
   package static let statements = Statements(
-    topic: "images", Store.fragments, PackageResources.Images_sql)
+    topic: "images", Store.fragments, RoomsSQL.Images)
 
   /// Reads an image with its assets and its job from one snapshot; nil if the viewer sees no such image.
   package static func find(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> StoredImage? {

@@ -1,3 +1,4 @@
+import CRoomsSQL
 internal import HTTPServer
 package import Model
 package import Postgres
@@ -95,9 +96,9 @@ package struct Inclusion: Sendable {
 }
 
 extension Inclusion: Room {
-  package static let statements = Statements(topic: "including", Store.fragments, PackageResources.Including_sql)
+  package static let statements = Statements(topic: "including", Store.fragments, RoomsSQL.Including)
 
-  package static let migrations = [Migration(version: 161, name: "lookups", PackageResources.v0161_lookups_sql)]
+  package static let migrations = [Migration(version: 161, name: "lookups", RoomsSQL.v0161_lookups)]
 }
 
 extension KitHolder {

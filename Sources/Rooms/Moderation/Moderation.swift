@@ -1,5 +1,7 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
+package import Platform
 package import Postgres
 import Queue
 package import Store
@@ -7,9 +9,9 @@ package import Store
 /// The cases that moderators decide. Each function that changes something runs in a transaction of the caller's.
 package enum Moderation: Room {
   package static let statements = Statements(
-    topic: "moderation", Store.fragments, PackageResources.Moderation_sql, fragments: RecordKind.fragments)
+    topic: "moderation", Store.fragments, RoomsSQL.Moderation, fragments: RecordKind.fragments)
 
-  package static let schema = [PackageResources.Moderation_schema_sql]
+  package static let schema: [EmbeddedText] = [RoomsSQL.Moderation_schema]
 
   package static var exports: [Export] {
     [Export("reports", statements["reports_by_user"]) { ReportResponse(try Report($0)) }]

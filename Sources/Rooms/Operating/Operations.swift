@@ -1,3 +1,4 @@
+import CRoomsSQL
 import FoundationEssentials
 import Model
 package import Postgres
@@ -6,7 +7,7 @@ import Store
 
 /// What operators read of the store as a whole.
 package enum Operations: Room {
-  package static let statements = Statements(topic: "operations", PackageResources.Operations_sql)
+  package static let statements = Statements(topic: "operations", RoomsSQL.Operations)
 
   /// Counts the posts of the last day that were rejected, by the codes of their reasons, the most frequent first.
   static func rejections(_ session: Session) throws -> [RejectionCount] {

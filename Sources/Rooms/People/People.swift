@@ -1,5 +1,7 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
+package import Platform
 package import Postgres
 import Queue
 package import Store
@@ -19,11 +21,11 @@ package struct BirthDateFixed: Error, Sendable, Hashable {}
 /// Users and their profiles.
 package enum People: RecordRoom {
   package static let statements = Statements(
-    topic: "people", Store.fragments, PackageResources.People_sql)
+    topic: "people", Store.fragments, RoomsSQL.People)
 
-  package static let schema = [PackageResources.People_schema_sql]
+  package static let schema: [EmbeddedText] = [RoomsSQL.People_schema]
 
-  package static let migrations = [Migration(version: 160, name: "order", PackageResources.v0160_order_sql)]
+  package static let migrations = [Migration(version: 160, name: "order", RoomsSQL.v0160_order)]
 
   /// Whether something of a user is stored: not every one has a profile or posts.
   private static let isMentioned = Statement(

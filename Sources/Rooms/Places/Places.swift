@@ -1,5 +1,7 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
+package import Platform
 package import Postgres
 package import Queue
 package import Store
@@ -12,14 +14,14 @@ extension PlaceFilter {
 /// Places and what users note about them. Triggers keep the counters.
 package enum Places: RecordRoom {
   package static let statements = Statements(
-    topic: "places", Store.fragments, PackageResources.Places_sql)
+    topic: "places", Store.fragments, RoomsSQL.Places)
 
-  package static let schema = [PackageResources.Places_schema_sql, PackageResources.Map_schema_sql]
+  package static let schema: [EmbeddedText] = [RoomsSQL.Places_schema, RoomsSQL.Map_schema]
 
   package static let migrations = [
-    Migration(version: 156, name: "places_of_friends", PackageResources.v0156_places_of_friends_sql),
-    Migration(version: 159, name: "places", PackageResources.v0159_places_sql),
-    Migration(version: 164, name: "places_of_viewers", PackageResources.v0164_places_of_viewers_sql),
+    Migration(version: 156, name: "places_of_friends", RoomsSQL.v0156_places_of_friends),
+    Migration(version: 159, name: "places", RoomsSQL.v0159_places),
+    Migration(version: 164, name: "places_of_viewers", RoomsSQL.v0164_places_of_viewers),
   ]
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }

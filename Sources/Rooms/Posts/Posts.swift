@@ -1,3 +1,4 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
 package import Postgres
@@ -29,7 +30,7 @@ extension Nearness {
 /// Posts and their lists, the newest first. An index yields each page.
 package enum Posts: RecordRoom {
   package static let statements = Statements(
-    topic: "posts", Store.fragments, PackageResources.Posts_sql, fragments: PostColumn.fragments)
+    topic: "posts", Store.fragments, RoomsSQL.Posts, fragments: PostColumn.fragments)
 
   /// Whether the viewer sees a post with this id.
   package static func exists(_ id: String, for viewer: Viewer, _ session: Session) throws(PostgresError) -> Bool {

@@ -1,3 +1,4 @@
+import CRoomsSQL
 package import FoundationEssentials
 package import Model
 package import Postgres
@@ -7,10 +8,10 @@ package import Store
 /// The endpoints of apps' back-ends, to which events are sent by the rules of standardwebhooks.com.
 package enum Webhooks: Room {
   package static let statements = Statements(
-    topic: "webhooks", Store.fragments, PackageResources.Webhooks_sql)
+    topic: "webhooks", Store.fragments, RoomsSQL.Webhooks)
 
   package static let migrations = [
-    Migration(version: 152, name: "webhooks", PackageResources.v0152_webhooks_sql)
+    Migration(version: 152, name: "webhooks", RoomsSQL.v0152_webhooks)
   ]
 
   package static var maintenance: [MaintenanceTask] {

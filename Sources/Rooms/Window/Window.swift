@@ -1,3 +1,4 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
 package import Postgres
@@ -6,12 +7,12 @@ import Store
 
 /// The daily window, which workers open by a schedule.
 package enum Window: Room {
-  package static let statements = Statements(topic: "window", PackageResources.Window_sql)
+  package static let statements = Statements(topic: "window", RoomsSQL.Window)
 
   package static let migrations = [
-    Migration(version: 149, name: "window_schedule", PackageResources.v0149_window_schedule_sql),
-    Migration(version: 153, name: "window", PackageResources.v0153_window_sql),
-    Migration(version: 167, name: "window_offset", PackageResources.v0167_window_offset_sql),
+    Migration(version: 149, name: "window_schedule", RoomsSQL.v0149_window_schedule),
+    Migration(version: 153, name: "window", RoomsSQL.v0153_window),
+    Migration(version: 167, name: "window_offset", RoomsSQL.v0167_window_offset),
   ]
 
   /// The channel of the notification that a window has opened; the payload is JSON with its times.

@@ -1,4 +1,5 @@
 import Blobs
+import CStoreSQL
 package import Crypto
 package import FoundationEssentials
 import Model
@@ -8,7 +9,7 @@ import Queue
 
 /// The removal of blobs that nothing refers to.
 package struct Collecting: Sendable {
-  static let statements = Statements(topic: "collecting", PackageResources.Collecting_sql)
+  static let statements = Statements(topic: "collecting", StoreSQL.Collecting)
 
   let blobs: any BlobStore
 

@@ -1,4 +1,5 @@
 package import Blobs
+import CStoreSQL
 package import Crypto
 package import Model
 import Platform
@@ -7,7 +8,7 @@ import Queue
 
 /// The record of damaged blobs.
 package enum Damage {
-  static let statements = Statements(topic: "damage", PackageResources.Damage_sql)
+  static let statements = Statements(topic: "damage", StoreSQL.Damage)
 
   /// Records that a blob is damaged; false if that is recorded already, or the blob is gone.
   package static func note(_ damage: BlobDamage, of hash: SHA256Digest, _ session: Session) throws(PostgresError)

@@ -1,4 +1,5 @@
 import Blobs
+import CStoreSQL
 package import Crypto
 package import Model
 package import Postgres
@@ -6,7 +7,7 @@ import Queue
 
 /// The move of the blobs to another store. From its beginning until its end a process that writes to one store alone is refused.
 package enum Moving {
-  static let statements = Statements(topic: "moving", PackageResources.Moving_sql)
+  static let statements = Statements(topic: "moving", StoreSQL.Moving)
 
   /// Begins a move, or goes on with it: when this transaction has ended, all blobs that are inserted are written to both stores.
   ///

@@ -1,5 +1,5 @@
 package import Model
-import Platform
+package import Platform
 package import Postgres
 package import Queue
 
@@ -10,7 +10,7 @@ package protocol Room: SendableMetatype {
   static var statements: Statements { get }
 
   /// Its tables in the baseline of the schema.
-  static var schema: [[UInt8]] { get }
+  static var schema: [EmbeddedText] { get }
 
   /// What has changed them since.
   static var migrations: [Migration] { get }
@@ -32,7 +32,7 @@ package protocol Room: SendableMetatype {
 }
 
 extension Room {
-  package static var schema: [[UInt8]] { [] }
+  package static var schema: [EmbeddedText] { [] }
   package static var migrations: [Migration] { [] }
   package static var maintenance: [MaintenanceTask] { [] }
   package static var exports: [Export] { [] }

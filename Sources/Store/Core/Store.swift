@@ -1,7 +1,8 @@
 package import Blobs
+import CStoreSQL
 import FoundationEssentials
 package import Model
-import Platform
+package import Platform
 package import Postgres
 import Queue
 
@@ -12,7 +13,7 @@ import Queue
 /// together are one function, so that they are one transaction.
 package struct Store: Sendable {
   package static let statements = Statements(
-    topic: "store", PackageResources.Fragments_sql, PackageResources.Store_sql, fragments: PostColumn.fragments)
+    topic: "store", StoreSQL.Fragments, StoreSQL.Store, fragments: PostColumn.fragments)
 
   /// The channel of the notification that a user has an event; the payload is the user.
   package static let eventChannel = "take5_events"
@@ -101,7 +102,7 @@ package struct Store: Sendable {
 
 extension Store {
   /// The fragments of SQL that rooms share.
-  package static let fragments = PackageResources.Fragments_sql
+  package static let fragments: EmbeddedText = StoreSQL.Fragments
 
   /// The statements of the core.
   package static let topics = [
@@ -110,18 +111,18 @@ extension Store {
   ]
 
   /// Its tables in the baseline of the schema, which come before those of the rooms.
-  package static let schema = [
-    PackageResources.Blobs_schema_sql, PackageResources.Assets_schema_sql, PackageResources.Posts_schema_sql,
-    PackageResources.Reprocessing_schema_sql, PackageResources.Quarantine_schema_sql,
-    PackageResources.Uploads_schema_sql, PackageResources.Forgetting_schema_sql,
+  package static let schema: [EmbeddedText] = [
+    StoreSQL.Blobs_schema, StoreSQL.Assets_schema, StoreSQL.Posts_schema,
+    StoreSQL.Reprocessing_schema, StoreSQL.Quarantine_schema,
+    StoreSQL.Uploads_schema, StoreSQL.Forgetting_schema,
   ]
 
   /// What has changed them since.
   package static let migrations = [
-    Migration(version: 147, name: "left_out", PackageResources.v0147_left_out_sql),
-    Migration(version: 148, name: "unused", PackageResources.v0148_unused_sql),
-    Migration(version: 158, name: "fields", PackageResources.v0158_fields_sql),
-    Migration(version: 162, name: "look", PackageResources.v0162_look_sql),
+    Migration(version: 147, name: "left_out", StoreSQL.v0147_left_out),
+    Migration(version: 148, name: "unused", StoreSQL.v0148_unused),
+    Migration(version: 158, name: "fields", StoreSQL.v0158_fields),
+    Migration(version: 162, name: "look", StoreSQL.v0162_look),
   ]
 }
 

@@ -1,3 +1,4 @@
+import CStoreSQL
 package import Model
 package import Postgres
 package import Queue
@@ -14,7 +15,7 @@ package struct SuspendedRefusal: Error, Sendable, Hashable {
 
 /// The deletion of users: its request.
 package enum Forgetting {
-  package static let statements = Statements(topic: "forgetting", PackageResources.Forgetting_sql)
+  package static let statements = Statements(topic: "forgetting", StoreSQL.Forgetting)
 
   /// Starts the deletion of a user, in the caller's transaction: nothing more is stored for the user, the tokens are
   /// revoked, and a job deletes the rest. Does nothing if the deletion was started before.

@@ -1,4 +1,5 @@
 import Blobs
+import CStoreSQL
 import Crypto
 package import Model
 import Platform
@@ -7,7 +8,7 @@ import Queue
 
 /// The count of crashes by input, and the refusal of quarantined inputs.
 package enum Quarantine {
-  static let statements = Statements(topic: "quarantine", PackageResources.Quarantine_sql)
+  static let statements = Statements(topic: "quarantine", StoreSQL.Quarantine)
 
   /// The number of crashes that quarantines an input.
   package static let maxCrashes = 2

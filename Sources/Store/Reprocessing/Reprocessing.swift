@@ -1,3 +1,4 @@
+import CStoreSQL
 import Crypto
 import FoundationEssentials
 package import Model
@@ -6,7 +7,7 @@ import Queue
 
 /// Runs over stored media: their creation, their state and their control.
 package enum Reprocessing {
-  static let statements = Statements(topic: "reprocessing", PackageResources.Reprocessing_sql)
+  static let statements = Statements(topic: "reprocessing", StoreSQL.Reprocessing)
 
   /// Summarizes the subjects of a request, by kind and by the definitions of the current and the next outputs.
   package static func summarize(_ request: ReprocessRequest, _ session: Session) throws -> [ReprocessGroup] {

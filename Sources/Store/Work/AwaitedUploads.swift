@@ -1,3 +1,4 @@
+import CStoreSQL
 package import Model
 package import Postgres
 package import Queue
@@ -20,7 +21,7 @@ package struct AwaitedByOther: Error, Sendable, Hashable {}
 /// Posts whose media are still being uploaded: they are `processing`, and have neither sources nor a job. Each function runs
 /// in a transaction of the caller's.
 package enum AwaitedUploads {
-  package static let statements = Statements(topic: "uploads", PackageResources.Uploads_sql)
+  package static let statements = Statements(topic: "uploads", StoreSQL.Uploads)
 
   /// Inserts a post that awaits uploads. Nothing is enqueued.
   ///

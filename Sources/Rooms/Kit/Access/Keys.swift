@@ -1,15 +1,17 @@
+import CRoomsSQL
 import FoundationEssentials
 package import Model
+package import Platform
 package import Postgres
 import Queue
 import Store
 
 /// API keys, and the keys that sign media URLs.
 package enum Keys: Room {
-  package static let statements = Statements(topic: "keys", PackageResources.Keys_sql)
+  package static let statements = Statements(topic: "keys", RoomsSQL.Keys)
 
   /// With the tables of tokens and of accounts.
-  package static let schema = [PackageResources.Access_schema_sql]
+  package static let schema: [EmbeddedText] = [RoomsSQL.Access_schema]
 
   /// Inserts an API key by its hash, and returns its number.
   package static func insert(

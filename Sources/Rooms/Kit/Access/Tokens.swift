@@ -1,3 +1,4 @@
+import CRoomsSQL
 package import Crypto
 import FoundationEssentials
 package import Model
@@ -7,7 +8,7 @@ package import Store
 
 /// User tokens.
 package enum Tokens: Room {
-  package static let statements = Statements(topic: "tokens", PackageResources.Tokens_sql)
+  package static let statements = Statements(topic: "tokens", RoomsSQL.Tokens)
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("tokens", deleting: dropExpired)] }
 

@@ -1,3 +1,4 @@
+import CRoomsSQL
 package import Postgres
 package import Queue
 package import Store
@@ -35,7 +36,7 @@ package struct DailyUsage: Sendable, Hashable {
 
 /// Counting for quotas. A sender is a user or an API key.
 package enum Usage: Room {
-  package static let statements = Statements(topic: "usage", PackageResources.Usage_sql)
+  package static let statements = Statements(topic: "usage", RoomsSQL.Usage)
 
   package static var maintenance: [MaintenanceTask] {
     [MaintenanceTask("usage", every: .seconds(3600)) { pool in try await pool.run { session in try dropOld(session) } }]
