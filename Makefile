@@ -40,6 +40,11 @@ BENCH_HTTP_PACKAGES := python3 wrk openssl curl
 PACKAGE_PACKAGES := binutils dpkg-dev patchelf
 TEST_PACKAGE_PACKAGES := debootstrap lintian systemd openssl
 
+# What only 'make test-debian' needs: what makes a bare Debian. The release is the other one, unless RELEASE names one.
+TEST_DEBIAN_PACKAGES := debootstrap debian-archive-keyring
+OTHER_RELEASE := $(if $(filter 13,$(DEBIAN)),bookworm,trixie)
+TOOLCHAIN = $(patsubst %/usr/bin/,%,$(dir $(realpath $(shell command -v $(SWIFT)))))
+
 # What 'make image' needs in addition to the package, and what 'make test-image' needs in addition to that.
 IMAGE_PACKAGES := mmdebstrap dpkg-dev python3
 TEST_IMAGE_PACKAGES := podman crun conmon netavark aardvark-dns catatonit uidmap iptables jq openssl curl python3-venv
@@ -106,7 +111,7 @@ TEST_PLAYERS_PACKAGES := python3 ffmpeg mediainfo libimage-exiftool-perl libjpeg
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-debian test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -192,6 +197,12 @@ test: setup pgbouncer nginx ## run the tests, on a private PostgreSQL, a private
 	@$(call install,$(TEST_PACKAGES))
 	@Tests/watch_test.py
 	@BUILD='$(BUILD_TESTS)' Tests/run.sh $(ONLY)
+
+# ROOT=1 runs both as root, otherwise an ordinary user does.
+test-debian: ## run 'make demo' and 'make test' in a bare Debian of the other RELEASE, or in one of this one; SHORT=1 runs the tests of media alone; as root
+	@$(call install,$(TEST_DEBIAN_PACKAGES))
+	@Tests/Debian/run.sh $(or $(RELEASE),$(OTHER_RELEASE)) $(TOOLCHAIN) $(if $(ROOT),root,user) \
+	  'make demo' 'make test$(if $(SHORT), ONLY="AVTests StillsTests MediaTests MediaProcessTests")'
 
 test-upgrade: setup postgresql-17 ## change the embedded server to another major version of PostgreSQL and back, a few minutes
 	@$(call install,$(TEST_PACKAGES))

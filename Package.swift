@@ -274,7 +274,7 @@ let package = Package(
       name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],
       path: "Tests/Support/mutate", swiftSettings: settings),
     support("BlobTesting", ["Blobs", "Crypto", "Model", "Platform"]),
-    support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres", "WaitTesting"]),
+    support("PostgresTesting", ["CSystem", "EmbeddedPostgres", "Platform", "Postgres", "WaitTesting"]),
     support(
       "StoreTesting",
       [

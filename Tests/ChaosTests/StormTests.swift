@@ -2,6 +2,7 @@ import Blobs
 import HTTPServer
 import HTTPTesting
 import Platform
+import Postgres
 import PostgresTesting
 import Queue
 import Rooms

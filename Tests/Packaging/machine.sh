@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# Bare Debians that boot a systemd of their own, in namespaces of this machine: no process, mount, address or unit of the one is
-# the other's. run.sh reads this file.
+# Bare Debians in namespaces of this machine, most with a systemd of their own: no process, mount or unit of the one is the other's.
+# run.sh reads this file, and so does Tests/Debian/run.sh.
 
-release=bookworm
+# That of this machine.
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mirror=http://deb.debian.org/debian
 # What a server has before take5 is installed: an init, and what the test itself looks with.
 bare_packages=systemd,systemd-sysv,dbus,ca-certificates,curl,iproute2,procps,sudo,jq
@@ -14,23 +15,29 @@ declare -A booted=() init=()
 machine=
 root=
 
-# Makes the cached file system of the bare Debian, once.
-make_base() {
+# Makes the cached file system of a bare Debian, once.
+bootstrap() {
   local base=$1
-  [ ! -e "$base/.complete" ] || return 0
   rm -rf "$base"
-  debootstrap --variant=minbase --include="$bare_packages" "$release" "$base" "$mirror" >"$base.log" 2>&1 || {
+  debootstrap --variant=minbase --include="$2" "$release" "$base" "$mirror" >"$base.log" 2>&1 || {
     tail "$base.log" >&2
     return 1
   }
+  # This installation need not survive a power cut.
+  echo force-unsafe-io >"$base/etc/dpkg/dpkg.cfg.d/test"
+}
+
+# Makes the cached file system of a bare Debian with an init, once.
+make_base() {
+  local base=$1
+  [ ! -e "$base/.complete" ] || return 0
+  bootstrap "$base" "$bare_packages"
   # What belongs to hardware, to the kernel of this machine or to a network.
   local unit
   for unit in systemd-udevd.service systemd-sysctl.service systemd-modules-load.service sys-kernel-debug.mount \
     sys-kernel-tracing.mount sys-fs-fuse-connections.mount apt-daily.timer apt-daily-upgrade.timer; do
     ln -sf /dev/null "$base/etc/systemd/system/$unit"
   done
-  # This installation need not survive a power cut.
-  echo force-unsafe-io >"$base/etc/dpkg/dpkg.cfg.d/test"
   touch "$base/.complete"
 }
 
@@ -60,19 +67,28 @@ download() {
   chroot "$root" apt-get install -qq --yes --download-only "$@" >/dev/null
 }
 
-# Boots the machine, and waits until its units have started. A folder of this machine becomes its /var/lib/take5.
-boot() {
-  local cgroup=$machines/$machine/cgroup/take5-$machine.$$ console=$machines/$machine/console.log shared=${1:-}
+# Replaces this process by the first one of the machine, in namespaces of its own, more of them by options of unshare(1), which end with --.
+# Folders of this machine are also the machine's: those of `shared`, each as SOURCE:TARGET.
+shared=()
+first_process() {
+  local cgroup=$machines/$machine/cgroup/take5-$machine.$$ options=()
+  while [ "$1" != -- ]; do
+    options+=("$1")
+    shift
+  done
   mkdir "$cgroup" "$cgroup/shell"
-  [ -z "$shared" ] || mkdir -p "$root/var/lib/take5"
-  # The cgroup is the root of those that its systemd makes.
-  bash -euc 'echo $$ >"$1/cgroup.procs"; shift; exec unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child -- "$@"' bash \
-    "$cgroup" bash -euc '
+  # The cgroup is the root of those that its processes make.
+  exec bash -euc 'echo $$ >"$1/cgroup.procs"; shift; exec unshare --mount --uts --ipc --pid --cgroup --fork --kill-child "$@"' bash \
+    "$cgroup" "${options[@]}" -- bash -euc '
     root=$1 shared=$2
+    shift 3
     ip link set lo up
     mount --make-rprivate /
     mount --bind "$root" "$root"
-    [ -z "$shared" ] || mount --bind "$shared" "$root/var/lib/take5"
+    for folder in $shared; do
+      mkdir -p "$root${folder#*:}"
+      mount --bind "${folder%%:*}" "$root${folder#*:}"
+    done
     mount -t proc proc "$root/proc"
     mount -t sysfs -o ro sysfs "$root/sys"
     mount -t tmpfs -o mode=755 tmpfs "$root/run"
@@ -91,8 +107,15 @@ boot() {
     cd "$root"
     pivot_root . mnt
     umount -l mnt
-    exec env -i container=take5-test PATH=/usr/sbin:/usr/bin:/sbin:/bin /sbin/init
-  ' bash "$root" "$shared" </dev/null >"$console" 2>&1 &
+    exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+  ' bash "$root" "${shared[*]}" "$@"
+}
+
+# Boots the machine, and waits until its units have started. A folder of this machine becomes its /var/lib/take5.
+boot() {
+  local console=$machines/$machine/console.log
+  shared=(${1:+"$1:/var/lib/take5"})
+  first_process --net -- container=take5-test /sbin/init </dev/null >"$console" 2>&1 &
   booted[$machine]=$!
   for _ in $(seq 600); do
     init[$machine]=$(pgrep --parent "${booted[$machine]}" | head -n 1) && [ -n "${init[$machine]}" ] &&

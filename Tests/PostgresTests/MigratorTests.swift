@@ -7,9 +7,10 @@ import WaitTesting
 @Suite("Migrator", .tags(.database), .timeLimit(.minutes(60)))
 struct MigratorTests {
   private let first = Migration(
-    version: 1, name: "first", Array("CREATE TABLE a (id int); CREATE TABLE b (id int);".utf8))
-  private let second = Migration(version: 2, name: "second", Array("INSERT INTO a VALUES (7);".utf8))
-  private let broken = Migration(version: 3, name: "broken", Array("CREATE TABLE c (id int); SELECT 1/0;".utf8))
+    version: 1, name: "first", EmbeddedText(Array("CREATE TABLE a (id int); CREATE TABLE b (id int);".utf8)))
+  private let second = Migration(version: 2, name: "second", EmbeddedText(Array("INSERT INTO a VALUES (7);".utf8)))
+  private let broken = Migration(
+    version: 3, name: "broken", EmbeddedText(Array("CREATE TABLE c (id int); SELECT 1/0;".utf8)))
 
   @Test("missing migrations are applied in order, once")
   func runsOnce() async throws {
@@ -51,7 +52,7 @@ struct MigratorTests {
   func lockedTable() async throws {
     try await withDatabase { url in
       let migrator = Migrator([
-        first, Migration(version: 2, name: "wider", Array("ALTER TABLE a ADD COLUMN n int".utf8)),
+        first, Migration(version: 2, name: "wider", EmbeddedText(Array("ALTER TABLE a ADD COLUMN n int".utf8))),
       ])
       let dump = try Session.connect(url, timeout: .seconds(5))
       try Migrator([first]).migrate(dump)
@@ -80,7 +81,8 @@ struct MigratorTests {
   func lockOrder() async throws {
     try await withDatabase { url in
       let both = Migration(
-        version: 3, name: "both", Array("ALTER TABLE b ADD COLUMN n int; ALTER TABLE a ADD COLUMN n int".utf8))
+        version: 3, name: "both",
+        EmbeddedText(Array("ALTER TABLE b ADD COLUMN n int; ALTER TABLE a ADD COLUMN n int".utf8)))
       let (ending, migrating) = (try Session.connect(url, timeout: .seconds(5)), try Connection(url, name: "migrate"))
       try Migrator([first, second]).migrate(ending)
       try ending.executeScript("BEGIN; SET LOCAL lock_timeout = '1ms'; DELETE FROM a", name: "end")
@@ -103,7 +105,7 @@ struct MigratorTests {
       )
       try Migrator([first]).migrate(session)
       try dump.executeScript("BEGIN; LOCK TABLE a IN ACCESS SHARE MODE", name: "dump")
-      let wider = Migration(version: 2, name: "wider", Array("ALTER TABLE a ADD COLUMN n int".utf8))
+      let wider = Migration(version: 2, name: "wider", EmbeddedText(Array("ALTER TABLE a ADD COLUMN n int".utf8)))
       let error = #expect(throws: PostgresError.self) {
         try Migrator([first, wider]).migrate(session, timeout: .zero)
       }
@@ -124,7 +126,7 @@ struct MigratorTests {
 
   @Test("an empty database gets a baseline, one with all its versions has it, and one with some of them is refused")
   func baseline() async throws {
-    let scripts = ["CREATE TABLE a (id int);", "CREATE TABLE b (id int);"].map { Array($0.utf8) }
+    let scripts = ["CREATE TABLE a (id int);", "CREATE TABLE b (id int);"].map { EmbeddedText(Array($0.utf8)) }
     let third = Migration(version: 3, name: "third", scripts[1])
     let baseline = Migration(baseline: 3, replacing: [1, 2], name: "baseline", scripts)
     try await withDatabase { url in

@@ -1,3 +1,5 @@
+import Platform
+import PostgresTesting
 import Testing
 
 @testable import Postgres
@@ -20,7 +22,7 @@ struct StatementsTests {
       -- name: second
       SELECT 'a -- b';
       """
-    let statements = Statements(topic: "topic", Array(file.utf8))
+    let statements = Statements(topic: "topic", EmbeddedText(Array(file.utf8)))
     #expect(statements.names == ["first", "second"])
     #expect(statements["first"].text == "SELECT 1\n  FROM t")
     #expect(statements["first"].name == "topic.first")

@@ -42,14 +42,17 @@ struct AreaListTests {
 
   private static func near(_ meters: Int) throws -> Area {
     var filter = PostFilter(visibilities: [.public])
-    filter.near = try #require(Nearness(longitude: center.longitude, latitude: center.latitude, meters: meters))
+    let near: Nearness = try #require(
+      Nearness(longitude: center.longitude, latitude: center.latitude, meters: meters))
+    filter.near = near
     let distance = PostListQuery.distance(latitude: "\(center.latitude)", longitude: "\(center.longitude)")
     return Area(name: "\(meters) m", filter: filter, condition: "\(distance) <= \(meters * 1000)")
   }
 
   private static func box(_ west: Double, _ south: Double, _ east: Double, _ north: Double) throws -> Area {
     var filter = PostFilter(visibilities: [.public])
-    filter.area = try #require(MapArea(west: west, south: south, east: east, north: north))
+    let area: MapArea = try #require(MapArea(west: west, south: south, east: east, north: north))
+    filter.area = area
     return Area(
       name: "\(west), \(south), \(east), \(north)", filter: filter,
       condition: "longitude BETWEEN \(west) AND \(east) AND latitude BETWEEN \(south) AND \(north)")
@@ -106,8 +109,10 @@ struct AreaListTests {
         for line in Self.fill.split(separator: ";") { try session.executeScript(String(line), name: "fill") }
         func read(_ corners: [(Double, Double)]) throws -> Int {
           var filter = PostFilter(visibilities: [.public])
-          filter.area = try #require(MapArea(polygons: [[corners.map { MapArea.Corner($0.0, $0.1) }]]))
-          return try #require(filter.area).pieces.reduce(0) { read, piece in
+          let area: MapArea = try #require(
+            MapArea(polygons: [[corners.map { MapArea.Corner($0.0, $0.1) }]]))
+          filter.area = area
+          return try area.pieces.reduce(0) { read, piece in
             var read = read
             let isCrowded = try Posts.isCrowded(piece, session)
             _ = try Posts.newest(filter, .unrestricted, piece, PageRequest(limit: 50), isCrowded: isCrowded) { query in

@@ -33,7 +33,7 @@ struct ImageTests {
       let output = NewAsset(
         role: .avatar, type: "image/jpeg", content: try fixture.seal(text), width: 512, height: 512, color: "#102030")
       let store = fixture.store
-      try await store.transaction(publishing: [output], fixture.pool) { session in
+      _ = try await store.transaction(publishing: [output], fixture.pool) { session in
         try store.publish(
           [output], of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
           seconds: 1, session)
@@ -173,7 +173,7 @@ struct ImageTests {
           role: .photoSmall, type: "image/jpeg", content: try fixture.seal("out \(index)"), width: index + 1, height: 1,
           place: index)
       }
-      try await store.transaction(publishing: outputs, fixture.pool) { session in
+      _ = try await store.transaction(publishing: outputs, fixture.pool) { session in
         try store.publish(
           outputs, of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
           seconds: 1, session)

@@ -1,4 +1,5 @@
 import Model
+import Platform
 import Postgres
 import PostgresTesting
 import StoreTesting
@@ -147,7 +148,7 @@ struct PlacePlanTests {
 
   @Test("each viewer knows the places, descriptions and pictures that the rule of visibility gives")
   func equal() async throws {
-    let rule = Statements(topic: "rule", Store.fragments, Array(Self.rule.utf8))["rule"]
+    let rule = Statements(topic: "rule", Store.fragments, EmbeddedText(Array(Self.rule.utf8)))["rule"]
     let viewers = [Viewer.unrestricted, .stranger, .user("newcomer")] + (0..<30).map { .user("user \($0)") }
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { session in

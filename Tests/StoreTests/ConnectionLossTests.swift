@@ -38,7 +38,7 @@ struct ConnectionLossTests {
       #expect(try await fixture.post(id).job?.state == .executing)
       #expect(try await fixture.count("asset_set") == 1)
 
-      try await fixture.store.transaction(publishing: outputs, fixture.pool) { session in
+      _ = try await fixture.store.transaction(publishing: outputs, fixture.pool) { session in
         try fixture.store.publish(
           outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted,
           seconds: 1, session)

@@ -315,7 +315,7 @@ extension StoreFixture {
   /// Shows the look of a claim.
   fileprivate func show(_ claim: Claim, _ text: String = "x") async throws {
     let outputs = try looks(text)
-    try await store.transaction(publishing: outputs, pool) { [store] session in
+    _ = try await store.transaction(publishing: outputs, pool) { [store] session in
       try store.publish(
         outputs, of: claim.work, recipe: SHA256.digest(of: [9]), job: claim.job, verdict: Self.accepted, seconds: 1,
         session)

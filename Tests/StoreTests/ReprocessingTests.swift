@@ -201,7 +201,7 @@ struct ReprocessingTests {
       let claim = try await fixture.claim(from: ReprocessJob.queue)
       let outputs = try fixture.outputs("second")
       let unaligned = Verdict(reasons: [], inputs: [:], decisions: [])
-      try await fixture.store.transaction(publishing: outputs, fixture.pool) { [store = fixture.store] session in
+      _ = try await fixture.store.transaction(publishing: outputs, fixture.pool) { [store = fixture.store] session in
         try store.publish(
           outputs, of: claim.work, recipe: SHA256.digest(of: [2]), job: claim.job, verdict: unaligned, seconds: 1,
           session)

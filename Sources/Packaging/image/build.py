@@ -16,6 +16,7 @@ import argparse
 import io
 import json
 import os
+import platform
 import subprocess
 import sys
 import tarfile
@@ -24,12 +25,13 @@ from pathlib import Path
 
 from archive import Layer, write_archive
 
-SUITE = "bookworm"
+# The release of Debian in the image: that of this machine, for which the package is built.
+SUITE = platform.freedesktop_os_release()["VERSION_CODENAME"]
 # What no program reads. The licences stay, and so do the examples of take5.
 EXCLUDED = ["/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/lintian/*", "/usr/share/doc/*"]
 INCLUDED = ["/usr/share/doc/*/copyright", "/usr/share/doc/take5/*"]
-# The time of a file that no package dates: the first release of Debian 12.
-DEBIAN_12 = 1686355200
+# The time of a file that no package dates: the first release of Debian 12, in every image.
+EPOCH = 1686355200
 
 
 def output(*command, **options):
@@ -129,7 +131,7 @@ def main():
     parser.add_argument("--mirror")
     arguments = parser.parse_args()
     folder, package = arguments.folder.resolve(), arguments.package
-    own, epoch = package_files(package) if package else (set(), DEBIAN_12)
+    own, epoch = package_files(package) if package else (set(), EPOCH)
     lock = read_lock(arguments.lock) if arguments.lock else {}
     description = json.loads((folder / "config.json").read_text())
     name, architecture = folder.name, output("dpkg", "--print-architecture", text=True).strip()

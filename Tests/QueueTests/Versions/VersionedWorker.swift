@@ -1,5 +1,7 @@
 import Model
+import Platform
 import Postgres
+import PostgresTesting
 
 @testable import Queue
 
@@ -28,7 +30,7 @@ struct VersionedWorker: Sendable {
     fileprivate(set) var attempts: [Int] = []
   }
 
-  private static let first = Statements(topic: "first", PackageResources.v0001_statements_sql)
+  private static let first = Statements(topic: "first", EmbeddedText(PackageResources.v0001_statements_sql))
 
   let version: Version
   let id: Int64

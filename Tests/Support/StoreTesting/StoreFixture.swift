@@ -102,7 +102,7 @@ package struct StoreFixture {
   /// Publishes outputs for a claim.
   package func publish(_ claim: Claim, _ text: String = "", recipe: UInt8 = 1) async throws {
     let outputs = try outputs(text)
-    try await store.transaction(publishing: outputs, pool) { [store] session in
+    _ = try await store.transaction(publishing: outputs, pool) { [store] session in
       try store.publish(
         outputs, of: claim.work, recipe: SHA256.digest(of: [recipe]), job: claim.job, verdict: Self.accepted,
         seconds: 1, session)

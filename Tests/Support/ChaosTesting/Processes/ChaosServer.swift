@@ -80,10 +80,10 @@ package actor ChaosServer {
 
 /// The schema and the statements of a run, in addition to those of the queue.
 package enum ChaosSchema {
-  static let statements = Statements(topic: "chaos", PackageResources.Chaos_sql)
+  static let statements = Statements(topic: "chaos", EmbeddedText(PackageResources.Chaos_sql))
 
   /// The tables of the application and the triggers that record transitions; applied after the queue's migrations.
-  static let migration = Migration(version: 9000, name: "chaos", PackageResources.v9000_chaos_sql)
+  static let migration = Migration(version: 9000, name: "chaos", EmbeddedText(PackageResources.v9000_chaos_sql))
 
   /// Creates the schema of the queue and of a run.
   static func migrate(_ session: Session) throws {
