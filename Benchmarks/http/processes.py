@@ -6,16 +6,15 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "Support" / "processes"))
+
+import take5  # noqa: E402
+from take5 import free_ports  # noqa: E402
+
 TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def free_port():
-    """Returns a port on which no program listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def fields(pid):
@@ -44,27 +43,13 @@ def cpu(pids):
     return total / TICKS
 
 
-class Service:
+class Service(take5.Service):
     """`take5 serve` without a worker, unless `slots` says otherwise. Its embedded PostgreSQL is counted separately."""
 
     def __init__(self, program, folder, *options, slots=0, port=None):
-        self.program, self.data, self.port = program, folder / "data", port or free_port()
-        self.log = (folder / "service.log").open("ab")
         # Rates are limited for each address, and the benchmark has one.
         limits = ["--key-requests", "10000000", "--author-submissions", "10000000"]
-        self.process = subprocess.Popen(
-            [program, "serve", "--slots", str(slots), "--listen", f"127.0.0.1:{self.port}", "--data", self.data, *limits, *options],
-            stdout=subprocess.PIPE, stderr=self.log)
-        if not self.process.stdout.readline():
-            raise SystemExit("the service did not start: " + (folder / "service.log").read_text())
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-
-    @property
-    def address(self):
-        return ("127.0.0.1", self.port)
+        super().__init__(program, folder, "--slots", str(slots), *limits, *options, port=port)
 
     def database_processes(self):
         """The embedded PostgreSQL: the only child that has the name of the program."""
@@ -83,7 +68,7 @@ class Service:
         """Runs a PostgreSQL program that connects to the database of the service; returns what it prints."""
         return subprocess.run(
             [self.program, "database", "--data", self.data, "--", *map(str, command)], check=True, stdout=subprocess.PIPE,
-            stderr=self.log, text=True, **options).stdout
+            text=True, **options).stdout
 
     def sql(self, *statements):
         self.database("psql", "--quiet", "--no-psqlrc", *(f"--command={statement}" for statement in statements))
@@ -128,7 +113,7 @@ class Nginx:
         }}"""
 
     def __init__(self, program, folder, buffer):
-        self.port, self.files = free_port(), folder / "files"
+        [self.port], self.files = free_ports(1), folder / "files"
         self.files.mkdir(parents=True)
         configuration = folder / "nginx.conf"
         # As the user of the benchmark: another one could not write the files.

@@ -14,7 +14,7 @@ import time
 
 from content import Moment
 from crowd import percentile
-from processes import Service, free_port
+from processes import Service, free_ports
 from report import Figure, Report
 
 SLOTS = 2
@@ -31,7 +31,7 @@ class Town:
     """A service that may be killed and started again at the same address, and what its clients have seen."""
 
     def __init__(self, program, folder):
-        self._program, self._folder, self._port = program, folder, free_port()
+        self._program, self._folder, self._port = program, folder, free_ports(1)[0]
         self._is_up, self._lock, self.outages = threading.Event(), threading.Lock(), []
         self.refused, self.posts, self.looks, self.submissions, self.reads = [], [], [], [], []
         self.service = None

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from client import Contestant, Failure
-from processes import Service, free_port
+from processes import Service, free_ports
 
 POSTGRES = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), default=None)
 HERE = pathlib.Path(__file__).parent
@@ -86,7 +86,7 @@ class Peer(Contestant):
         return process
 
     def _start_database(self):
-        self._port = free_port()
+        self._port = free_ports(1)[0]
         self._run(
             POSTGRES / "postgres", "-D", self._database, "-p", str(self._port), "-c", "listen_addresses=127.0.0.1",
             "-c", "unix_socket_directories=", cwd="/", **self._user)
@@ -95,7 +95,7 @@ class Peer(Contestant):
 
     def start(self):
         self._start_database()
-        self.address = ("127.0.0.1", free_port())
+        self.address = ("127.0.0.1", free_ports(1)[0])
         self._run(*self._command("serve", "--port", str(self.address[1])))
         for _ in range(SLOTS):
             self._run(*self._command("work"))

@@ -2,30 +2,19 @@
 
 import contextlib
 import hashlib
-import os
 import pathlib
-import signal
-import socket
-import subprocess
+import sys
 import threading
-import time
 
-SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support" / "processes"))
+
+import take5  # noqa: E402
+from take5 import SAMPLES, TIMEOUT, free_ports, wait_until  # noqa: E402, F401
+
 KEY = "test-clients-key"
 AUTHORIZATION = {"Authorization": f"Bearer {KEY}"}
 # The length of an upload.
 BYTES = 20 << 20
-# A program that does not do what a test waits for within this time, in seconds, does not do it.
-TIMEOUT = 60
-
-
-def free_ports(count):
-    """Returns ports on which no program listens."""
-    with contextlib.ExitStack() as stack:
-        listeners = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for listener in listeners:
-            listener.bind(("127.0.0.1", 0))
-        return [listener.getsockname()[1] for listener in listeners]
 
 
 def clip(name, length=BYTES, camera="front"):
@@ -36,39 +25,14 @@ def clip(name, length=BYTES, camera="front"):
     return sample + length.to_bytes(4, "big") + b"free" + hashlib.shake_128(name.encode()).digest(length - 8)
 
 
-def wait_until(condition, what):
-    """Returns the first true value of a condition; `what` says what is waited for."""
-    end = time.monotonic() + TIMEOUT
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.001)
-    raise AssertionError(f"{what}: not within {TIMEOUT} s")
-
-
-class Service:
-    """The service, which can be killed and started again on the same port."""
+class Service(take5.Service):
+    """The service, with the files of its uploads."""
 
     def __init__(self, program, folder, port, *options):
-        self.port, self.url, self.data = port, f"http://127.0.0.1:{port}", folder / "data"
-        self.arguments = [program, "serve", "--listen", f"127.0.0.1:{port}", "--data", self.data, *options]
-        self.log = (folder / "service.log").open("ab")
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            self.arguments, env={**os.environ, "TAKE5_API_KEY": KEY}, stdout=subprocess.PIPE, stderr=self.log)
-        if not self.process.stdout.readline():
-            raise SystemExit(f"the service did not start: {self.log.name}")
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        super().__init__(program, folder, *options, port=port, environment={"TAKE5_API_KEY": KEY})
 
     def close(self):
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
+        self.stop()
 
     def uploads(self):
         """The files of all uploads."""
@@ -85,11 +49,7 @@ class Service:
             files = [self.file(location)] if location else self.uploads()
             return any(path.exists() and path.stat().st_size > size for path in files)
 
-        wait_until(has_more, f"an upload of more than {size} bytes")
-
-    def restart(self):
-        self.kill()
-        self.start()
+        wait_until(has_more, f"an upload of more than {size} bytes", pause=0.001)
 
     @contextlib.contextmanager
     def restarted_after(self, size):

@@ -1,15 +1,18 @@
 """Processes that are started again when they end, as systemd does it with Restart=always."""
 
-import os
+import pathlib
 import signal
-import subprocess
+import sys
 import threading
 import time
 
-from machines import descendants, signal_all
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support" / "processes"))
+
+from machines import descendants, signal_all  # noqa: E402
+from take5 import Program  # noqa: E402
 
 
-class Service:
+class Service(Program):
     """A program on a machine. Its output is a file in the folder of logs."""
 
     # As RestartSec= of the units.
@@ -18,20 +21,15 @@ class Service:
     is_over = False
 
     def __init__(self, name, machine, logs, arguments, environment=None):
-        self.name, self.machine, self.arguments = name, machine, machine.inside(*arguments)
-        self.environment = {**os.environ, **(environment or {})}
-        self.log = (logs / f"{name}.log").open("ab")
-        self.is_wanted, self.starts, self.process = True, 0, None
+        self.name, self.machine, self.is_wanted, self.starts = name, machine, True, 0
         # Held while the process is started, and while it is ended for good.
         self.lock = threading.RLock()
-        self.start()
+        super().__init__(machine.inside(*arguments), logs / f"{name}.log", environment)
         threading.Thread(target=self.supervise, daemon=True).start()
 
     def start(self):
         with self.lock:
-            self.process = subprocess.Popen(
-                self.arguments, env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-                start_new_session=True)
+            super().start()
             self.starts += 1
 
     def supervise(self):

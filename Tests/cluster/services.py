@@ -30,7 +30,7 @@ def start_store(machine, folder, logs):
     service.is_wanted = False
     wait_until(lambda: ready.exists() or service.process.poll() is not None, "the store starts", 120)
     if not ready.exists():
-        raise RuntimeError(f"the store does not start: {service.log.name}")
+        raise RuntimeError(f"the store does not start: {service.log}")
     threading.Thread(target=supervise_store, args=(machine, service), daemon=True).start()
     values = dict(line.split("=", 1) for line in ready.read_text().splitlines() if "=" in line)
     keys = {name: values[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
@@ -45,9 +45,10 @@ def supervise_store(machine, service):
         time.sleep(1)
         for pid in [pid for pid in servers if parent(pid) is None]:
             arguments = servers.pop(pid)
-            service.log.write(f"started again: {' '.join(arguments)}\n".encode())
-            service.log.flush()
-            servers[subprocess.Popen(machine.inside(*arguments), stdout=service.log, stderr=service.log, start_new_session=True).pid] = arguments
+            with service.log.open("ab") as log:
+                log.write(f"started again: {' '.join(arguments)}\n".encode())
+                log.flush()
+                servers[subprocess.Popen(machine.inside(*arguments), stdout=log, stderr=log, start_new_session=True).pid] = arguments
 
 
 class Take5:

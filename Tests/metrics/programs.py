@@ -4,32 +4,20 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "Tests" / "clients"))
+sys.path.append(str(ROOT / "Tests" / "Support" / "processes"))
 
-from service import clip, free_ports  # noqa: E402
+from service import clip  # noqa: E402
+from take5 import TIMEOUT, Program, free_ports, wait_until  # noqa: E402
 
 KEY = "test-metrics-key"
 RULES = ROOT / "Sources" / "Packaging" / "prometheus" / "take5.rules.yml"
-# What a test waits for and does not see within this time, in seconds, does not happen.
-TIMEOUT = 180
-
-
-def wait_until(condition, what, timeout=TIMEOUT):
-    """Returns the first true value of a condition; `what` says what is waited for."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.1)
-    raise AssertionError(f"{what}: not within {timeout} s")
 
 
 class Postgres:
@@ -77,47 +65,32 @@ class Postgres:
         return session
 
 
-class Take5:
+class Take5(Program):
     """A process of take5, which can be stopped and started again with other options on the same port."""
 
     def __init__(self, program, command, folder, port, options, environment=None):
-        self.port, self.log = port, (folder / f"{command}-{port}.log").open("ab")
-        self.environment = {**os.environ, "TAKE5_API_KEY": KEY, **(environment or {})}
+        self.port, self.url = port, f"http://127.0.0.1:{port}"
         address = {"serve": "--listen", "worker": "--metrics"}[command]
-        self.base = [program, command, address, f"127.0.0.1:{port}", "--data", folder / f"data-{port}", *options]
-        (folder / f"data-{port}").mkdir(exist_ok=True)
-        self.start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}"
+        data = folder / f"data-{port}"
+        data.mkdir(exist_ok=True)
+        super().__init__(
+            [program, command, address, f"127.0.0.1:{port}", "--data", data, *options], folder / f"{command}-{port}.log",
+            {"TAKE5_API_KEY": KEY, **(environment or {})})
 
     def start(self, *options):
-        self.process = subprocess.Popen(
-            [*self.base, *options], env=self.environment, stdout=subprocess.DEVNULL, stderr=self.log)
-        wait_until(self.responds, f"a response of {self.url}, see {self.log.name}")
+        super().start(*options)
+        wait_until(self.responds, f"a response of {self.url}, see {self.log}")
 
     def responds(self):
-        assert self.process.poll() is None, f"a program has ended: {self.log.name}"
+        assert not self.has_ended(), f"a program has ended: {self.log}"
         try:
             return self.get("/metrics")[0] == 200
         except OSError:
             return False
 
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def kill(self):
-        self.signal(signal.SIGKILL)
-        self.process.wait()
-
     def restart(self, *options):
         self.stop()
         self.start(*options)
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
 
     def get(self, path, **headers):
         """The status and the body of the response."""

@@ -5,8 +5,6 @@ import concurrent.futures
 import datetime
 import json
 import os
-import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -16,12 +14,15 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-import figures
-from keys import Setup
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Support" / "processes"))
+
+import figures  # noqa: E402
+import take5  # noqa: E402
+from keys import Setup  # noqa: E402
+from take5 import SAMPLES, free_ports, wait_until  # noqa: E402
 
 TAKE5 = Path(sys.argv[1]).resolve()
 HERE = Path(__file__).parent
-SAMPLES = HERE.parent.parent / "samples"
 KEY = "t5-operator-" + "0" * 32
 
 
@@ -35,27 +36,15 @@ class Provider:
         return [json.loads(line) for line in (self.folder / f"{self.port}.log").read_text().splitlines()]
 
 
-class Service:
+class Service(take5.Service):
     def __init__(self, setup, provider, folder, *options):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
         (folder / "key").write_text(KEY)
-        self.log = folder / "service.log"
-        self.arguments = [
-            TAKE5, "serve", "--config", "/dev/null", "--listen", self.url[7:], "--data", folder / "data", "--api-key-file", folder / "key",
-            "--apns", setup.folder / "apns.json", "--fcm", setup.folder / "fcm.json", "--web-push", setup.folder / "vapid.json",
-            "--push-server", f"https://localhost:{provider.port}", "--push-certificates", setup.folder / "ca.pem", "--public-url", self.url,
-            "--min-free", "0", *options]
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=self.log.open("ab"), text=True)
-        assert self.process.stdout.readline().startswith("http"), self.log.read_text()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(60) == 0
+        [port] = free_ports(1)
+        super().__init__(
+            TAKE5, folder, "--config", "/dev/null", "--api-key-file", folder / "key", "--apns", setup.folder / "apns.json",
+            "--fcm", setup.folder / "fcm.json", "--web-push", setup.folder / "vapid.json", "--push-server",
+            f"https://localhost:{provider.port}", "--push-certificates", setup.folder / "ca.pem", "--public-url",
+            f"http://127.0.0.1:{port}", "--min-free", "0", *options, port=port)
 
     def send(self, method, path, body=None, credential=KEY, status=None):
         request = urllib.request.Request(
@@ -71,15 +60,6 @@ class Service:
 
     def sign_in(self, user):
         return self.send("POST", f"/v1/users/{user}/tokens", {})["token"]
-
-
-def wait(what, condition, seconds=120):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"{what}: not within {seconds} s")
 
 
 def journey(setup, provider, service, folder):
@@ -115,7 +95,7 @@ def journey(setup, provider, service, folder):
 
     opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (5, 305))
     service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
-    wait("the window on each device", lambda: all("window_opened" in kinds for kinds in shown().values()))
+    wait_until(lambda: all("window_opened" in kinds for kinds in shown().values()), "the window on each device")
     assert shown()["ada"]["window_opened"]["aps"]["alert"]["body"] == "Du hast 5 Minuten für deinen Moment."
     assert shown()["eve"]["window_opened"]["title"] == "Time to film"
 
@@ -125,12 +105,12 @@ def journey(setup, provider, service, folder):
         stdout=subprocess.PIPE, text=True)
     assert submitted.returncode == 0, submitted.stdout
     post = json.loads(submitted.stdout)["id"]
-    message = wait("a friend's post", lambda: shown()["bob"].get("friend_posted"), 300)
+    message = wait_until(lambda: shown()["bob"].get("friend_posted"), "a friend's post", 300)
     assert message["data"]["post"] == post and message["data"]["user"] == "ada", message
     with urllib.request.urlopen(message["notification"]["image"], timeout=60) as picture:
         assert picture.headers["Content-Type"] == "image/jpeg" and picture.read(2) == b"\xff\xd8"
     service.send("POST", f"/v1/posts/{post}/comments", {"text": "Schön!"}, bob)
-    comment = wait("the comment", lambda: shown()["ada"].get("comment"))
+    comment = wait_until(lambda: shown()["ada"].get("comment"), "the comment")
     assert comment["aps"]["alert"] == {"title": "bob hat kommentiert", "body": "Schön!"}, comment
     assert comment["aps"]["badge"] >= 1
 
@@ -142,9 +122,9 @@ def journey(setup, provider, service, folder):
     before = len([entry for entry in provider.log() if entry["provider"] == "fcm"])
     for user in ("kim", "bob", "ada"):
         service.send("PUT", f"/v1/users/lee/friends/{user}")
-    wait("a request for friendship", lambda: "friend_request" in shown()["ada"])
-    wait("the end of a device", lambda: [(device["platform"], device["last_outcome"])
-                                         for device in service.send("GET", "/v1/users/kim/devices")["items"]] == [("apns", "gone")])
+    wait_until(lambda: "friend_request" in shown()["ada"], "a request for friendship")
+    wait_until(lambda: [(device["platform"], device["last_outcome"])
+                        for device in service.send("GET", "/v1/users/kim/devices")["items"]] == [("apns", "gone")], "the end of a device")
     assert len([entry for entry in provider.log() if entry["provider"] == "fcm"]) == before
     assert set(shown()["eve"]) <= {"window_opened", "friend_request", "friend_accepted"}, "nothing across a block"
 
@@ -178,12 +158,11 @@ def kill(setup, provider, service, folder):
 
     opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (3, 303))
     service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
-    wait("some notifications", lambda: (folder / f"{provider.port}.log").read_text().count("\n") > len(devices) // 4)
-    service.process.kill()
-    service.process.wait()
+    wait_until(lambda: (folder / f"{provider.port}.log").read_text().count("\n") > len(devices) // 4, "some notifications")
+    service.kill()
     assert len(sent()) < len(devices), "the service has sent all before it was killed"
     service.start()
-    wait("each device", lambda: len(sent()) == len(devices))
+    wait_until(lambda: len(sent()) == len(devices), "each device")
     twice = [ids for ids in sent().values() if len(ids) > 1]
     assert all(len(set(ids)) == 1 for ids in twice)
     # Two connections of 500 streams.
@@ -216,7 +195,7 @@ def flood(setup, provider, service, folder):
     before = log.stat().st_size
     opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (3, 303))
     service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
-    wait("the opening", lambda: service.send("GET", "/v1/window")["open"])
+    wait_until(lambda: service.send("GET", "/v1/window")["open"], "the opening")
     opened = datetime.datetime.fromisoformat(service.send("GET", "/v1/window")["opened_at"]).timestamp()
 
     def sent():
@@ -249,7 +228,7 @@ def main():
             print(service.log.read_text()[-6000:], file=sys.stderr)
             raise
         finally:
-            service.stop()
+            assert service.stop() == 0
             provider.process.kill()
 
 

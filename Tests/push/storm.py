@@ -14,13 +14,16 @@ import random
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support" / "processes"))
+
+from take5 import Program, Service  # noqa: E402
 
 TIMEOUT = 300
 USERS = [f"user{number}" for number in range(12)]
@@ -92,28 +95,6 @@ class Request(http.server.BaseHTTPRequestHandler):
             pass
 
 
-class Program:
-    """A process that is killed and started again."""
-
-    def __init__(self, arguments, log, prints=False):
-        self.arguments, self.log, self.prints = arguments, log.open("ab"), prints
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=self.log, start_new_session=True)
-        if self.prints and not self.process.stdout.readline():
-            raise SystemExit(f"{self.arguments[1]} did not start: {pathlib.Path(self.log.name).read_text()}")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.start()
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-
-
 def kill_database(folder):
     """Returns 1 if the server of PostgreSQL was killed, 0 if there is none at the moment."""
     for owner in folder.glob("**/postmaster.pid"):
@@ -123,12 +104,6 @@ def kill_database(folder):
         except (FileNotFoundError, ProcessLookupError, ValueError):
             pass
     return 0
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Client:
@@ -175,17 +150,14 @@ def run(options, folder):
     chance, take5 = random.Random(options.seed), options.take5.resolve()
     endpoint = Endpoint(chance)
     threading.Thread(target=endpoint.serve_forever, daemon=True).start()
-    port = free_port()
     folder.chmod(0o755)
     permit = ["--webhook-permit", "127.0.0.1"]
-    service = Program(
-        [take5, "serve", "--listen", f"127.0.0.1:{port}", "--slots", "0", "--data", folder / "api", *permit],
-        folder / "service.log", prints=True)
+    service = Service(take5, folder, "--slots", "0", *permit)
     workers = [
         Program(
-            [take5, "worker", "--data", folder / "api", "--lease", "3", "--slots", "1", *permit], folder / f"worker{number}.log")
+            [take5, "worker", "--data", service.data, "--lease", "3", "--slots", "1", *permit], folder / f"worker{number}.log")
         for number in range(2)]
-    client = Client(f"http://127.0.0.1:{port}")
+    client = Client(service.url)
     created = client.send("POST", "/v1/webhooks", {"url": f"http://127.0.0.1:{endpoint.server_port}/hook", "kinds": KINDS})
     assert created, created
     posts = [client.send("POST", "/v1/posts", {"kind": "marker", "title": "Here", "author": user})["id"] for user in USERS]
@@ -217,10 +189,10 @@ def run(options, folder):
         if kills.total() < kills_wanted and endpoint.done.total() / of_endpoint >= kills.total() / kills_wanted:
             victim = chance.random()
             if victim < 0.6:
-                chance.choice(workers).kill()
+                chance.choice(workers).restart()
                 kills["kills of a worker"] += 1
             elif victim < 0.8:
-                service.kill()
+                service.restart()
                 kills["kills of the service"] += 1
             else:
                 kills["kills of the database"] += kill_database(folder)

@@ -1,8 +1,6 @@
 """webhooks.py TAKE5: receives the webhooks of the service and verifies them by a library of others (standardwebhooks.com)."""
 import http.server
 import json
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -11,6 +9,11 @@ import urllib.request
 from pathlib import Path
 
 import standardwebhooks
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Support" / "processes"))
+
+import take5  # noqa: E402
+from take5 import wait_until  # noqa: E402
 
 TAKE5 = Path(sys.argv[1]).resolve()
 
@@ -55,22 +58,9 @@ class Endpoint:
         return 500 if reply == "stall" else reply
 
 
-class Service:
+class Service(take5.Service):
     def __init__(self, folder):
-        self.folder = folder
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [TAKE5, "serve", "--listen", "127.0.0.1:0", "--data", self.folder / "data", "--webhook-permit", "127.0.0.1",
-             "--lease", "3", "--sandbox", "available"],
-            stdout=subprocess.PIPE, stderr=open(self.folder / "log", "a"), text=True)
-        self.url = self.process.stdout.readline().strip()
-        assert self.url, (self.folder / "log").read_text()
-
-    def stop(self, how=signal.SIGTERM):
-        self.process.send_signal(how)
-        self.process.wait()
+        super().__init__(TAKE5, folder, "--webhook-permit", "127.0.0.1", "--lease", "3", "--sandbox", "available")
 
     def send(self, path, value, method="POST"):
         request = urllib.request.Request(
@@ -82,20 +72,13 @@ class Service:
         return self.send(f"/v1/posts/{post}/comments", {"author": "bob", "text": text})["id"]
 
 
-def wait_until(condition, text, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, text
-        time.sleep(0.05)
-
-
 def main():
     with tempfile.TemporaryDirectory() as name:
         endpoint, service = Endpoint(), Service(Path(name))
         try:
             run(endpoint, service)
         except Exception:
-            print((Path(name) / "log").read_text()[-3000:])
+            print(service.log.read_text()[-3000:])
             raise
         finally:
             service.stop()
@@ -118,8 +101,7 @@ def run(endpoint, service):
     endpoint.replies = ["stall"]
     sent[posts[0]].append(service.comment(posts[0], "before"))
     assert endpoint.stalled.wait(30), "the message comes"
-    service.stop(signal.SIGKILL)
-    service.start()
+    service.restart()
     sent[posts[0]].append(service.comment(posts[0], "after"))
     wait_until(lambda: len(endpoint.messages) == 32, "the messages of a worker that was killed come")
 

@@ -14,8 +14,6 @@ import os
 import pathlib
 import random
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,10 +24,12 @@ import urllib.parse
 import urllib.request
 import zlib
 
-from clocks import STEPS, Clock
-from faulty_store import FaultyStore
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support" / "processes"))
 
-SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
+from clocks import STEPS, Clock  # noqa: E402
+from faulty_store import FaultyStore  # noqa: E402
+from take5 import SAMPLES, Program, Service  # noqa: E402
+
 TIMEOUT = 300
 # One of so many faults is a kill, and one something that happens to a cache or to a clock.
 KILLS = 6
@@ -60,30 +60,6 @@ def parts_of(number):
     if number % 8 == 1:
         return [(camera, clip(f"{number}", camera)) for camera in ("front", "back")], "take5"
     return [("photo", png(f"{number}", 2500 if number % 8 == 5 else 300))], "photo"
-
-
-class Program:
-    """A process of take5 that is killed and started again."""
-
-    def __init__(self, arguments, environment, log, prints_url):
-        self.arguments, self.environment, self.prints_url = arguments, environment, prints_url
-        self.log = log.open("ab")
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            self.arguments, env=self.environment, stdout=subprocess.PIPE, stderr=self.log, start_new_session=True)
-        if self.prints_url and not self.process.stdout.readline():
-            raise SystemExit(f"the service did not start: {pathlib.Path(self.log.name).read_text()}")
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        self.start()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
 
 
 def break_cache(cache, chance):
@@ -158,15 +134,14 @@ def run(options, store, folder, blobs):
     clocks = {name: Clock(folder / f"clock-{name}", take5) for name in ("service", "worker", "PostgreSQL")}
     folder.chmod(0o755)
     database_clock = clocks["PostgreSQL"].postgres(folder / "postgres-bin")
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    service = Program(
-        [take5, "serve", "--listen", f"127.0.0.1:{port}", "--slots", "0", "--data", folder / "api"],
-        {**environment, **database_clock, **clocks["service"].environment}, folder / "service.log", True)
+    service = Service(
+        take5, folder, "--slots", "0", data=folder / "api",
+        environment={**environment, **database_clock, **clocks["service"].environment})
+    url = service.url
     database = (folder / "api" / "postgres.url").read_text().splitlines()[0]
     worker = Program(
         [take5, "worker", "--data", folder / "worker", "--database", database, "--lease", "3"],
-        {**environment, **clocks["worker"].environment}, folder / "worker.log", False)
+        folder / "worker.log", {**environment, **clocks["worker"].environment})
     numbers, posts, kills, others = itertools.count(), {}, 0, collections.Counter()
     is_over = threading.Event()
 
@@ -188,7 +163,7 @@ def run(options, store, folder, blobs):
         # The others are spread over the faults of the store.
         share = store.done.total() / of_store
         if kills < kills_wanted and share >= kills / kills_wanted:
-            (service if chance.random() < 0.3 else worker).kill()
+            (service if chance.random() < 0.3 else worker).restart()
             kills += 1
         if others.total() < others_wanted and share >= others.total() / others_wanted:
             if chance.random() < 0.5:
@@ -213,13 +188,6 @@ def run(options, store, folder, blobs):
     assert len(set(posts.values())) == len(posts), "two submissions are one post"
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted((store.done + others).items()))
     return f"{store.done.total() + others.total() + kills} faults ({kinds}, {kills} kills), {len(posts)} posts"
-
-
-def free_port():
-    """Returns a port on which no program listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def wait_until_ready(url, posts):

@@ -95,7 +95,7 @@ def finish(stage):
     else:
         if wrong := service.verify():
             findings.report(("verify",), f"take5 verify: {wrong}", [])
-        if (status := service.drain()) != 0:
+        if (status := service.stop()) != 0:
             findings.report(("drain",), f"the service ends with {status}", [])
     for message, line in service.complaints():
         findings.report(("log", message), f"the log has: {line}", [])
