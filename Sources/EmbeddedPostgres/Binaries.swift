@@ -61,9 +61,18 @@ struct Binaries: Equatable {
     if let best = usable.max(by: { $0.version < $1.version }) { return best }
     throw EmbeddedPostgresError(
       "\(wanted.name) is not installed: no initdb and postgres in \(folders.joined(separator: ", "))",
-      remedy: "Install it (Debian: apt-get install postgresql\(wanted.number.map { "-\($0)" } ?? "")), "
-        + "or set TAKE5_POSTGRES_BIN to its folder, "
-        + "or use an existing server with --database")
+      remedy: remedy(wanted, newest: found.map(\.version).max()))
+  }
+
+  /// What makes a version available. An upgrade of the distribution may have removed the one that created the database.
+  private static func remedy(_ wanted: Wanted, newest: Int?) -> String {
+    let install = "Install it (Debian: apt-get install postgresql\(wanted.number.map { "-\($0)" } ?? ""))"
+    if case .creator(let former) = wanted, let newest, newest > former {
+      return "\(install); where Debian has PostgreSQL \(newest) instead, with the sources of the release before it: "
+        + "docs/backup.md, 'Another release of Debian'. Then 'take5 database upgrade' changes to \(newest). "
+        + "Or set TAKE5_POSTGRES_BIN to its folder"
+    }
+    return "\(install), or set TAKE5_POSTGRES_BIN to its folder, or use an existing server with --database"
   }
 
   /// Finds the programs of a version with the environment of this process.

@@ -51,6 +51,8 @@ struct BinariesTests {
         try Binaries.find(wanted) { $0 == "TAKE5_POSTGRES_BIN" ? folder : nil }
       }
       #expect(error?.remedy?.contains("TAKE5_POSTGRES_BIN") == true)
+      let isUpgraded = wanted == .creator(15)
+      #expect(error?.remedy?.contains("'take5 database upgrade' changes to 16") == isUpgraded)
     }
   }
 

@@ -102,7 +102,7 @@ class Stage:
         """Changes the database of the service."""
         subprocess.run(
             [self.take5, "database", "--data", self.service.data, "--", "psql", "--quiet", "--no-psqlrc",
-             "--set=ON_ERROR_STOP=1", f"--command={statement}"], check=True, stdout=subprocess.DEVNULL, stderr=self.service.log)
+             "--set=ON_ERROR_STOP=1", f"--command={statement}"], check=True, stdout=subprocess.DEVNULL)
 
 
 def size(*paths):

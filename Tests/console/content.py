@@ -84,14 +84,13 @@ class Content:
     def command(self, *arguments):
         """Runs a command of take5 on the store, and returns what it prints."""
         return subprocess.run(
-            [self.program, *arguments, "--data", self.service.data], check=True, stdout=subprocess.PIPE, stderr=self.service.log,
-            text=True).stdout
+            [self.program, *arguments, "--data", self.service.data], check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def sql(self, statement):
         """Changes the database of the service."""
         subprocess.run(
             [self.program, "database", "--data", self.service.data, "--", "psql", "--quiet", "--no-psqlrc",
-             "--set=ON_ERROR_STOP=1", f"--command={statement}"], check=True, stdout=subprocess.DEVNULL, stderr=self.service.log)
+             "--set=ON_ERROR_STOP=1", f"--command={statement}"], check=True, stdout=subprocess.DEVNULL)
 
     def new(self, word):
         """A name that no other test has."""
@@ -133,7 +132,7 @@ class Content:
         """A photo: a frame of a sample."""
         path = self.service.data.parent / "photo.jpg"
         subprocess.run([self.program, "still", SAMPLES / "back.mp4", "--at", "1.0", "--force", "-o", path], check=True,
-                       stdout=subprocess.DEVNULL, stderr=self.service.log)
+                       stdout=subprocess.DEVNULL)
         return path.read_bytes()
 
     def photo(self, author, **fields):
