@@ -78,6 +78,12 @@ SOURCES := Sources Tests Benchmarks Examples jobs Package.swift
 # Where 'make install' installs; DESTDIR is the folder of a package.
 PREFIX ?= /usr/local
 
+# SHORT=1 runs the short form of a harness that .ci/run takes in turn (.ci/turn), in at most twelve minutes: DAY, of the year, chooses
+# where a run can be a part of the whole.
+DAY := $(shell date +%-j)
+SHORT_ASAN := PostgresTests QueueTests TelemetryTests
+SHORT_TSAN := PlatformTests QueueTests TelemetryTests
+
 # How long 'make fuzz' runs each target, and 'make fuzz-api' runs.
 SECONDS ?= 60
 
@@ -111,7 +117,7 @@ TEST_PLAYERS_PACKAGES := python3 ffmpeg mediainfo libimage-exiftool-perl libjpeg
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-debian test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-debian test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service test-turn lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -215,10 +221,10 @@ test-tsan: setup pgbouncer nginx build-tsan ## run the unit tests with ThreadSan
 	$(call sanitized,thread,tsan)
 
 build-asan:
-	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(BUILD_ASAN) --build-tests
+	TAKE5_TARGETS='$(or $(ONLY),$(if $(SHORT),$(SHORT_ASAN),$(SANITIZED)))' $(BUILD_ASAN) --build-tests
 
 build-tsan:
-	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(BUILD_TSAN) --build-tests
+	TAKE5_TARGETS='$(or $(ONLY),$(if $(SHORT),$(SHORT_TSAN),$(SANITIZED)))' $(BUILD_TSAN) --build-tests
 
 build-fuzz:
 	$(BUILD_FUZZ) --product take5-fuzz
@@ -232,7 +238,7 @@ endef
 
 test-mutants: setup ## break each guard of the worker, and check that a test of the worker fails, half an hour
 	$(BUILD_TESTS) --build-tests
-	Tests/Support/mutants/mutants.py .build/tests
+	Tests/Support/mutants/mutants.py .build/tests $(if $(SHORT),$(shell seq $$(($(DAY) % 10 + 1)) 10 100))
 
 fuzz: setup build-fuzz ## fuzz every parser of hostile bytes for SECONDS each, two at a time
 	Tests/Fuzzing/fuzz.sh .build/fuzz $(SECONDS)
@@ -248,10 +254,12 @@ fuzz-api: build ## send the API what no client should, by several users at once,
 # A range that .build/mutations.jsonl has is not run again: an interrupted run continues, and so does one with more seeds.
 fuzz-media: setup ## change a million media files and pass them to the parsers and through the media process, three hours
 	TAKE5_TARGETS='take5-media mutate' $(BUILD_TESTS)
-	$(TESTED)/mutate parsers --seeds '0..<1000000' --record .build/mutations.jsonl
-	$(TESTED)/mutate pipeline --seeds '0..<20000' --record .build/mutations.jsonl
-	$(TESTED)/mutate pipeline --canvas shipped --seeds '0..<2000' --record .build/mutations.jsonl
-	$(TESTED)/mutate figures --record .build/mutations.jsonl --write docs/reliability.md
+	$(if $(SHORT),$(TESTED)/mutate parsers --seeds '$(DAY)0000..<$(DAY)9999')
+	$(if $(SHORT),$(TESTED)/mutate pipeline --seeds '$(DAY)00..<$(DAY)99')
+	$(if $(SHORT),,$(TESTED)/mutate parsers --seeds '0..<1000000' --record .build/mutations.jsonl)
+	$(if $(SHORT),,$(TESTED)/mutate pipeline --seeds '0..<20000' --record .build/mutations.jsonl)
+	$(if $(SHORT),,$(TESTED)/mutate pipeline --canvas shipped --seeds '0..<2000' --record .build/mutations.jsonl)
+	$(if $(SHORT),,$(TESTED)/mutate figures --record .build/mutations.jsonl --write docs/reliability.md)
 
 test-api: build ## test the API against its own OpenAPI document with schemathesis and with generated clients, a few minutes
 	@$(call install,$(TEST_API_PACKAGES))
@@ -260,30 +268,30 @@ test-api: build ## test the API against its own OpenAPI document with schemathes
 	@[ -x .build/clients/bin/pip ] || python3 -m venv .build/clients
 	@.build/clients/bin/pip install --quiet $(CLIENT_GENERATORS)
 	@SWIFT=$(SWIFT) Tests/api/clients.sh $(TAKE5) .build/clients/bin .build/generated
-	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
+	@$(if $(SHORT),EXAMPLES=15 MIN_CASES=400) Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
 
 test-clients: build nginx ## send uploads with clients that others wrote, and with take5 submit, through kills, cuts and a storm, ten minutes
 	@$(call install,$(TEST_CLIENTS_PACKAGES))
 	@[ -x .build/upload-clients/bin/pip ] || python3 -m venv .build/upload-clients
 	@.build/upload-clients/bin/pip install --quiet --requirement Tests/clients/requirements.txt
 	@.build/upload-clients/bin/python Tests/clients/main.py $(TAKE5) $(NGINX)
-	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
-	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
+	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5) $(if $(SHORT),--submissions 20)
+	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5) $(if $(SHORT),--faults 40)
 
 # ONLY runs the tests of a phone whose names contain a text, WRITE=1 writes the public declarations to Tests/client/api.txt.
 test-client: build nginx ## build the Swift client alone, check its declarations, and drive a phone's day with it through cuts and kills, ten minutes
 	@$(call install,$(TEST_CLIENT_PACKAGES))
 	@Tests/client/build.sh $(SWIFT) .build/client
 	@python3 Tests/client/check.py .build/client/debug/Modules .build/client/check $(if $(WRITE),--write)
-	@python3 Tests/client/main.py $(TAKE5) $(NGINX) .build/client/release/phone --only '$(ONLY)'
-	@python3 Tests/client/model.py $(TAKE5) $(SWIFT) .build/client-app
+	@python3 Tests/client/main.py $(TAKE5) $(NGINX) .build/client/release/phone --only '$(or $(ONLY),$(if $(SHORT),directly))'
+	@$(if $(SHORT),: ,)python3 Tests/client/model.py $(TAKE5) $(SWIFT) .build/client-app
 
 # ONLY runs the tests whose names contain a text, SCREENSHOTS names a folder for pictures.
 test-console: build ## drive the console with Chromium and Firefox, on a real service with real media, a quarter of an hour
 	@$(call install,$(TEST_CONSOLE_PACKAGES))
 	@[ -x .build/console/bin/pip ] || python3 -m venv .build/console
 	@.build/console/bin/pip install --quiet --requirement Tests/console/requirements.txt
-	@.build/console/bin/python Tests/console/main.py $(TAKE5) --only '$(ONLY)' $(if $(SCREENSHOTS),--screenshots '$(SCREENSHOTS)')
+	@.build/console/bin/python Tests/console/main.py $(TAKE5) --only '$(ONLY)' $(if $(SHORT),--quarter $(DAY)) $(if $(SCREENSHOTS),--screenshots '$(SCREENSHOTS)')
 
 # ONLY runs the tests whose names contain a text, and measures nothing.
 test-push: build ## send notifications, also of a service, to providers that libraries of others check, and measure it against h2load, six minutes
@@ -299,10 +307,10 @@ test-push: build ## send notifications, also of a service, to providers that lib
 test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))
 	TAKE5_TARGETS='BlobsTests EndToEndTests' $(BUILD_TESTS) --build-tests
-	Tests/s3/store.sh $(TESTED)/take5PackageTests.xctest --testing-library swift-testing --filter '^(BlobsTests|EndToEndTests.BucketTests|EndToEndTests.BackupTests)'
+	Tests/s3/store.sh $(TESTED)/take5PackageTests.xctest --testing-library swift-testing --filter '^(BlobsTests$(if $(SHORT),,|EndToEndTests.BucketTests|EndToEndTests.BackupTests))'
 	$(BUILD) --product ClockSkew
-	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5)
-	Tests/s3/store.sh $(TESTED)/take5PackageTests.xctest --testing-library swift-testing --filter '^EndToEndTests.MovingTests'
+	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5) $(if $(SHORT),--faults 30)
+	$(if $(SHORT),: ,)Tests/s3/store.sh $(TESTED)/take5PackageTests.xctest --testing-library swift-testing --filter '^EndToEndTests.MovingTests'
 
 test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, eight minutes
 	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))
@@ -314,8 +322,8 @@ test-metrics: build prometheus ## watch a service with Prometheus and a collecto
 test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults and a failover, a quarter of an hour, as root
 	@$(call install,$(TEST_CLUSTER_PACKAGES))
 	$(BUILD) --product ClockSkew
-	@python3 Tests/cluster/main.py $(TAKE5) $(NGINX) $(if $(JOBS),--jobs $(JOBS)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(JOBS)$(FAULTS),,--write docs/reliability.md)
+	@python3 Tests/cluster/main.py $(TAKE5) $(NGINX) --jobs $(or $(JOBS),$(if $(SHORT),300,5000)) --faults $(or $(FAULTS),$(if $(SHORT),20,200)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(JOBS)$(FAULTS)$(SHORT),,--write docs/reliability.md)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
@@ -331,16 +339,16 @@ next-programs: package
 	$(BUILD) --product take5
 	$(BUILD) --product take5-media
 
-test-package: next-programs ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root
+test-package: $(if $(SHORT),package,next-programs) ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root
 	@$(call install,$(TEST_PACKAGE_PACKAGES))
-	@Tests/Packaging/run.sh $(PROGRAMS) .build/next
+	@Tests/Packaging/run.sh $(PROGRAMS) $(if $(SHORT),,.build/next)
 
-test-image: image image-store next-programs ## run, upgrade and stop the image, compose.yaml, and check the manifests for Kubernetes, a quarter of an hour, as root
+test-image: image image-store $(if $(SHORT),,next-programs) ## run, upgrade and stop the image, compose.yaml, and check the manifests for Kubernetes, a quarter of an hour, as root
 	@$(call install,$(TEST_IMAGE_PACKAGES))
 	@[ -x .build/image-tests/bin/pip ] || python3 -m venv .build/image-tests
 	@.build/image-tests/bin/pip install --quiet --requirement Tests/image/requirements.txt
-	@Tests/image/builds.sh .build/image .build/next .build/image-test
-	@Tests/image/run.sh .build/image .build/image-test/next .build/image-tests/bin
+	@$(if $(SHORT),,Tests/image/builds.sh .build/image .build/next .build/image-test)
+	@Tests/image/run.sh .build/image '$(if $(SHORT),,.build/image-test/next)' .build/image-tests/bin
 
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
@@ -350,14 +358,14 @@ bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http ben
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
 	$(BUILD) --product bench
-	$(PROGRAMS)/bench --write docs/benchmarks/video.md
+	$(PROGRAMS)/bench $(if $(SHORT),--pairs 1 --only video.cpu,--write docs/benchmarks/video.md)
 
 bench-photo: build ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
 	@$(call install,$(BENCH_PACKAGES) $(BENCH_PHOTO_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/venv/bin/python ] || python3 -m venv .build/bench/venv
 	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
 	$(BUILD) --product bench
-	$(PROGRAMS)/bench --photos --write docs/benchmarks/photo.md
+	$(PROGRAMS)/bench --photos $(if $(SHORT),--pairs 1,--write docs/benchmarks/photo.md)
 
 bench-read: build ## measure what reading costs the database as the history grows, a quarter of an hour
 	$(BUILD) --product bench
@@ -366,26 +374,26 @@ bench-read: build ## measure what reading costs the database as the history grow
 bench-crowd: build nginx ## measure what many connections, and twenty-seven attacks of one client, cost the requests of another, ten minutes
 	@$(call install,$(BENCH_CROWD_PACKAGES))
 	$(BUILD) --product bench
-	$(PROGRAMS)/bench --crowd --write docs/benchmarks/crowd.md
+	$(PROGRAMS)/bench --crowd $(if $(SHORT),--only crowd.parts,--write docs/benchmarks/crowd.md)
 
 bench-fleet: build ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes
 	$(BUILD) --product bench
-	$(PROGRAMS)/bench --fleet --write docs/scaling.md
+	$(PROGRAMS)/bench --fleet $(if $(SHORT),,--write docs/scaling.md)
 
 bench-town: build ## measure how long a town waits that films in the same five minutes, with simulated machines, three minutes
 	$(BUILD) --product bench
-	$(PROGRAMS)/bench --town --write docs/scaling.md
+	$(PROGRAMS)/bench --town $(if $(SHORT),,--write docs/scaling.md)
 
 bench-queue: build ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
 	$(BUILD) --product bench
-	$(PROGRAMS)/bench --queue --write docs/benchmarks/queue.md
+	$(PROGRAMS)/bench --queue $(if $(SHORT),--runs 1,--write docs/benchmarks/queue.md)
 
 bench-http: build nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
 	@$(call install,$(BENCH_HTTP_PACKAGES))
-	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) --write docs/benchmarks/http.md
+	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) $(if $(SHORT),--runs 1 --only read,--write docs/benchmarks/http.md)
 
 # A run of other ROUNDS or MOMENTS is for trying out: it writes nothing.
 bench-service: build ## measure the service against two of Python that call ffmpeg, half an hour; PRESET=veryfast adds them with this preset, ROUNDS=1 MOMENTS=4 takes two minutes
@@ -396,13 +404,16 @@ bench-service: build ## measure the service against two of Python that call ffmp
 	$(PROGRAMS)/bench --footage
 	.build/bench/service/bin/python Benchmarks/service/bench.py --take5 $(PROGRAMS)/take5 \
 	  $(if $(PRESET),--preset $(PRESET)) \
-	  $(if $(ROUNDS)$(MOMENTS),--rounds $(or $(ROUNDS),5) --moments $(or $(MOMENTS),24),--write docs/benchmarks/service.md)
+	  $(if $(ROUNDS)$(MOMENTS)$(SHORT),--rounds $(or $(ROUNDS),$(if $(SHORT),1,5)) --moments $(or $(MOMENTS),$(if $(SHORT),4,24)),--write docs/benchmarks/service.md)
 
 bench-rush: build ## measure a rush of MOMENTS=300 in as many seconds while the service is killed twice, a quarter of an hour
 	$(BUILD) --product bench
 	$(PROGRAMS)/bench --footage > /dev/null
-	Benchmarks/http/rush.py --take5 $(PROGRAMS)/take5 --moments $(or $(MOMENTS),300) --seconds $(or $(MOMENTS),300) \
-		$(if $(MOMENTS),,--write docs/benchmarks/rush.md)
+	Benchmarks/http/rush.py --take5 $(PROGRAMS)/take5 --moments $(or $(MOMENTS),$(if $(SHORT),20,300)) --seconds $(or $(MOMENTS),$(if $(SHORT),20,300)) \
+		$(if $(MOMENTS)$(SHORT),,--write docs/benchmarks/rush.md)
+
+test-turn: ## run the short form of the harness, and of the benchmark, that have their turn today; NAME=test-push runs that one
+	@.ci/turn $(NAME)
 
 lint: ## check the sources against the formatter's rules and the list of traps, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

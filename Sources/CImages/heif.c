@@ -32,6 +32,10 @@ static enum cimages_status fail(struct cimages_failure *failure, struct heif_err
   }
 }
 
+// heif_suberror_NCLX_colr_VUI_mismatch, of which libheif warns since 1.22: the `colr` box of the file and the coded image describe colours
+// differently, as in photos of some cameras. The box counts (ISO/IEC 23000-22, 7.3.6.4), and the data are whole.
+enum { other_colors = 152 };
+
 static enum cimages_status decode(struct heif_file *self, enum heif_colorspace space, enum heif_chroma chroma,
                                   int to_8bit, struct cimages_failure *failure) {
   struct heif_decoding_options *options = heif_decoding_options_alloc();
@@ -42,7 +46,8 @@ static enum cimages_status decode(struct heif_file *self, enum heif_colorspace s
   heif_decoding_options_free(options);
   if (error.code != heif_error_Ok) return fail(failure, error);
   struct heif_error warning;
-  if (heif_image_get_decoding_warnings(self->image, 0, &warning, 1) > 0) return fail(failure, warning);
+  for (int index = 0; heif_image_get_decoding_warnings(self->image, index, &warning, 1) > 0; index++)
+    if ((int)warning.subcode != other_colors) return fail(failure, warning);
   if ((uint32_t)heif_image_get_primary_width(self->image) != self->width ||
       (uint32_t)heif_image_get_primary_height(self->image) != self->height)
     return cimages_fail(failure, cimages_malformed, "the size of the image differs from the size in the header");

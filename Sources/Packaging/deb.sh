@@ -73,6 +73,10 @@ libraries=$(cd "$work/linked" && dpkg-shlibdeps -O take5 take5-media 2>"$work/wa
   exit 1
 }
 
+# Since Debian 13 the encoder with which libheif writes AVIF is a plugin, with a package of its own.
+plugin=libheif-plugin-aomenc
+! dpkg-query --show --showformat '${Status}' $plugin 2>/dev/null | grep -q 'ok installed' || libraries="$libraries, $plugin"
+
 for script in preinst postinst prerm postrm; do install -m 755 "$packaging/debian/$script" "$root/DEBIAN/$script"; done
 echo /etc/take5/take5.conf >"$root/DEBIAN/conffiles"
 chmod -R u=rwX,go=rX "$root"

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Take5Testing
 import Testing
 
@@ -30,6 +31,15 @@ struct ProgramTests {
     let libraries: [String]
   }
 
+  /// The name with which programs open the newest installed version of a library of FFmpeg, such as `libavutil.so.57`.
+  private static func newest(_ library: String) -> String {
+    let files = (try? FileManager.default.subpathsOfDirectory(atPath: "/usr/lib")) ?? []
+    let versions = files.compactMap { file in
+      file.split(separator: "/").last?.wholeMatch(of: /(\w+)\.so\.(\d+)/).flatMap { $0.1 == library ? Int($0.2) : nil }
+    }
+    return "\(library).so.\(versions.max() ?? 0)"
+  }
+
   static let programs = [
     Program(
       path: Take5Binary.path, arguments: ["--help"], status: 0,
@@ -40,10 +50,8 @@ struct ProgramTests {
     // Without the socket of a parent it fails.
     Program(
       path: Take5Binary.mediaPath, arguments: [], status: 1,
-      libraries: [
-        "libavutil.so.57", "libavcodec.so.59", "libavformat.so.59", "libswscale.so.6", "libswresample.so.4",
-        "libheif.so.1",
-      ]),
+      libraries: ["libavutil", "libavcodec", "libavformat", "libswscale", "libswresample"].map(newest)
+        + ["libheif.so.1"]),
   ]
 
   // LD_BIND_NOW makes the dynamic linker resolve every function at the start (ld.so(8)).

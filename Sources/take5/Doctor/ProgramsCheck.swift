@@ -32,7 +32,8 @@ extension DoctorCheck {
         ? .ok("programs", "codecs", "every decoder and encoder exists in \(libraries)")
         : .error(
           "programs", "codecs", "\(libraries) lack \(facts.missingCodecs.joined(separator: ", "))",
-          remedy: "install FFmpeg's libraries as Debian builds them (libavcodec59), with x264 and libwebp"),
+          remedy: "install FFmpeg's libraries as Debian builds them (libavcodec59 on Debian 12, libavcodec61 on 13), "
+            + "with x264 and libwebp"),
     ]
   }
 }

@@ -25,8 +25,14 @@ final class PgBouncer: Sendable {
     [
       "pool_mode = transaction", "default_pool_size = \(connections)", "server_round_robin = 1",
       "max_client_conn = 200",
-    ]
+    ] + statements
   }
+
+  // From 1.21 on PgBouncer can prepare the statements of a client on each connection, which other poolers do not.
+  private static let statements: [String] = {
+    let program = (try? Descriptor(reading: find()).contents()) ?? []
+    return program.firstRange(of: Array("max_prepared_statements".utf8)) == nil ? [] : ["max_prepared_statements = 0"]
+  }()
 
   /// Starts PgBouncer, and blocks until it accepts connections.
   ///

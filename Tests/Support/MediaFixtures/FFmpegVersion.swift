@@ -1,0 +1,7 @@
+package import AV
+
+extension Library {
+  /// Whether FFmpeg reads uncompressed sound of 24 bits in MP4 as what it is, as 7.1 does and 5.1 does not.
+  package static let readsSoundOf24Bits =
+    versions["libavformat"].flatMap { Int($0.prefix { $0 != "." }) }.map { $0 >= 61 } ?? false
+}
