@@ -75,20 +75,6 @@ static inline AVIOContext *cffmpeg_alloc_io(
 #endif
 }
 
-// The duration of a file in microseconds. The demuxer of MOV took it from the movie header up to libavformat 60; later ones leave
-// it to avformat_find_stream_info, which reads packets. There the headers of the longest stream state it.
-static inline int64_t cffmpeg_duration(const AVFormatContext *context) {
-  int64_t longest = context->duration;
-  if (longest != AV_NOPTS_VALUE) return longest;
-  for (unsigned index = 0; index < context->nb_streams; index++) {
-    const AVStream *stream = context->streams[index];
-    if (stream->duration == AV_NOPTS_VALUE || stream->time_base.den <= 0) continue;
-    const int64_t duration = av_rescale_q(stream->duration, stream->time_base, AV_TIME_BASE_Q);
-    if (longest == AV_NOPTS_VALUE || duration > longest) longest = duration;
-  }
-  return longest;
-}
-
 // The side data of a stream are those of its codec parameters since libavcodec 60.30.101; before, the stream has them.
 #define CFFMPEG_HAS_CODED_SIDE_DATA (LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 101))
 

@@ -232,3 +232,9 @@ enum cimages_status cimages_encode_avif(const uint8_t *rows, size_t stride, uint
 }
 
 void cimages_start_heif(void) { heif_init(NULL); }
+
+int cimages_decodes_heif(int is_avif) {
+  return heif_have_decoder_for_format(is_avif ? heif_compression_AV1 : heif_compression_HEVC);
+}
+
+int cimages_encodes_avif(void) { return heif_have_encoder_for_format(heif_compression_AV1); }

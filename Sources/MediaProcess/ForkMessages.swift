@@ -26,7 +26,7 @@ package struct ProgramFacts: Codable, Sendable, Hashable {
   package let version: String
   /// The versions of the libraries, by library.
   package let libraries: [String: String]
-  /// The decoders and encoders that the libraries lack, by FFmpeg's names.
+  /// The decoders and encoders that the libraries lack.
   package let missingCodecs: [String]
 
   package init(version: String, libraries: [String: String] = [:], missingCodecs: [String] = []) {

@@ -154,4 +154,14 @@ package enum HEIFLibrary {
 
   /// Loads the library, the first time that it is called.
   package static func load() { isLoaded }
+
+  /// The decoders and the encoder that the library lacks.
+  package static var missingCodecs: [String] {
+    load()
+    let codecs = [
+      ("libheif's decoder of HEVC", cimages_decodes_heif(0)), ("libheif's decoder of AV1", cimages_decodes_heif(1)),
+      ("libheif's encoder of AV1", cimages_encodes_avif()),
+    ]
+    return codecs.filter { $0.1 == 0 }.map(\.0)
+  }
 }

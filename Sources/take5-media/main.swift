@@ -16,7 +16,8 @@ do {
     guard settings.libraries == .clips else { return ProgramFacts(version: ThisProcess.version) }
     MediaLibraries.configure(isPortable: settings.isPortable)
     return ProgramFacts(
-      version: ThisProcess.version, libraries: MediaLibraries.versions, missingCodecs: MediaLibraries.missingCodecs)
+      version: ThisProcess.version, libraries: MediaLibraries.versions,
+      missingCodecs: MediaLibraries.missingCodecs + HEIFLibrary.missingCodecs)
   } job: { socket in
     MediaJob.perform(for: socket)
   }

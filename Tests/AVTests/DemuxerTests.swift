@@ -22,7 +22,7 @@ struct DemuxerTests {
     #expect(video.displayMatrix == CodedRotation.quarter.displayMatrix)
     #expect(video.frameRate.quotient == 30)
     #expect(audio.codec == "aac" && audio.sampleRate == 44_100 && audio.channels == 1)
-    let duration = try #require(demuxer.duration as Double?)
+    let duration = try #require(demuxer.duration ?? video.seconds)
     #expect(abs(duration - 1) < 0.03)
   }
 

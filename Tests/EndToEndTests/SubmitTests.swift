@@ -329,7 +329,7 @@ struct ServerOptionTests {
     let cases: [(server: String, options: [String], contains: [String])] = [
       (url, [], [url, "self-signed certificate", "--cacert"]),
       (url, ["--cacert", other.path], [url, "self-signed certificate", "--cacert"]),
-      (name, ["--cacert", certificate.path], [name, "matches target host name '127.0.0.1'"]),
+      (name, ["--cacert", certificate.path], [name, "subject name matches target", "'127.0.0.1'"]),
       (url, ["--cacert", "/nowhere.pem"], [url, "/nowhere.pem", "--cacert"]),
       (plain, [], [plain, "http://"]),
     ]

@@ -105,7 +105,8 @@ struct VerdictTests {
       #expect(abs((inspected?.duration ?? 0) - clip.seconds) < 0.1, "\(clip): \(inspected?.duration ?? 0) s")
       for (seconds, frame) in Self.shown[clip.description] ?? [] {
         let output = "\(folder.path)/still.jpg"
-        _ = try await Take5Command.run(["still", path, "--at", "\(seconds)", "-o", output, "--force"])
+        let still = try await Take5Command.run(["still", path, "--at", "\(seconds)", "-o", output, "--force"])
+        #expect(still.status == 0, "\(clip): \(still.errors)")
         let counter = try StillImage(Descriptor(reading: output).contents()).counter
         #expect(abs((counter ?? -9) - frame) <= 1, "\(clip): frame \(counter ?? -9) at \(seconds) s, not \(frame)")
       }

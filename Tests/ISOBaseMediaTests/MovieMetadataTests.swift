@@ -35,6 +35,19 @@ struct MovieMetadataTests {
     #expect(metadata.recorded == 1_667_759_212)
   }
 
+  @Test(
+    "the duration is that of the movie header, in whole microseconds",
+    arguments: [
+      ([0, 0, 0, 0] + bigEndian(UInt64(0)) + bigEndian(UInt32(600)) + bigEndian(UInt32(3001)), 5.001667),
+      ([1] + [UInt8](repeating: 0, count: 19) + bigEndian(UInt32(48_000)) + bigEndian(UInt64(3)), 6.3e-5),
+      ([1] + [UInt8](repeating: 0, count: 19) + bigEndian(UInt32(1)) + bigEndian(UInt64.max), nil),
+      ([0, 0, 0, 0] + bigEndian(UInt64(0)) + bigEndian(UInt32(0)) + bigEndian(UInt32(3000)), nil),
+      ([0, 0, 0, 0] + bigEndian(UInt64(0)), nil),
+    ] as [([UInt8], Double?)])
+  func duration(header: [UInt8], seconds: Double?) {
+    #expect(MovieMetadata(movie: box("mvhd", header)).duration == seconds)
+  }
+
   /// The UUID of the XMP box (Adobe, XMP Specification, part 3).
   static let xmp: [UInt8] = [
     0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC,

@@ -79,9 +79,10 @@ package struct Demuxer: ~Copyable {
     withExtendedLifetime((reader, interrupt)) {}
   }
 
-  /// The duration in seconds that the headers state; nil if they do not.
+  /// The duration in seconds that the headers state; nil if they do not, and of MOV and MP4 from libavformat 61 on, whose demuxer leaves
+  /// it to an analysis of the packets.
   package var duration: Double? {
-    Timestamp.known(cffmpeg_duration(context)).map { Double($0) / Double(AV_TIME_BASE) }
+    Timestamp.known(context.pointee.duration).map { Double($0) / Double(AV_TIME_BASE) }
   }
 
   /// Whether a read from the file failed; the file itself may be valid.

@@ -82,6 +82,12 @@ void cimages_close(struct cimages_reader *reader);
 /// Initialises libheif with its plugins, which it does with the first image otherwise.
 void cimages_start_heif(void);
 
+/// Returns whether libheif has a decoder of HEVC, or of AV1. Since Debian 13 each codec is a plugin with a package of its own.
+int cimages_decodes_heif(int is_avif);
+
+/// Returns whether libheif has an encoder of AV1.
+int cimages_encodes_avif(void);
+
 /// Encodes 24-bit RGB rows as WebP, or as AVIF, without metadata. Free `*bytes` with `cimages_free`.
 enum cimages_status cimages_encode_webp(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
                                         int quality, uint8_t **bytes, size_t *count, struct cimages_failure *failure);

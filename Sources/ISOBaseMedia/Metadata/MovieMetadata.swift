@@ -5,6 +5,8 @@ package import Model
 package struct MovieMetadata: Hashable, Sendable {
   /// The start of recording in seconds since 1970; nil if the file has none.
   package let recorded: Double?
+  /// The duration of the longest track in seconds, in whole microseconds as FFmpeg has it; nil if the file states none.
+  package let duration: Double?
   /// Identifying metadata without repetitions, in the order of the file.
   package let identifying: [IdentifyingMetadata]
   package let tracks: [TrackMetadata]
@@ -23,6 +25,8 @@ package struct MovieMetadata: Hashable, Sendable {
     let trackBoxes = boxes.filter { $0.type == "trak" }
     let header = movie.child("mvhd")?.reader
     let timescale = header?.unsigned32(at: header?.byte(at: 0) == 1 ? 20 : 12) ?? 0
+    let ticks = header?.byte(at: 0) == 1 ? header?.unsigned64(at: 24) : header?.unsigned32(at: 16).map(UInt64.init)
+    duration = ticks.flatMap { Self.seconds($0, timescale: timescale) }
     tracks = trackBoxes.map { TrackMetadata($0, movieTimescale: timescale) }
     var found: [IdentifyingMetadata] = []
     var names: [String] = []
@@ -65,6 +69,14 @@ package struct MovieMetadata: Hashable, Sendable {
     let handler = media?.child("hdlr")?.reader.unsigned32(at: 8).map { BoxType(code: $0) }
     guard handler != "vide", handler != "soun" else { return nil }
     return media?.descendant("minf", "stbl", "stsd")?.children(after: 8).first.flatMap(IdentifyingMetadata.timed)
+  }
+}
+
+extension MovieMetadata {
+  private static func seconds(_ ticks: UInt64, timescale: UInt32) -> Double? {
+    let (halves, overflow) = ticks.multipliedReportingOverflow(by: 2_000_000)
+    guard timescale > 0, !overflow, halves <= UInt64(Int64.max) else { return nil }
+    return Double((halves + UInt64(timescale)) / (2 * UInt64(timescale))) / 1e6
   }
 }
 

@@ -11,6 +11,8 @@ struct ContainerCheck {
   /// The start of recording in seconds since 1970; nil if the file has none.
   let recorded: Double?
   let identifying: [IdentifyingMetadata]
+  /// The duration in seconds by the movie header; nil of a WebM, and if there is none.
+  let duration: Double?
 
   // The `moov` box of a short clip has a few kilobytes. Metadata beyond this size is not read.
   private static let maxMovieBytes: Int64 = 16 << 20
@@ -22,7 +24,7 @@ struct ContainerCheck {
       let structure = try Self.webM(source, bytes: bytes)
       container = .webM
       tracks = []
-      (recorded, identifying) = (structure.recorded, structure.identifying)
+      (recorded, identifying, duration) = (structure.recorded, structure.identifying, nil)
     } else {
       let structure = try Self.boxes(source, bytes: bytes)
       container = structure.family
@@ -31,6 +33,7 @@ struct ContainerCheck {
       }
       let metadata = try Self.metadata(structure, source)
       (tracks, recorded, identifying) = (metadata.tracks, metadata.recorded, metadata.identifying)
+      duration = metadata.duration
     }
   }
 

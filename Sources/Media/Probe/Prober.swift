@@ -50,7 +50,7 @@ package struct Prober: Sendable {
       first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowedDuration: allowed).copyObstacle
     }
     return ClipFacts(
-      container: check.container, bytes: bytes, duration: demuxer.duration,
+      container: check.container, bytes: bytes, duration: demuxer.duration ?? check.duration,
       recorded: check.recorded, video: first.video, audio: first.audio,
       undecodedSound: first.audio != nil || sounds.isEmpty
         ? nil : sounds.map { stream in format(of: stream, check.tracks)?.codec ?? Self.name(of: stream) },

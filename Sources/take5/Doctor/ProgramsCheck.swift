@@ -2,7 +2,7 @@ import MediaProcess
 import Platform
 
 extension DoctorCheck {
-  /// Checks that the two programs have one version, and that FFmpeg's libraries have every codec that is used.
+  /// Checks that the two programs have one version, and that FFmpeg's libraries and libheif have every codec that is used.
   static func programs(_ subject: DoctorSubject) async throws -> [CheckResult] {
     let media = try MediaProcess(
       name: "media-program", configuration: try MediaProcess.Configuration(subject.arguments))
@@ -33,7 +33,7 @@ extension DoctorCheck {
         : .error(
           "programs", "codecs", "\(libraries) lack \(facts.missingCodecs.joined(separator: ", "))",
           remedy: "install FFmpeg's libraries as Debian builds them (libavcodec59 on Debian 12, libavcodec61 on 13), "
-            + "with x264 and libwebp"),
+            + "with x264 and libwebp, and libheif's plugins (libheif-plugin-aomenc on Debian 13)"),
     ]
   }
 }

@@ -6,7 +6,7 @@ package import Platform
 /// A clip that can be decoded: the properties of its streams, its frames and its audio.
 package final class DecodedClip {
   package let streams: [StreamInfo]
-  /// The duration in seconds that the container states.
+  /// The duration in seconds that the headers state, of the file or else of its longest stream.
   package let duration: Double
   private let file: OpenFile
 
@@ -14,7 +14,7 @@ package final class DecodedClip {
     self.file = file
     let demuxer = try Self.open(file)
     streams = demuxer.streams
-    duration = demuxer.duration ?? 0
+    duration = demuxer.duration ?? streams.compactMap(\.seconds).max() ?? 0
   }
 
   /// The first stream of a kind.
