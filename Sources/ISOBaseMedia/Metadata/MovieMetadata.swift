@@ -74,9 +74,10 @@ package struct MovieMetadata: Hashable, Sendable {
 
 extension MovieMetadata {
   private static func seconds(_ ticks: UInt64, timescale: UInt32) -> Double? {
-    let (halves, overflow) = ticks.multipliedReportingOverflow(by: 2_000_000)
-    guard timescale > 0, !overflow, halves <= UInt64(Int64.max) else { return nil }
-    return Double((halves + UInt64(timescale)) / (2 * UInt64(timescale))) / 1e6
+    // The product fits.
+    guard timescale > 0, ticks < 1 << 43 else { return nil }
+    let scale = UInt64(timescale)
+    return Double((ticks * 2_000_000 + scale) / (2 * scale)) / 1e6
   }
 }
 
