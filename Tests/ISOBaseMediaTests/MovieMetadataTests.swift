@@ -46,6 +46,7 @@ struct MovieMetadataTests {
     ] as [([UInt8], Double?)])
   func duration(header: [UInt8], seconds: Double?) {
     #expect(MovieMetadata(movie: box("mvhd", header)).duration == seconds)
+    #expect(MovieMetadata(movie: box("mvhd", header) + box("mvex", [])).duration == nil)
   }
 
   /// The UUID of the XMP box (Adobe, XMP Specification, part 3).

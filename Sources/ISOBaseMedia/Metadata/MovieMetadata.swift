@@ -5,7 +5,8 @@ package import Model
 package struct MovieMetadata: Hashable, Sendable {
   /// The start of recording in seconds since 1970; nil if the file has none.
   package let recorded: Double?
-  /// The duration of the longest track in seconds, in whole microseconds as FFmpeg has it; nil if the file states none.
+  /// The duration of the longest track in seconds, in whole microseconds as FFmpeg has it; nil if the file states none, or
+  /// has fragments, which it does not count.
   package let duration: Double?
   /// Identifying metadata without repetitions, in the order of the file.
   package let identifying: [IdentifyingMetadata]
@@ -26,7 +27,7 @@ package struct MovieMetadata: Hashable, Sendable {
     let header = movie.child("mvhd")?.reader
     let timescale = header?.unsigned32(at: header?.byte(at: 0) == 1 ? 20 : 12) ?? 0
     let ticks = header?.byte(at: 0) == 1 ? header?.unsigned64(at: 24) : header?.unsigned32(at: 16).map(UInt64.init)
-    duration = ticks.flatMap { Self.seconds($0, timescale: timescale) }
+    duration = movie.child("mvex") == nil ? ticks.flatMap { Self.seconds($0, timescale: timescale) } : nil
     tracks = trackBoxes.map { TrackMetadata($0, movieTimescale: timescale) }
     var found: [IdentifyingMetadata] = []
     var names: [String] = []
