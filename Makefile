@@ -78,8 +78,7 @@ SOURCES := Sources Tests Benchmarks Examples jobs Package.swift
 # Where 'make install' installs; DESTDIR is the folder of a package.
 PREFIX ?= /usr/local
 
-# SHORT=1 runs the short form of a harness that .ci/run takes in turn (.ci/turn), in at most twelve minutes: DAY, of the year, chooses
-# where a run can be a part of the whole.
+# SHORT=1 runs a short form of a harness or a benchmark, as .ci/turn does. Where it is a part of the whole, the DAY of the year chooses which.
 DAY := $(shell date +%-j)
 SHORT_ASAN := PostgresTests QueueTests TelemetryTests
 SHORT_TSAN := PlatformTests QueueTests TelemetryTests
