@@ -5,7 +5,7 @@ DEBIAN := $(shell . /etc/os-release && echo "$$VERSION_ID")
 # What Debian must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES = libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev libqrencode-dev ca-certificates postgresql curl \
+            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev libzxcvbn-dev libqrencode-dev ca-certificates postgresql curl \
             $(PACKAGES_$(DEBIAN))
 PACKAGES_13 := libheif-plugin-aomenc
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and what
@@ -116,7 +116,7 @@ TEST_PLAYERS_PACKAGES := python3 ffmpeg mediainfo libimage-exiftool-perl libjpeg
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-debian test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service test-turn lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-debian test-debian-upgrade test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service test-turn lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -208,6 +208,12 @@ test-debian: ## run 'make demo' and 'make test' in a bare Debian of the other RE
 	@$(call install,$(TEST_DEBIAN_PACKAGES))
 	@Tests/Debian/run.sh $(or $(RELEASE),$(OTHER_RELEASE)) $(TOOLCHAIN) $(if $(ROOT),root,user) \
 	  'make demo' 'make test$(if $(SHORT), ONLY="AVTests StillsTests MediaTests MediaProcessTests")'
+
+test-debian-upgrade: package ## upgrade a store from Debian 12 to 13 as docs/backup.md says, with each table filled, a quarter of an hour, as root
+	@$(call install,$(TEST_DEBIAN_PACKAGES) $(TEST_PACKAGE_PACKAGES))
+	@Tests/Debian/run.sh $(OTHER_RELEASE) $(TOOLCHAIN) root 'make package'
+	@packages() { ls -t $$1/take5_*.deb | head -n 1; }; here=$$(packages .build/package) other=$$(packages .build/debian/package-$(OTHER_RELEASE)); \
+	Tests/Debian/upgrade.sh $(if $(filter 13,$(DEBIAN)),"$$other" "$$here","$$here" "$$other")
 
 test-upgrade: setup postgresql-17 ## change the embedded server to another major version of PostgreSQL and back, a few minutes
 	@$(call install,$(TEST_PACKAGES))

@@ -56,7 +56,8 @@ done < <({ [ "$(head -n 1 "$work/releases")" = "$version $date" ] || echo "$vers
 # that they are linked with: copies of the programs are linked with all of them, for dpkg-shlibdeps.
 opened=$(grep -rhoE '"lib[a-z0-9]+\.so\.[0-9]+"' "$checkout"/Sources --include='*.swift' | tr -d '"' | sort -u)
 # Where the source names the major version by a macro, the library's development package knows it.
-folder=/usr/lib/$(dpkg-architecture --query DEB_HOST_MULTIARCH)
+# Without a compiler of its own name it warns.
+folder=/usr/lib/$(dpkg-architecture --query DEB_HOST_MULTIARCH 2>/dev/null)
 for library in $(grep -rhoE '"lib[a-z0-9]+\.so\.\\\(' "$checkout"/Sources --include='*.swift' | grep -oE 'lib[a-z0-9]+\.so' | sort -u); do
   opened="$opened $(objdump -p "$folder/$library" | sed -n 's/^ *SONAME *//p')"
 done

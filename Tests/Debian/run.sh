@@ -3,7 +3,8 @@
 # makes, or as root. The machine has nothing but what the README asks for: `make`, the packages of the toolchain, `sudo`, and the Swift
 # toolchain, whose folder on this machine is TOOLCHAIN. Needs root.
 #
-# The checkout is a copy of this one, without what Git ignores. Packages come from Debian's mirror; what was downloaded once is kept.
+# The checkout is a copy of this one, without what Git ignores. Packages come from Debian's mirror; what was downloaded once is kept. A
+# package that a command builds is left in .build/debian/package-RELEASE.
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$checkout"
@@ -72,3 +73,7 @@ fi
 first_process -- "${variables[@]}" bash /root/first-hour.sh "$needed" "$user" "$place" "$toolchain/usr/bin" "$@" </dev/null &
 booted[$machine]=$!
 wait "${booted[$machine]}"
+if [ -d "$root$place/.build/package" ]; then
+  rm -rf "$cache/package-$release"
+  cp -r "$root$place/.build/package" "$cache/package-$release"
+fi

@@ -144,7 +144,7 @@ for program in /usr/bin/take5 /usr/libexec/take5/take5-media; do
   ! inside ldd "$program" | grep 'not found' || fail "$program lacks a library"
 done
 # Each function that is bound at its first call exists in a library that is installed (ld.so(8)).
-equal "take5 with all functions bound" "$(inside env LD_BIND_NOW=1 LD_PRELOAD='libpq.so.5 libcurl.so.4 libnghttp2.so.14 libssl.so.3 libcrypto.so.3 libcjose.so.0 libargon2.so.1 libarchive.so.13 libqrencode.so.4' \
+equal "take5 with all functions bound" "$(inside env LD_BIND_NOW=1 LD_PRELOAD='libpq.so.5 libcurl.so.4 libnghttp2.so.14 libssl.so.3 libcrypto.so.3 libcjose.so.0 libargon2.so.1 libzxcvbn.so.0 libarchive.so.13 libqrencode.so.4' \
   /usr/bin/take5 --help | head -n 1 | cut -d : -f 1)" take5
 equal "the user of the service" "$(inside ps -o user= -p "$(inside systemctl show -P MainPID take5)")" take5
 equal "the rights of the data" "$(inside stat --format '%U %a' /var/lib/take5)" 'take5 700'
