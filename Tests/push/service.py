@@ -136,7 +136,7 @@ def journey(setup, provider, service, folder):
     lines = [line for line in metrics.splitlines() if line.startswith("take5_push_total")]
     assert any('"gone"' in line and '"fcm"' in line and line.endswith(" 1") for line in lines), lines
     counts = subprocess.run([TAKE5, "devices", "--config", "/dev/null", "--data", folder / "data", "--json"], stdout=subprocess.PIPE, check=True)
-    assert {"provider": "apns", "outcome": "delivered", "devices": 1} in json.loads(counts.stdout)["counts"]
+    assert {"provider": "web_push", "outcome": "delivered", "devices": 1} in json.loads(counts.stdout)["counts"], counts.stdout
 
 
 def kill(setup, provider, service, folder):
