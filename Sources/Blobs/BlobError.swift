@@ -9,6 +9,8 @@ package enum BlobError: Error, Sendable, Hashable, CustomStringConvertible {
   case damaged(SHA256Digest, BlobDamage)
   /// The store cannot be reached, with the reason; nothing is known about its blobs.
   case unavailable(String)
+  /// The object store refuses the request with a status and a code, such as `403 AccessDenied`: an operator must mend that.
+  case refused(String, reason: String)
   /// A system call failed.
   case system(SystemError)
 
@@ -17,6 +19,7 @@ package enum BlobError: Error, Sendable, Hashable, CustomStringConvertible {
     case .missing(let hash): "blob not found: \(hash)"
     case .damaged(let hash, let damage): "the blob \(hash) is \(damage.rawValue)"
     case .unavailable(let reason): "the blob store is unavailable: \(reason)"
+    case .refused(_, let reason): "the blob store refuses the request: \(reason)"
     case .system(let error): "blob store: \(error)"
     }
   }
@@ -27,7 +30,7 @@ package enum BlobError: Error, Sendable, Hashable, CustomStringConvertible {
     case .missing: .missing
     case .damaged(_, let damage): damage
     case .system(let error) where Self.damages.contains(error.code): .corrupt
-    case .unavailable, .system: nil
+    case .unavailable, .refused, .system: nil
     }
   }
 

@@ -18,6 +18,7 @@ package struct HTTPClient: Sendable {
   private let timeout: Int
   private let usesProxies: Bool
   private let idle = IdleHandles()
+  private let manners = Manners()
 
   /// - Parameters:
   ///   - certificates: a file of trusted certificates in PEM; nil: the certificates of the system.
@@ -104,6 +105,7 @@ package struct HTTPClient: Sendable {
       if ["POST", "PUT", "PATCH"].contains(request.method) { headers.append("Content-Length", "0") }
     // Without an empty value libcurl sends its own.
     case .bytes: headers.append("Expect", "")
+    case .file where manners.ignoresExpect.withLock(\.self): headers.append("Expect", "")
     case .file:
       // A request that is refused because of its head then does not send its body.
       headers.append("Expect", "100-continue")
@@ -116,9 +118,18 @@ package struct HTTPClient: Sendable {
     guard code == CURLE_OK || transfer.isCut else {
       throw transfer.failure ?? HTTPClientError(code, of: handle, at: server, timeout: seconds ?? timeout)
     }
+    if case .file = request.body, body.offset > 0, !transfer.isAskedForBody, 200..<300 ~= transfer.response.status {
+      manners.ignoresExpect.withLock { $0 = true }
+    }
     idle.put(handle)
     return transfer.response
   }
+}
+
+/// What is known of the server.
+private final class Manners: Sendable {
+  /// Whether it, or a proxy before it, has accepted a body that it never asked for: the next one is not held back.
+  let ignoresExpect = Locked(false)
 }
 
 /// The handles for the next requests, with their open connections: a handshake takes longer than most requests.

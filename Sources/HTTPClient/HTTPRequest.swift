@@ -35,7 +35,7 @@ package struct HTTPRequest: Sendable {
 final class BodyReader {
   private let body: HTTPRequest.Body
   private let transfer: Transfer
-  private var offset: Int64 = 0
+  private(set) var offset: Int64 = 0
 
   /// - Parameter transfer: receives the error if a file cannot be read.
   init(_ body: HTTPRequest.Body, _ transfer: Transfer) {

@@ -15,6 +15,8 @@ final class Transfer {
   /// Whether the rest of a longer body is not read; otherwise the request fails.
   private let cuts: Bool
   private(set) var isCut = false
+  /// Whether the server has asked for the body (`100 Continue`).
+  private(set) var isAskedForBody = false
   /// Whether the request may connect to an address of the server's.
   private let admits: (@Sendable (IPAddress) -> Bool)?
   private let continues: (Int64) -> Bool
@@ -42,6 +44,7 @@ final class Transfer {
     if header.hasPrefix("HTTP/") {
       status = header.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
       headers = [:]
+      if status == 100 { isAskedForBody = true }
     } else if let colon = header.firstIndex(of: ":") {
       let value = header[header.index(after: colon)...].drop { $0 == " " }
       headers[header[..<colon].lowercased()] = String(value.prefix { $0 != "\r" && $0 != "\n" && $0 != "\r\n" })

@@ -25,7 +25,7 @@ final class ScriptedServer: Sendable {
   /// - Parameters:
   ///   - response: nil: the server does not accept connections.
   ///   - closes: whether the server closes the connection after the response.
-  ///   - bodyLength: the number of bytes of a body after which the server also sends `second`.
+  ///   - bodyLength: the number of bytes of each body, after which the server also sends `second`.
   init(response: String?, closes: Bool = false, after bodyLength: Int = .max, _ second: String = "") throws {
     (listener, port) = try LocalSocket.listening(backlog: response == nil ? 0 : 16)
     self.response = Array((response ?? "").utf8)
@@ -71,7 +71,7 @@ final class ScriptedServer: Sendable {
       if received.heads.contains(where: { $0.contains("Content-Length") }) {
         let isWhole = state.withLock { state in
           state.bodyBytes += pending.count
-          return state.bodyBytes == bodyLength
+          return state.bodyBytes > 0 && state.bodyBytes.isMultiple(of: bodyLength)
         }
         pending = []
         if isWhole { try? connection.descriptor.write(second) }

@@ -49,6 +49,26 @@ struct TransferTests {
     server.stop()
   }
 
+  @Test("a server that takes a body without asking for it gets the next one at once, and one that asks does not")
+  func expectation() async throws {
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/body"
+    try Descriptor(writing: path, replacing: true).write([UInt8](repeating: 7, count: 300))
+    for (response, isHeldBack) in [("", [true, false]), ("HTTP/1.1 100 Continue\r\n\r\n", [true, true])] {
+      let server = try ScriptedServer(response: response, after: 300, ok)
+      let client = Self.client(server)
+      try await onThread("client") {
+        for _ in 0..<2 {
+          let file = OpenFile(try Descriptor(reading: path))
+          #expect(try client.send(HTTPRequest("PUT", "/", body: .file(file, path: path, range: 0..<300))).status == 200)
+        }
+      }
+      #expect(server.received.heads.map { $0.contains("Expect: 100-continue") } == isHeldBack)
+      server.stop()
+    }
+  }
+
   @Test("a redirect is returned and not followed")
   func redirect() async throws {
     let target = try ScriptedServer(response: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

@@ -151,12 +151,13 @@ package struct ObjectBlobStore: BlobStore {
   /// Nothing is left to do: a copy has been compared as it was opened, and an object as it was fetched.
   package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? { nil }
 
-  /// Asks the bucket once, whether it is that of the store.
+  /// Asks the bucket once, whether it is that of the store; throws as well if it has refused the last write.
   package func checkRemote() throws(BlobError) {
     let text = try Self.wrap { try client.get(client.location.key(Self.idName), isCheck: true) }
     guard PublicID(String(decoding: text, as: UTF8.self).prefix { !$0.isWhitespace }) == id else {
       throw .unavailable("\(client.location) is another store than \(id)")
     }
+    if let refusal = client.writeRefusal { throw Self.translated(refusal) }
   }
 
   package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? {
@@ -180,6 +181,8 @@ package struct ObjectBlobStore: BlobStore {
     switch error {
     case let error as BlobError: error
     case let error as SystemError: .system(error)
+    case let error as S3Error where error.isRefusal:
+      .refused("\(error.status ?? 0) \(error.code)", reason: "\(error)")
     default: .unavailable("\(error)")
     }
   }

@@ -23,7 +23,7 @@ extension S3Client {
     _ key: String, _ file: OpenFile, bytes: Int64, hash: SHA256Digest, headers: [(name: String, value: String)],
     isFirst: Bool = true
   ) throws {
-    let started = S3Document(try send("POST", key, query: [("uploads", "")]).body)
+    let started = S3Document(try send("POST", key, query: [("uploads", "")], headers: location.keeping).body)
     guard let id = started.text("UploadId") else {
       throw S3Error(status: 200, code: "", description: "\(location): POST \(key): the store has sent no UploadId")
     }

@@ -14,6 +14,16 @@ struct S3Error: Error, Sendable, CustomStringConvertible {
   let description: String
 
   var isMissing: Bool { status == 404 && code != "NoSuchBucket" }
+
+  /// Whether no repetition mends it.
+  let isRefusal: Bool
+
+  init(status: Int?, code: String, description: String, isRefusal: Bool = false) {
+    self.status = status
+    self.code = code
+    self.description = description
+    self.isRefusal = isRefusal
+  }
 }
 
 /// Requests to an S3-compatible store, which are signed, and repeated if the store or the network fails. All calls block.
@@ -59,6 +69,10 @@ package final class S3Client: Sendable {
   private let onExchange: @Sendable (S3Exchange) -> Void
   /// What the clock of the store is ahead of this machine's, in seconds.
   private let skew = Locked(0)
+  /// The last write that the store has refused for a reason that no repetition mends; nil: it accepted one since.
+  private let refusedWrite = Locked<(error: S3Error, at: ContinuousClock.Instant)?>(nil)
+  /// The time for which a refused write counts, in which others may try.
+  private static let refusalLifetime = Duration.seconds(300)
   /// Whether the store has conditional writes, as far as is known.
   private let hasConditions = Locked(true)
 
@@ -106,7 +120,8 @@ package final class S3Client: Sendable {
         try putParts(key, file, bytes: bytes, hash: hash, headers: headers)
       } else {
         _ = try send(
-          "PUT", key, headers: headers, body: .file(file, path: key, range: 0..<bytes), hash: hash.hex)
+          "PUT", key, headers: headers + location.keeping, body: .file(file, path: key, range: 0..<bytes),
+          hash: hash.hex)
       }
       return true
     } catch let error as S3Error where isConditional && error.status == 412 {
@@ -121,7 +136,8 @@ package final class S3Client: Sendable {
   func put(_ key: String, _ bytes: [UInt8], onlyNew: Bool = false) throws {
     let headers = onlyNew && hasConditions.withLock(\.self) ? [("If-None-Match", "*")] : []
     do {
-      _ = try send("PUT", key, headers: headers, body: .bytes(bytes), hash: SHA256.digest(of: bytes).hex)
+      _ = try send(
+        "PUT", key, headers: headers + location.keeping, body: .bytes(bytes), hash: SHA256.digest(of: bytes).hex)
     } catch let error as S3Error where !headers.isEmpty && error.status == 412 {
       return
     } catch let error as S3Error where !headers.isEmpty && error.status == 501 {
@@ -270,11 +286,28 @@ package final class S3Client: Sendable {
     // What is read of an object is anything; other bodies are those of the store.
     let isObject = method == "GET" && !key.isEmpty
     let status = isObject ? response.status : S3Document(response.body).status(of: response.status)
+    guard 200..<300 ~= status else {
+      let code = S3Document(response.body).text("Code") ?? ""
+      let isRepeated = repeats(status, code, response)
+      let refusal = refusal(response, status, code, method, key, isRepeated: isRepeated)
+      let exchange = S3Exchange(method, key, status, isRepeated ? nil : "\(status) \(code)", since: start)
+      onExchange(exchange)
+      if exchange.refusal != nil, Self.writes.contains(method) {
+        refusedWrite.withLock { $0 = (refusal, exchange.end) }
+      }
+      guard isRepeated else { throw refusal }
+      return .failure(refusal)
+    }
     onExchange(S3Exchange(method, key, status, since: start))
-    if 200..<300 ~= status { return .success(response) }
-    let refusal = refusal(response, status, method, key)
-    guard repeats(status, refusal.code, response) else { throw refusal }
-    return .failure(refusal)
+    if Self.writes.contains(method) { refusedWrite.withLock { $0 = nil } }
+    return .success(response)
+  }
+
+  private static let writes: Set = ["PUT", "POST", "DELETE"]
+
+  /// Why the store has refused the last write, if it was a short time ago.
+  var writeRefusal: S3Error? {
+    refusedWrite.withLock(\.self).flatMap { $0.at + Self.refusalLifetime > .now ? $0.error : nil }
   }
 
   private func signed(
@@ -294,13 +327,15 @@ package final class S3Client: Sendable {
   func storeSeconds() -> Int { now() + skew.withLock(\.self) }
 
   /// - Parameter status: what the response says in the end.
-  private func refusal(_ response: HTTPResponse, _ status: Int, _ method: String, _ key: String) -> S3Error {
-    let document = S3Document(response.body)
-    let code = document.text("Code") ?? ""
-    let detail = [code, document.text("Message") ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+  private func refusal(
+    _ response: HTTPResponse, _ status: Int, _ code: String, _ method: String, _ key: String, isRepeated: Bool
+  ) -> S3Error {
+    let message = S3Document(response.body).text("Message") ?? ""
+    let detail = [code, message].filter { !$0.isEmpty }.joined(separator: ", ")
     return S3Error(
       status: status, code: code,
-      description: "\(location): \(method) \(key): status \(response.status)\(detail.isEmpty ? "" : " (\(detail))")")
+      description: "\(location): \(method) \(key): status \(response.status)\(detail.isEmpty ? "" : " (\(detail))")",
+      isRefusal: !isRepeated && (400..<500).contains(status) && status != 404 && status != 412)
   }
 
   /// Whether a request that got a response may succeed if it is repeated.

@@ -1,8 +1,10 @@
 import FoundationEssentials
 package import HTTPClient
+import Model
 import Platform
 
-/// Where the keys of an object store come from: the environment, a file, or the metadata service of the machine, in this order.
+/// Where the keys of an object store come from: the environment, a role for a token of the machine's identity provider, a file, or the
+/// metadata service of the machine, in this order.
 package final class S3CredentialSource: Sendable {
   /// The time before the end of temporary keys at which they are read again, in seconds.
   private static let margin = 300
@@ -43,11 +45,59 @@ package final class S3CredentialSource: Sendable {
     {
       return credentials
     }
+    if let role = environment["AWS_ROLE_ARN"], let file = environment["AWS_WEB_IDENTITY_TOKEN_FILE"] {
+      return try temporary { try from(webIdentity: file, role: role) }
+    }
     if let credentials = try fromFile() { return credentials }
+    return try temporary(fromMetadata)
+  }
+
+  private func temporary(_ read: () throws -> Temporary) throws -> S3Credentials {
     if let known = temporary.withLock(\.self), known.expires - Self.margin > now() { return known.credentials }
-    let read = try fromMetadata()
-    temporary.withLock { $0 = read }
-    return read.credentials
+    do {
+      let read = try read()
+      temporary.withLock { $0 = read }
+      return read.credentials
+    } catch {
+      // The service that gives keys may be away for a while: the present ones are good until they expire.
+      guard let known = temporary.withLock(\.self), known.expires > now() else { throw error }
+      return known.credentials
+    }
+  }
+
+  /// Exchanges a token, which a file has, and which others replace from time to time, for keys of a role (AWS Security Token Service API Reference,
+  /// `AssumeRoleWithWebIdentity`).
+  private func from(webIdentity file: String, role: String) throws -> Temporary {
+    let region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"] ?? "us-east-1"
+    let url = environment["AWS_ENDPOINT_URL_STS"] ?? "https://sts.\(region).amazonaws.com"
+    guard let server = ServerAddress(url: url) else {
+      throw Missing(description: "'\(url)' of AWS_ENDPOINT_URL_STS or AWS_REGION is no server")
+    }
+    let token: String
+    do throws(SystemError) {
+      token = String(decoding: try Descriptor(reading: file).contents(), as: UTF8.self).trimmed
+    } catch {
+      throw Missing(description: "the file of AWS_WEB_IDENTITY_TOKEN_FILE cannot be read: \(error)")
+    }
+    let fields = [
+      ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
+      ("RoleSessionName", environment["AWS_ROLE_SESSION_NAME"] ?? "take5"), ("WebIdentityToken", token),
+    ]
+    let body = fields.map { "\($0)=\(RequestSigner.encoded($1))" }.joined(separator: "&")
+    let response = try HTTPClient(server: server, timeout: 10).send(
+      HTTPRequest(
+        "POST", "/", headers: [("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/xml")],
+        body: .bytes(Array(body.utf8))))
+    let document = S3Document(response.body)
+    guard response.status == 200, let found = document.elements("Credentials").first,
+      let keys = Self.keys(found.text("AccessKeyId"), found.text("SecretAccessKey"), found.text("SessionToken")),
+      let end = found.text("Expiration").flatMap({ RFC3339.date(from: $0) })
+    else {
+      throw Missing(
+        description:
+          "\(server) gives no keys of the role \(role): status \(response.status) \(document.text("Code") ?? "")")
+    }
+    return Temporary(credentials: keys, expires: Int(clamping: end.microseconds / 1_000_000))
   }
 
   private static func keys(_ id: String?, _ secret: String?, _ token: String?) -> S3Credentials? {

@@ -20,10 +20,13 @@ package struct S3Exchange: Sendable {
   /// `get`, `put`, `head`, `delete`, `post` or `list`.
   package let operation: String
   package let result: Result
+  /// The status and the code of a refusal, such as `403 AccessDenied`, which no repetition mends; nil: there is none.
+  package let refusal: String?
   package let start: ContinuousClock.Instant
   package let end: ContinuousClock.Instant
 
-  init(_ method: String, _ key: String, _ status: Int?, since start: ContinuousClock.Instant) {
+  init(_ method: String, _ key: String, _ status: Int?, _ refusal: String? = nil, since start: ContinuousClock.Instant)
+  {
     operation = method == "GET" && key.isEmpty ? "list" : method.lowercased()
     self.start = start
     end = .now
@@ -37,5 +40,6 @@ package struct S3Exchange: Sendable {
       case .some(502...), 500: .failed
       default: .refused
       }
+    self.refusal = result == .refused ? refusal : nil
   }
 }

@@ -1,6 +1,7 @@
 package import HTTPClient
 
-/// A bucket and a prefix in it, with the store that has them: `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&style=path|host]`.
+/// A bucket and a prefix in it, with the store that has them, and how it is to keep objects:
+/// `s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&style=path|host&class=NAME&encryption=AES256|aws:kms&kms-key=ID]`.
 package struct S3Location: Sendable, Hashable, CustomStringConvertible {
   /// How requests name the bucket.
   package enum Style: String, Sendable {
@@ -16,6 +17,12 @@ package struct S3Location: Sendable, Hashable, CustomStringConvertible {
   package let endpoint: ServerAddress
   package let region: String
   package let style: Style
+  /// The header fields of a request that makes an object.
+  let keeping: [(name: String, value: String)]
+
+  package static func == (one: S3Location, other: S3Location) -> Bool { one.identity == other.identity }
+  package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+  private var identity: [String] { ["\(self)", region, style.rawValue] + keeping.flatMap { [$0.name, $0.value] } }
 
   /// The reason why a text is not a location.
   package struct Invalid: Error, Sendable, CustomStringConvertible {
@@ -37,8 +44,11 @@ package struct S3Location: Sendable, Hashable, CustomStringConvertible {
     var options: [Substring: String] = [:]
     for option in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
       let pair = option.split(separator: "=", maxSplits: 1)
-      guard pair.count == 2, ["endpoint", "region", "style"].contains(pair[0]) else {
-        throw Invalid(description: "'\(option)' is none of endpoint=URL, region=NAME and style=path|host")
+      guard pair.count == 2, Self.options.contains(pair[0]), pair[1].utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
+        throw Invalid(
+          description:
+            "'\(option)' is none of endpoint=URL, region=NAME, style=path|host, class=NAME, encryption=NAME and kms-key=ID"
+        )
       }
       options[pair[0]] = String(pair[1])
     }
@@ -54,7 +64,16 @@ package struct S3Location: Sendable, Hashable, CustomStringConvertible {
       throw Invalid(description: "the style is path or host")
     }
     self.style = style
+    guard options["kms-key"] == nil || options["encryption"]?.hasPrefix("aws:kms") == true else {
+      throw Invalid(description: "kms-key belongs to encryption=aws:kms")
+    }
+    keeping = [
+      ("x-amz-storage-class", "class"), ("x-amz-server-side-encryption", "encryption"),
+      ("x-amz-server-side-encryption-aws-kms-key-id", "kms-key"),
+    ].compactMap { (name: String, option: Substring) in options[option].map { (name, $0) } }
   }
+
+  private static let options: Set<Substring> = ["endpoint", "region", "style", "class", "encryption", "kms-key"]
 
   private static func isInBucketName(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

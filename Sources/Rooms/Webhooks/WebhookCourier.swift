@@ -60,7 +60,7 @@ package struct WebhookCourier: Courier {
   private func send(
     _ sender: Webhooks.Sender, by client: inout (url: String, HTTPClient)?
   ) async throws -> [(message: Webhooks.Message, outcome: WebhookOutcome)] {
-    let target = WebhookTarget(sender.url)
+    let target = RequestURL(sender.url)
     if client?.url != sender.url {
       client = target.map {
         (sender.url, HTTPClient(server: $0.server, usesProxies: false))
@@ -93,7 +93,7 @@ package struct WebhookCourier: Courier {
   }
 
   private static func request(
-    _ event: UserEvent, _ position: Int64, to target: WebhookTarget, _ secrets: [WebhookSecret]
+    _ event: UserEvent, _ position: Int64, to target: RequestURL, _ secrets: [WebhookSecret]
   ) throws -> HTTPRequest {
     let body = try JSON.encode(WebhookBody(event: event))
     let id = PageCursor(time: event.createdAt.microseconds, id: position).text
@@ -112,7 +112,7 @@ package struct WebhookCourier: Courier {
     guard let turn, turn.cause != nil || turn.failures == 1 else { return }
     var error: String?
     for case .failed(let status, let text, _) in outcomes { error = status.map { "status \($0)" } ?? text }
-    let origin = WebhookTarget(sender.url).map { "\($0.server)" }
+    let origin = RequestURL(sender.url).map { "\($0.server)" }
     log.warning(
       turn.cause == nil ? "a webhook fails" : "a webhook is disabled",
       ["webhook": "\(id)", "origin": origin, "cause": turn.cause?.rawValue, "error": error])

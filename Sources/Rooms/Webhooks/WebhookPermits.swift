@@ -27,7 +27,7 @@ package struct WebhookPermits: Sendable, Hashable {
 
   /// What is wrong with the URL of an endpoint; nil if nothing is. Its name is resolved when something is sent.
   package func problem(with url: String) -> String? {
-    guard let target = WebhookTarget(url) else { return "expected a URL such as https://app.example.org/take5" }
+    guard let target = RequestURL(url) else { return "expected a URL such as https://app.example.org/take5" }
     let host = target.server.host
     let address = IPAddress(host)
     if target.server.scheme == .http, !names(host), !ranges.contains(where: { address.map($0.contains) ?? false }) {
@@ -38,21 +38,4 @@ package struct WebhookPermits: Sendable, Hashable {
   }
 
   private func names(_ host: String) -> Bool { hosts.contains(host.lowercased()) }
-}
-
-/// The URL of an endpoint.
-struct WebhookTarget: Sendable {
-  let server: ServerAddress
-  let path: String
-
-  /// Parses `https://HOST[:PORT]/PATH[?QUERY]`, or the same with `http`; nil for any other text, such as one with a password.
-  init?(_ url: String) {
-    guard url.utf8.count <= 2000, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }),
-      let scheme = url.firstRange(of: "://")
-    else { return nil }
-    let end = url[scheme.upperBound...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
-    guard let server = ServerAddress(url: String(url[..<end])) else { return nil }
-    self.server = server
-    path = (url[end...].hasPrefix("/") ? "" : "/") + url[end...]
-  }
 }

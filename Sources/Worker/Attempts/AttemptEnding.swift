@@ -43,7 +43,7 @@ extension AttemptEnding {
     switch error {
     case BlobError.missing(let hash): self = .damaged(.missing(hash), hash)
     case BlobError.damaged(let hash, let damage): self = .damaged(.damaged(hash, damage), hash)
-    case BlobError.system, BlobError.unavailable, is SystemError: self = .unable(Outage("\(error)"))
+    case BlobError.system, BlobError.unavailable, BlobError.refused, is SystemError: self = .unable(Outage("\(error)"))
     case let error as PostgresError where error.isTransient: self = .unable(Outage("\(error)"))
     // The subject was deleted while its job was enqueued: no attempt finds it again.
     case StoreError.noSubject: self = .stopped(.cancelled)

@@ -32,9 +32,11 @@ struct OpenedStore: Sendable {
     process.signals.beforeEndingAtOnce { database.stopServer() }
     try await database.logListening(log)
     let tracer = try TraceOptions.tracer(arguments, metrics, log)
+    let refusals = StoreRefusals(log)
     let blobs = try await BlobOptions.open(arguments, database, isCreating: isCreating) { exchange in
       metrics.count(exchange)
       tracer?.record(exchange)
+      refusals.note(exchange)
     }
     let store = Store(
       blobs: blobs, rooms: .all, authorConcurrency: configuration.authorConcurrency,

@@ -81,6 +81,55 @@ struct CredentialSourceTests {
     }
   }
 
+  /// A token service (AWS Security Token Service API Reference, `AssumeRoleWithWebIdentity`). Its nth answer has the keys `key-n`; the
+  /// second one is a failure.
+  private static let tokens = """
+    import http.server, urllib.parse
+    class Tokens(http.server.BaseHTTPRequestHandler):
+        answers = 0
+        def do_POST(self):
+            form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            wanted = {"Action": ["AssumeRoleWithWebIdentity"], "Version": ["2011-06-15"], "RoleArn": ["arn:aws:iam::1:role/a"],
+                      "RoleSessionName": ["take5"], "WebIdentityToken": ["t.o=k"]}
+            Tokens.answers += 1
+            isRight = self.path == "/" and form == wanted and Tokens.answers != 2
+            text = f"<R><Result><Credentials><AccessKeyId>key-{Tokens.answers}</AccessKeyId><SecretAccessKey>a+b</SecretAccessKey>"
+            text += "<SessionToken>token</SessionToken><Expiration>2027-01-15T08:00:00Z</Expiration></Credentials></Result></R>"
+            self.send_response(200 if isRight else 400)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+    server = http.server.HTTPServer(("127.0.0.1", 0), Tokens)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+    """
+
+  @Test(
+    "a role for a web identity gives keys that are used until five minutes before they expire, and until then if the service is away"
+  )
+  func webIdentity() async throws {
+    let server = try RunningTake5()
+    let line = try await server.start(["-c", Self.tokens], program: "/usr/bin/python3")
+    let port = try #require(UInt16(line), "\(server.log)")
+    let folder = try TemporaryFolder()
+    let file = "\(folder.path)/token"
+    try Descriptor(writing: file, replacing: true).write(Array("t.o=k\n".utf8))
+    let environment = [
+      "AWS_ROLE_ARN": "arn:aws:iam::1:role/a", "AWS_WEB_IDENTITY_TOKEN_FILE": file,
+      "AWS_ENDPOINT_URL_STS": "http://127.0.0.1:\(port)",
+    ]
+    let expiry = 1_800_000_000
+    let time = Locked(expiry - 3600)
+    let source = S3CredentialSource(environment: environment, now: { time.withLock(\.self) })
+    for (now, key) in [
+      (expiry - 3600, "key-1"), (expiry - 301, "key-1"), (expiry - 300, "key-1"), (expiry - 300, "key-3"),
+    ] {
+      time.withLock { $0 = now }
+      let keys = try await onThread("credentials") { try source.credentials() }
+      #expect(keys == S3Credentials(keyID: key, secret: "a+b", sessionToken: "token"), "\(now - expiry)")
+    }
+  }
+
   @Test("a machine without metadata, and one without a role, have no keys")
   func missing() async throws {
     try await withServer(router: Router(routes: [])) { server in

@@ -86,6 +86,69 @@ struct StoreMannersTests {
     }
   }
 
+  @Test(
+    "a write that the keys have no right for is one request and no outage, and the store is not ready until one succeeds"
+  )
+  func withoutRights() async throws {
+    try await Self.with(.refusesWrites) { bucket, store in
+      for check in [{ try store.publish(store.seal(Self.small)) }, { try store.checkRemote() }]
+        as [@Sendable () throws -> Void]
+      {
+        let error = await #expect(throws: BlobError.self) { try await onThread("client") { try check() } }
+        guard case .refused("403 AccessDenied", _) = error else {
+          Issue.record("\(error as Any)")
+          continue
+        }
+      }
+      #expect(bucket.requests() == ["HEAD", "PUT", "GET"])
+      bucket.take(nil)
+      try await onThread("client") {
+        try store.publish(store.seal(Self.small))
+        try store.checkRemote()
+      }
+    }
+  }
+
+  @Test("new objects are kept as the location says, and nothing else is asked with it")
+  func keeping() async throws {
+    let requests = Shared<[String]>([])
+    let router = Router(
+      routes: ["GET", "HEAD", "PUT", "POST"].map { method in
+        Route(method, "/bucket/{key}", bodyLimit: 10_000, admission: Route.open) { request in
+          let kept = [
+            "x-amz-storage-class", "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id",
+          ]
+          .compactMap { request.headers[$0] }
+          let query = request.target.query.map(\.name).sorted().joined(separator: "&")
+          requests.withLock { $0.append("\(method) \(query): \(kept.joined(separator: " "))") }
+          let body = query == "uploads" ? "<I><UploadId>1</UploadId></I>" : ""
+          return Response(.ok, headers: ["ETag": "\"1\""], body: .bytes(Array(body.utf8)))
+        }
+      }, fallbackAdmission: Route.open)
+    try await withServer(router: router) { server in
+      let url =
+        MemoryBucket.url(port: server.port) + "&class=STANDARD_IA&encryption=aws:kms&kms-key=arn:aws:kms:a:1:key/2"
+      let client = S3Client(
+        try S3Location(url), credentials: { S3Credentials(keyID: "id", secret: "secret") }, partBytes: Self.partBytes)
+      let folder = try TemporaryFolder()
+      let path = "\(folder.path)/large"
+      try Descriptor(writing: path, replacing: true).write(Self.large)
+      try await onThread("client") {
+        try client.put("small", Self.small)
+        _ = try client.get("small")
+        let file = OpenFile(try Descriptor(reading: path))
+        try client.put("large", file, bytes: 2500, hash: SHA256.digest(of: Self.large), onlyNew: false)
+      }
+    }
+    let kept = "STANDARD_IA aws:kms arn:aws:kms:a:1:key/2"
+    #expect(
+      requests.withLock(\.self) == [
+        "PUT : \(kept)", "GET : ", "POST uploads: \(kept)", "PUT partNumber&uploadId: ", "PUT partNumber&uploadId: ",
+        "PUT partNumber&uploadId: ", "POST uploadId: ",
+      ])
+    #expect(throws: S3Location.Invalid.self) { try S3Location("s3://bucket?kms-key=1") }
+  }
+
   @Test("a refusal that no repetition mends is one request, and names its status and code")
   func refused() async throws {
     let requests = Shared(0)

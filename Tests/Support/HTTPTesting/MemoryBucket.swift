@@ -33,6 +33,8 @@ package final class MemoryBucket: Sendable {
     case failsInList
     /// Each list is a page of another server.
     case isAway
+    /// No key may write.
+    case refusesWrites
   }
 
   private static let slowSeconds = 40
@@ -104,6 +106,9 @@ package final class MemoryBucket: Sendable {
       request.headers["content-length"] == nil
     {
       return Self.error("", Status(code: 411, phrase: "Length Required"))
+    }
+    if manner.withLock({ $0 == .refusesWrites }), request.method != "GET", request.method != "HEAD" {
+      return Self.error("AccessDenied", Status(code: 403, phrase: "Forbidden"))
     }
     if request.headers["if-none-match"] != nil, isFirst(.conflicts, path) {
       return Self.error("ConditionalRequestConflict", .conflict)

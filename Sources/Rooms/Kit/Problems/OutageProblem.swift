@@ -44,6 +44,9 @@ enum OutageProblem {
     case BlobError.system(let error) where error.isOutOfSpace: full
     case BlobError.unavailable:
       ProblemKind.storageUnavailable.problem("The storage is missing, not mounted, or does not answer.", headers: soon)
+    case BlobError.refused(let code, _):
+      ProblemKind.storageUnavailable.problem(
+        "The object store refuses the request (\(code)): the operator must change its keys or settings.", headers: soon)
     case BlobError.system:
       ProblemKind.storageUnavailable.problem("The storage cannot be read or written.", headers: soon)
     default: nil
