@@ -54,8 +54,9 @@ package struct Profile: Encodable, Sendable, Hashable {
 
   /// Whether a user name is one that no user takes: it is part of a path, or could be taken for the service itself.
   package static func isReserved(userName: String) -> Bool {
-    reservedUserNames.contains(folded(userName: userName))
-      || userName.utf8.allSatisfy([UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains)
+    // What only separates does not make it another name.
+    let letters = folded(userName: userName).filter { !"._-".contains($0) }
+    return letters.isEmpty || reservedUserNames.contains(letters)
   }
 
   private static let reservedUserNames: Set<String> = [

@@ -86,7 +86,7 @@ struct CollectionChange {
     _ reader: inout FieldReader, _ body: [String: JSONValue], _ kind: CollectionDefinition, requiresName: Bool
   ) {
     self.kind = kind
-    name = reader.text("name", limit: MaxLength.name, isRequired: requiresName, allowsEmpty: false)
+    name = reader.displayName("name", isRequired: requiresName, allowsEmpty: false)
     visibility = reader.choice("visibility", of: Visibility.self)
     for field in ["name", "visibility"] where !requiresName && body[field] == .null {
       errors.append(FieldError(field, "must not be removed"))

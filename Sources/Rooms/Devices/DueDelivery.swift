@@ -133,7 +133,9 @@ package struct PushTexts: Sendable {
   ) throws -> Push.Notification? {
     guard let push = EventKind(kind).push else { return nil }
     var values: [String: String] = [:]
-    for place in ["name", "text", "collection", "reason"] { values[place] = try row.get(place, as: String?.self) }
+    for place in ["name", "text", "collection", "reason"] {
+      values[place] = try row.get(place, as: String?.self).map(DirectionMarks.isolated)
+    }
     values["minutes"] = "\(max(1, Int((min(try row.get("seconds", as: Double.self), 1e9) / 60).rounded())))"
     guard let text = templates.text(kind.rawValue, locale: try row.get("locale"), values) else { return nil }
     var data: [String: String] = [:]

@@ -160,7 +160,7 @@ extension PlaceDescription {
   /// Reads the fields of a description; absent fields are empty. Throws a problem that names every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    let name = reader.text("name", limit: MaxLength.name)
+    let name = reader.displayName("name")
     let coordinate = reader.object("coordinate", PostDraft.coordinate)
     let categories: [String]? = reader.value(
       "categories", "expected up to \(Self.maxCategories) different texts of 1 to \(MaxLength.name) characters",

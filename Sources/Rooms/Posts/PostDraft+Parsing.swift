@@ -85,7 +85,7 @@ extension PostDraft {
       let center = Self.coordinate(&reader, "place_latitude", "place_longitude", among: values)
       let hasPlace = values.keys.contains { $0.hasPrefix("place") }
       let id = reader.text("place", limit: MaxLength.name, isRequired: hasPlace, allowsEmpty: false)
-      let name = reader.text("place_name", limit: MaxLength.name)
+      let name = reader.displayName("place_name")
       return (id.map { Place(id: $0, name: name, coordinate: center) }, location)
     }
     try reader.check()
@@ -126,7 +126,7 @@ extension PostDraft {
 
   static func place(_ reader: inout FieldReader) -> Place? {
     let id = reader.text("id", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
-    let name = reader.text("name", limit: MaxLength.name)
+    let name = reader.displayName("name")
     let coordinate = reader.object("coordinate", coordinate)
     return id.map { Place(id: $0, name: name, coordinate: coordinate) }
   }

@@ -76,5 +76,5 @@ private struct SessionResponse: NilEncodable {
 
 extension FieldReader {
   /// Reads what a user calls the device that gets a token.
-  mutating func device() -> String? { text("device", limit: 100, allowsEmpty: false) }
+  mutating func device() -> String? { displayName("device", limit: 100, allowsEmpty: false) }
 }

@@ -38,6 +38,15 @@ struct FieldReader {
     return text
   }
 
+  /// Reads a name that people see in one line (`DisplayName`), of at most `limit` characters.
+  mutating func displayName(
+    _ name: String, limit: Int = MaxLength.name, isRequired: Bool = false, allowsEmpty: Bool = true
+  ) -> String? {
+    guard let text = text(name, limit: limit, isRequired: isRequired, allowsEmpty: allowsEmpty) else { return nil }
+    if let problem = DisplayName.problem(with: text) { return refuse(name, problem) }
+    return text
+  }
+
   /// Reads a required text of at most `limit` characters, which is not empty; the caller checks the errors (`check`).
   mutating func required(_ name: String, limit: Int) -> String {
     text(name, limit: limit, isRequired: true, allowsEmpty: false) ?? ""
