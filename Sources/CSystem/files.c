@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -67,4 +68,11 @@ int csystem_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 int csystem_has_attribute(const char *path, const char *name, char value) {
   char found;
   return getxattr(path, name, &found, 1) == 1 && found == value;
+}
+
+int csystem_processors(void) {
+  cpu_set_t set;
+  // A machine with more processors than the set has room for is an error, for which all count.
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return (int)sysconf(_SC_NPROCESSORS_ONLN);
+  return CPU_COUNT(&set);
 }

@@ -55,7 +55,8 @@ struct StartFailure: Equatable {
     var sentences: [String] = []
     var lastNote = ""
     for line in log.split(separator: "\n") {
-      if let text = Self.text(of: line, ["] FATAL:  ", "] PANIC:  ", "initdb: error: ", "postgres: "]) {
+      let errors = ["] FATAL:  ", "] PANIC:  ", "initdb: error: ", "initdb: could not look up ", "postgres: "]
+      if let text = Self.text(of: line, errors) {
         // The refusal of a client during startup or shutdown, not the error of the server.
         if text.hasPrefix("the database system is ") { continue }
         // "contains errors" and "could not create any sockets" need the line before them.
@@ -93,6 +94,11 @@ struct StartFailure: Equatable {
     (
       ["Read-only file system"],
       "The file system is read-only: remount it, or choose another folder with --data"
+    ),
+    (
+      ["effective user ID"],
+      "PostgreSQL needs a user with a name: add the id to /etc/passwd, run as one that is there (870 in the image), or name a database "
+        + "of your own with --database"
     ),
     (["invalid permissions"], "Remove the permissions of group and others with chmod 0700"),
     (["wrong ownership"], "Change the owner of the folder to the user who runs the server with chown --recursive"),

@@ -105,6 +105,11 @@ package struct Migrator: Sendable {
     return migrations.filter { !applied.contains($0.version) }
   }
 
+  /// The newest version of the schema that this program does not know; nil: there is none.
+  package func newer(_ session: Session) throws -> Int? {
+    try Self.applied(session).subtracting(migrations.flatMap(\.versions)).max()
+  }
+
   /// Throws if a database of the applied versions is older than a baseline.
   package func check(_ applied: Set<Int>) throws(OutdatedSchema) {
     for migration in migrations where !applied.contains(migration.version) {

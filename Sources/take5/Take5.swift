@@ -14,6 +14,7 @@ import Store
 @main
 struct Take5 {
   static func main() async {
+    ThisProcess.leaveProcessOne()
     ThisProcess.ignoreBrokenPipes()
     ThisProcess.openMissingStandardDescriptors()
     exit(await run(Array(CommandLine.arguments.dropFirst()), environment: environment()).rawValue)

@@ -31,6 +31,13 @@ struct csystem_child {
 /// The parent death signal is sent when the calling *thread* ends (prctl(2)): call this from a permanent thread.
 pid_t csystem_spawn(const struct csystem_child *child, int *error);
 
+/// As the first process of a PID namespace, that of a container, starts the program once more as a child and never returns: it passes
+/// signals on to the child, reaps the orphans of the namespace, and ends with the child. Otherwise it does nothing. Call this before
+/// there is another thread.
+///
+/// - arguments: those of the program, with its name first, NULL-terminated.
+void csystem_leave_process_one(char *const *arguments);
+
 /// Kills the process of a descriptor (pidfd_send_signal(2)); ignores errors.
 void csystem_kill_process(int descriptor);
 
@@ -81,6 +88,9 @@ int csystem_is_ignored(int signal);
 
 /// Raises the soft limit of open files to the hard limit; ignores errors.
 void csystem_raise_open_files_limit(void);
+
+/// The number of processors that the affinity of this process permits.
+int csystem_processors(void);
 
 /// The maximum number of open files of this process; 0 if unknown.
 uint64_t csystem_open_files_limit(void);

@@ -52,8 +52,16 @@ package enum ThisProcess {
   /// Raises the soft limit of open files to the hard limit: each connection is an open file.
   package static func raiseOpenFilesLimit() { csystem_raise_open_files_limit() }
 
-  /// The number of processors of the machine, at least 1.
-  package static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+  /// Leaves the place of the first process of a container to a small one that reaps orphans and passes on signals. Call it first.
+  package static func leaveProcessOne() { csystem_leave_process_one(CommandLine.unsafeArgv) }
+
+  /// The number of processors that this process may use, at least 1: by its affinity, and by the quota of its control group and of those
+  /// above it, rounded up.
+  package static let processors = max(
+    1, min(Int(csystem_processors()), ControlGroup.processors(of: "/proc/self/cgroup")))
+
+  /// The open files below which no service works.
+  package static let minOpenFiles = 256
 
   /// The maximum number of open files of this process.
   package static var openFilesLimit: Int { Int(clamping: csystem_open_files_limit()) }

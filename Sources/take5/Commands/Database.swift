@@ -38,7 +38,9 @@ extension Subcommand {
     let database = try await DatabaseAccess.open(
       arguments, connections: 1, schema: .migrating, log: try Logger(arguments))
     await database.close()
-    try Console.print("the schema is up to date")
+    try Console.print(
+      database.newerSchema.map { "the schema has version \($0), which is newer than this program; nothing was changed" }
+        ?? "the schema is up to date")
     return .success
   }
 

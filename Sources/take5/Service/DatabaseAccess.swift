@@ -16,6 +16,8 @@ struct DatabaseAccess: Sendable {
   private let embedded: EmbeddedPostgres?
   /// Whether this process created the schema.
   private(set) var isNew = false
+  /// The version of the schema, if a newer program has made it.
+  private(set) var newerSchema: Int?
 
   /// The statement timeout of a service, none of whose statements scans the entire store.
   private static let statementLimit = Duration.seconds(120)
@@ -85,21 +87,27 @@ struct DatabaseAccess: Sendable {
     let waitingNote = isService ? nil : Task { await noteWaiting() }
     defer { waitingNote?.cancel() }
     do {
-      let applied = try await access.pool.run(timeout: .seconds(isService ? 30 : 5)) {
-        [access] session -> [Migration] in
+      let (applied, newer) = try await access.pool.run(timeout: .seconds(isService ? 30 : 5)) {
+        [access] session -> ([Migration], Int?) in
         try access.address.check(session)
-        guard schema != .any else { return [] }
+        guard schema != .any else { return ([], nil) }
         guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }
         let migrator = Migrator(.all, locking: QueueMigrations.lockedFirst)
         guard schema == .migrating else {
           let missing = try migrator.missing(session)
           guard missing.isEmpty else { throw migrationsMissing(missing) }
-          return []
+          return ([], nil)
         }
         let applied = try migrator.migrate(session) { error in
           log.warning("the schema is locked by another session; trying again", ["error": "\(error)"])
         }
-        return applied
+        return (applied, try migrator.newer(session))
+      }
+      access.newerSchema = newer
+      if let newer, isService {
+        log.warning(
+          "the schema is that of a newer version of take5: install it here too once the upgrade is decided",
+          ["version": "\(newer)"])
       }
       // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
       // its day is attached.

@@ -19,6 +19,13 @@ struct ServiceProcess: Sendable {
     // The memory has media, keys and tokens.
     try ThisProcess.denyDumps()
     ThisProcess.disableBacktraces()
+    ThisProcess.raiseOpenFilesLimit()
+    guard ThisProcess.openFilesLimit >= ThisProcess.minOpenFiles else {
+      throw CommandFailure(
+        .configuration, "the limit of open files is \(ThisProcess.openFilesLimit)",
+        remedy: "raise it to \(ThisProcess.minOpenFiles) at least, better 65536: ulimit -n, or LimitNOFILE= in a unit"
+      )
+    }
     let metrics = Metrics()
     let output = try LogOutput(format: try LogFormat(arguments)) {
       metrics.count(
