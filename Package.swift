@@ -113,6 +113,7 @@ let package = Package(
     .systemLibrary(name: "CJOSE"),
     .systemLibrary(name: "CPush"),
     .systemLibrary(name: "CQREncode"),
+    .systemLibrary(name: "CZxcvbn"),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE"), .define("TAKE5_VERSION", to: version)]),
@@ -130,7 +131,7 @@ let package = Package(
 
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
-    target("Crypto", ["CArgon2", "CCrypto", "CJOSE", "Platform"]),
+    target("Crypto", ["CArgon2", "CCrypto", "CJOSE", "CZxcvbn", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels", "Platform"]),
     target("Stills", ["CImages", "Kernels", "Platform"]),
@@ -216,7 +217,7 @@ let package = Package(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
         "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "archive", "cjose", "argon2",
-        "nghttp2", "qrencode", "ssl", ":libcurl.so.4",
+        "nghttp2", "qrencode", "ssl", "zxcvbn", ":libcurl.so.4",
       ].map {
         .linkedLibrary($0)
       }),

@@ -58,7 +58,8 @@ package struct ControlAPI: KitHolder {
       [
         PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
         JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
-        AccountRoutes(kit: kit, passwords: passwords), UserRoutes(kit: kit, passwords: passwords),
+        AccountRoutes(kit: kit, passwords: passwords, check: configuration.registrationCheck),
+        UserRoutes(kit: kit, passwords: passwords),
         CodeRoutes(kit: kit, passwords: passwords),
         CollectionRoutes(kit: kit, images: images),
         ModerationRoutes(kit: kit, events: events),
@@ -91,6 +92,7 @@ package struct ControlAPI: KitHolder {
     await withDiscardingTaskGroup { group in
       group.addTask { await uploads.uploads.run() }
       group.addTask { await access.tokens.noteUses(in: database) }
+      if let space = access.databaseSpace { group.addTask { await space.follow(database) } }
     }
   }
 }
@@ -100,6 +102,8 @@ extension ControlAPI {
   package struct Configuration: Sendable {
     /// The free space in bytes below which no media are accepted.
     package var minFree: Int64 = 256 << 20
+    /// The size in bytes of a database on another machine above which nothing is stored; nil: any.
+    package var maxDatabase: Int64?
     /// The maximum number of submissions that are received at the same time.
     package var maxSubmissions = 1024
     /// The lifetime of an upload that no submission has used, in seconds.
@@ -116,6 +120,8 @@ extension ControlAPI {
     package var windowSchedule: WindowSchedule?
     /// What webhooks may be besides public addresses.
     package var webhookPermits = WebhookPermits()
+    /// What decides on each registration; nil: everybody may register.
+    package var registrationCheck: RegistrationCheck?
     /// Whether clients read media from the blob store itself, if that has URLs.
     package var redirectsMedia = false
 

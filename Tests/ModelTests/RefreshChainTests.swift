@@ -11,12 +11,19 @@ struct RefreshChainTests {
       (1, 29.9, .repetition), (1, 30, .end), (0, 0, .end), (3, 0, .end),
     ])
   func steps(token: UInt8, age: Double, step: RefreshChain.Step) {
-    #expect(RefreshChain(current: [2], former: [1], age: age).step(after: [token]) == step)
+    #expect(RefreshChain(current: [2], former: [1], age: age, isUsed: true).step(after: [token]) == step)
+  }
+
+  @Test("until a token of the last renewal is used, the one before repeats it")
+  func unused() {
+    let chain = RefreshChain(current: [2], former: [1], age: 1_000_000, isUsed: false)
+    #expect(
+      chain.step(after: [2]) == .renewal && chain.step(after: [1]) == .repetition && chain.step(after: [0]) == .end)
   }
 
   @Test("of a session that was never renewed only one token is known")
   func first() {
-    let chain = RefreshChain(current: [2], former: nil, age: 0)
+    let chain = RefreshChain(current: [2], former: nil, age: 0, isUsed: false)
     #expect(chain.step(after: [2]) == .renewal && chain.step(after: [1]) == .end)
   }
 }

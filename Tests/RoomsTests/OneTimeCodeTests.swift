@@ -23,6 +23,7 @@ struct OneTimeCodeTests {
 
   /// The data of the events with codes, as webhooks receive them.
   private static func codes(_ api: RunningAPI) async throws -> [[String: String]] {
+    try await api.makeRequestedCodes()
     try await api.pool.transaction { _ = try Events.placeNext($0) }
     return try await api.pool.run { session in
       try Events.list(of: UserEvent.everyone, after: 0, limit: 10, session)

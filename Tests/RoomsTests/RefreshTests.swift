@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Postgres
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
@@ -35,6 +36,15 @@ struct RefreshTests {
 
   private static func renew(_ pair: Pair, _ api: RunningAPI) async throws -> ClientResponse {
     try await UserClient.send("POST", "/v1/sessions/refresh", [], #"{"refresh_token":"\#(pair.refresh)"}"#, api)
+  }
+
+  /// Waits until the database knows of so many access tokens that a request has come with them.
+  private static func usesAreNoted(_ count: Int, _ api: RunningAPI) async throws {
+    try await until("the uses are noted") {
+      try await api.pool.run { session in
+        try session.execute("SELECT count(*) FROM access_token WHERE is_used").single().get(0, as: Int.self)
+      } == count
+    }
   }
 
   private static func passGrace(_ api: RunningAPI) async throws {
@@ -79,6 +89,7 @@ struct RefreshTests {
       let own = try Pair(await Self.renew(stolen, api))
       try await Self.passGrace(api)
       for pair in [stolen, own] { #expect(try await AccountTests.isValid(pair.bearer, api)) }
+      try await Self.usesAreNoted(2, api)
       let refused = try await Self.renew(stolen, api)
       #expect(refused.status == 401 && UserClient.kind(refused) == "session_ended")
       #expect(refused.headers["www-authenticate"] != nil)
@@ -96,10 +107,13 @@ struct RefreshTests {
     try await AccountTests.with { api in
       let stolen = try await Self.signIn(api)
       let thiefs = try Pair(await Self.renew(stolen, api))
+      try await Self.passGrace(api)
       let phones = try Pair(await Self.renew(stolen, api))
       #expect(thiefs == phones)
       let next = try Pair(await Self.renew(phones, api))
       try await Self.passGrace(api)
+      #expect(try await AccountTests.isValid(next.bearer, api))
+      try await Self.usesAreNoted(1, api)
       #expect(try await Self.renew(thiefs, api).status == 401)
       #expect(try await !AccountTests.isValid(next.bearer, api))
       #expect(try await Self.renew(next, api).status == 401)
@@ -119,6 +133,26 @@ struct RefreshTests {
       // Once the next one was used, the first one is no repetition even within the grace.
       #expect(try await Self.renew(first, api).status == 401)
       #expect(try await !AccountTests.isValid(next.bearer, api))
+    }
+  }
+
+  @Test(
+    "a phone that was in a tunnel for longer than an access token lives gets the same tokens, and the access token lives"
+  )
+  func longTunnel() async throws {
+    try await AccountTests.with { api in
+      let first = try await Self.signIn(api)
+      let lost = try Pair(await Self.renew(first, api))
+      try await api.execute(
+        """
+        WITH session AS (UPDATE renewable_session SET renewed_at = renewed_at - interval '5 hours')
+        UPDATE access_token SET expires_at = expires_at - interval '5 hours'
+        """)
+      let repeated = try Pair(await Self.renew(first, api))
+      #expect(repeated == lost)
+      #expect(try await AccountTests.isValid(repeated.bearer, api))
+      try await Self.usesAreNoted(1, api)
+      #expect(try await UserClient.kind(Self.renew(first, api)) == "session_ended")
     }
   }
 

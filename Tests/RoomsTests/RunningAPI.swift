@@ -14,6 +14,7 @@ import Queue
 import Store
 import Telemetry
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
@@ -166,6 +167,11 @@ struct RunningAPI: Sendable {
     }
     try await access.refresh(pool)
     return id
+  }
+
+  /// Makes the codes that clients have requested, as a worker does.
+  func makeRequestedCodes() async throws {
+    try await until("no code is requested") { try await !pool.transaction(OneTimeCode.makeRequested) }
   }
 
   /// Revokes an API key, which is invalid at once.

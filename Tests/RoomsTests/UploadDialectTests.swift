@@ -166,8 +166,8 @@ struct UploadDialectTests {
   @Test("the location is absolute if the scheme is known")
   func locations() throws {
     let (id, host) = (PublicID.now(), ("Host", "api.example.org"))
-    func location(_ fields: (String, String)...) throws -> String {
-      UploadRoutes.location(of: id, for: try Self.head("POST", fields))
+    func location(_ fields: (String, String)..., at url: PublicURL? = nil) throws -> String {
+      UploadRoutes.location(of: id, for: try Self.head("POST", fields), at: url)
     }
     #expect(try location(host) == "http://api.example.org/v1/uploads/\(id)")
     let forwarded = ("X-Forwarded-For", "192.0.2.1")
@@ -175,6 +175,8 @@ struct UploadDialectTests {
     #expect(try location(host, forwarded, ("X-Forwarded-Proto", "https")) == "https://api.example.org/v1/uploads/\(id)")
     #expect(try location(host, ("X-Forwarded-Proto", "javascript")) == "/v1/uploads/\(id)")
     #expect(try location() == "/v1/uploads/\(id)")
+    let url = try #require(PublicURL("https://app.example.org/api/"))
+    #expect(try location(host, forwarded, at: url) == "https://app.example.org/api/v1/uploads/\(id)")
   }
 
   @Test("problems of the drafts have the registered types, and those of tus the service's")

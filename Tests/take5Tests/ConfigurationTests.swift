@@ -26,6 +26,7 @@ struct CommandOption: Sendable, CustomTestStringConvertible {
     case .permits: (1...4).map { "mailer.internal,10.0.0.\($0)" }
     case .service: (1...4).map { "https://take5-\($0).example:8443" }
     case .database: (1...4).map { "postgresql://ada@host/take5_\($0)" }
+    case .url, .publicURL: (1...4).map { "https://take5-\($0).example/path" }
     case .keySet: (1...4).map { "https://take5-\($0).example/keys" }
     case .windowSchedule: (1...4).map { "18:0\($0)-18:05,20:00-20:05 Europe/Berlin" }
     case .none, .text, .file, .folder: (1...4).map { "/value/\($0)" }

@@ -9,7 +9,7 @@ struct ProgramTests {
     "libav", "libswscale", "libswresample", "libheif", "libjpeg", "libpng", "libwebp", "liblcms2",
   ]
   private static let service = [
-    "libpq", "libcurl", "libmicrohttpd", "libnghttp2", "libssl", "libcrypto", "libcjose", "libargon2",
+    "libpq", "libcurl", "libmicrohttpd", "libnghttp2", "libssl", "libcrypto", "libcjose", "libargon2", "libzxcvbn",
     "libqrencode",
   ]
 
@@ -45,7 +45,7 @@ struct ProgramTests {
       path: Take5Binary.path, arguments: ["--help"], status: 0,
       libraries: [
         "libpq.so.5", "libcurl.so.4", "libnghttp2.so.14", "libssl.so.3", "libcrypto.so.3", "libcjose.so.0",
-        "libargon2.so.1", "libarchive.so.13", "libqrencode.so.4",
+        "libargon2.so.1", "libzxcvbn.so.0", "libarchive.so.13", "libqrencode.so.4",
       ]),
     // Without the socket of a parent it fails.
     Program(

@@ -235,6 +235,9 @@ final class Dispatcher: Sendable {
     var headers = response.headers
     headers[RequestID.headerName] = context.requestID.description
     headers["Date"] = ResponseHead.date(time(nil))
+    if let url = configuration.publicURL, let location = headers["Location"], location.hasPrefix("/") {
+      headers["Location"] = url.prefix + location
+    }
     for field in context.commonFields where headers[field.name] == nil { headers.append(field.name, field.value) }
     configuration.allowedOrigins.add(to: &headers, origin: context.origin)
     switch response.body {

@@ -34,6 +34,8 @@ package struct ServerConfiguration: Sendable {
   package var maxStreams = 12_288
   /// Reverse proxies whose connections are not limited, and whose X-Forwarded-For determines the client's address.
   package var trustedProxies: [AddressRange] = []
+  /// Where clients reach the service; nil: at the address that a request names.
+  package var publicURL: PublicURL?
   /// The origins whose web pages may read responses.
   package var allowedOrigins = AllowedOrigins()
 

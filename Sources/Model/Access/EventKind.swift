@@ -35,6 +35,10 @@ extension UserEvent {
     /// The app's back-end is to send the user a code by mail.
     case verificationRequested = "account_verification_requested"
     case passwordResetRequested = "password_reset_requested"
+    /// The back-end may write to the user by mail, at the address that the user had before: who has found out a password changes the address.
+    case sessionStarted = "session_started"
+    case passwordChanged = "password_changed"
+    case emailChanged = "email_changed"
   }
 }
 
@@ -85,7 +89,8 @@ package struct EventKind: Sendable, Hashable {
       // It expires with the window.
       case .windowOpened: EventKind(push: Self.push(isUrgent: true))
       case .webhookDisabled: EventKind("webhook")
-      case .verificationRequested, .passwordResetRequested: EventKind(isStreamed: false)
+      case .verificationRequested, .passwordResetRequested, .sessionStarted, .passwordChanged, .emailChanged:
+        EventKind(isStreamed: false)
       }
   }
 

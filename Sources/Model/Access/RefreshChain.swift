@@ -10,7 +10,8 @@ package struct RefreshChain: Sendable, Hashable {
     case end
   }
 
-  /// The time for which a request may be repeated, in seconds.
+  /// The time for which a request may be repeated, in seconds, and longer until one of the tokens that it brought is used: a phone may be
+  /// in a tunnel, or asleep.
   package static let grace = 30.0
   /// The lifetime of a session without a renewal, and its lifetime in all, in seconds.
   package static let idleLifetime = 30 * 86_400
@@ -24,16 +25,19 @@ package struct RefreshChain: Sendable, Hashable {
   let former: [UInt8]?
   /// The seconds since the last renewal.
   let age: Double
+  /// Whether a request has come with the access token of the last renewal.
+  let isUsed: Bool
 
-  package init(current: [UInt8], former: [UInt8]?, age: Double) {
+  package init(current: [UInt8], former: [UInt8]?, age: Double, isUsed: Bool) {
     self.current = current
     self.former = former
     self.age = age
+    self.isUsed = isUsed
   }
 
   /// Returns what follows from a token of this session.
   package func step(after token: [UInt8]) -> Step {
     if token == current { return .renewal }
-    return token == former && age < Self.grace ? .repetition : .end
+    return token == former && (age < Self.grace || !isUsed) ? .repetition : .end
   }
 }

@@ -15,6 +15,8 @@ package enum SetAside {
   package enum Table: String, CaseIterable, Sendable {
     case announcement
     case blobDamage = "blob_damage"
+    /// No code is made.
+    case codeRequest = "code_request"
     /// Devices are served without their quiet hours.
     case device
     case pushDelivery = "push_delivery"

@@ -8,6 +8,11 @@ struct RegistrationDraft {
   let userName: String
   let password: String
   let session: SessionDraft
+  /// What the operator's check wants to see.
+  let evidence: String?
+
+  /// The maximum length of the evidence, in characters: tokens of captchas have some two thousand.
+  private static let maxEvidence = 8192
 
   /// Reads the fields of the body; throws a problem that names every invalid field.
   ///
@@ -19,6 +24,7 @@ struct RegistrationDraft {
     self.profile = profile
     password = reader.newPassword()
     session = SessionDraft(&reader)
+    evidence = reader.text("evidence", limit: Self.maxEvidence)
     var errors = reader.finish()
     // A profile may be without a name, and an account may not.
     if fields["user_name", default: .null] == .null { errors.append(FieldError("user_name", "is required")) }

@@ -10,6 +10,8 @@ internal import Telemetry
 struct AccountRoutes: RouteRoom {
   let kit: Kit
   let passwords: PasswordWork?
+  /// What decides on each registration; nil: everybody may register.
+  let check: RegistrationCheck?
 
   var routes: [Route] {
     let limit = JSONBody.limit
@@ -37,6 +39,7 @@ struct AccountRoutes: RouteRoom {
     guard try await database.read({ try Accounts.find(named: draft.userName, $0) }) == nil else {
       throw Self.userNameTaken(draft.userName)
     }
+    try await check?.require(draft.userName, draft.profile.email, draft.evidence, by: request)
     let hash = try await passwords.hash(draft.password)
     let response: Response
     do {
@@ -65,7 +68,14 @@ struct AccountRoutes: RouteRoom {
     guard let account, isRight else { throw Self.signInFailed }
     guard account.disabledAt == nil else { throw Self.accountDisabled }
     try access.checkSuspension(of: account.user)
-    let response = try await database.transaction { try Self.signIn(account, draft.session, $0) }
+    let response = try await database.transaction { session in
+      let response = try Self.signIn(account, draft.session, session)
+      if response != nil {
+        let device = draft.session.device.map { ["device": $0] } ?? [:]
+        try Accounts.alert(.sessionStarted, of: account.user, details: device, session)
+      }
+      return response
+    }
     // The account was changed since it was read.
     guard let response else { throw Self.signInFailed }
     draft.name.counted.map { access.limits.recordSignIn(as: $0, from: request.client) }

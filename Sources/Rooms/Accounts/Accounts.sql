@@ -42,7 +42,10 @@ INSERT INTO access_token (hash, token_id, expires_at)
 SELECT $6, token_id, renewed_at + make_interval(secs => seconds) FROM added RETURNING expires_at
 
 -- name: lock_renewable_session
-SELECT secret, current, former, extract(epoch FROM clock_timestamp() - renewed_at)::float8 AS age FROM renewable_session
+-- The newest access token is that of the last renewal.
+SELECT secret, current, former, extract(epoch FROM clock_timestamp() - renewed_at)::float8 AS age, coalesce((
+  SELECT is_used FROM access_token WHERE access_token.token_id = session.token_id ORDER BY number DESC LIMIT 1), true) AS is_used
+FROM renewable_session AS session
 WHERE token_id = (SELECT id FROM user_token WHERE public_id = $1::uuid) FOR UPDATE
 
 -- name: renew_session
@@ -58,8 +61,11 @@ kept AS (
 INSERT INTO access_token (hash, token_id, expires_at)
 SELECT $3, token_id, least(renewed_at + make_interval(secs => seconds), ends_at) FROM renewed RETURNING expires_at
 
--- name: access_token_expiry
-SELECT expires_at FROM access_token WHERE hash = $1
+-- name: repeat_access_token
+-- One that expired on its way is as good as new.
+UPDATE access_token AS token
+SET expires_at = greatest(token.expires_at, least(clock_timestamp() + make_interval(secs => session.seconds), session.ends_at))
+FROM renewable_session AS session WHERE token.hash = $1 AND session.token_id = token.token_id RETURNING token.expires_at
 
 -- name: drop_surplus_access_tokens
 DELETE FROM access_token WHERE hash IN (
@@ -68,6 +74,36 @@ DELETE FROM access_token WHERE hash IN (
 
 -- name: email_of_account
 SELECT email FROM app_user WHERE id = $1
+
+-- name: address_of_account
+-- The address is there if it is verified.
+SELECT app_user.user_name, CASE WHEN email_verified_at IS NOT NULL THEN email END AS email FROM {accounts} WHERE account.user_id = $1
+
+-- name: insert_code_request
+INSERT INTO code_request (name, is_email) VALUES ($1, $2)
+
+-- name: take_code_request
+-- The oldest that no other worker has taken.
+DELETE FROM code_request WHERE id = (SELECT id FROM code_request ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING id, name, is_email
+
+-- fragment: recent_mails
+-- When mails to an address were asked for within the last day.
+ARRAY(SELECT asked FROM unnest(asked_at) AS asked WHERE asked > clock_timestamp() - interval '1 day')
+
+-- name: lock_mail_count
+-- Until the commit no other session counts a mail to the address; whether one more is permitted.
+INSERT INTO mail_count AS count (address) VALUES (sha256(convert_to($1, 'UTF8')))
+ON CONFLICT (address) DO UPDATE SET asked_at = count.asked_at
+RETURNING (
+  SELECT count(*) FILTER (WHERE asked > clock_timestamp() - interval '1 hour') < $2::int AND count(*) < $3::int
+  FROM unnest({recent_mails}) AS asked) AS is_permitted
+
+-- name: count_mail
+UPDATE mail_count SET asked_at = {recent_mails} || clock_timestamp() WHERE address = sha256(convert_to($1, 'UTF8'))
+
+-- name: drop_mail_counts
+DELETE FROM mail_count WHERE cardinality({recent_mails}) = 0
 
 -- fragment: replacements
 -- When codes without attempts were replaced within the last day.
@@ -90,6 +126,9 @@ WHERE user_id = $1 AND purpose = $2 AND attempts < $4::int
   AND coalesce((attempts_by_address -> $6)::int, 0) < $7::int
   AND created_at > clock_timestamp() - make_interval(secs => $5::float8)
 RETURNING hash = $3 AS is_right
+
+-- name: miss_code
+UPDATE code_miss SET tries = tries + 1 WHERE slot = $1::int
 
 -- name: take_code
 -- For the address that the user still has. Of two requests with one code, one finds no row.

@@ -14,10 +14,18 @@ package enum Accounts: Room {
     Migration(version: 154, name: "one_time_codes", RoomsSQL.v0154_one_time_codes),
     Migration(version: 155, name: "accounts", RoomsSQL.v0155_accounts),
     Migration(version: 168, name: "code_attempts", RoomsSQL.v0168_code_attempts),
+    Migration(version: 170, name: "used_access_tokens", RoomsSQL.v0170_used_access_tokens),
+    Migration(version: 171, name: "mail_limits", RoomsSQL.v0171_mail_limits),
   ]
 
   package static var maintenance: [MaintenanceTask] {
-    [MaintenanceTask("codes", every: .seconds(300)) { pool in _ = try await pool.run(OneTimeCode.dropExpired) }]
+    [
+      MaintenanceTask("codes", every: .seconds(300)) { pool in _ = try await pool.run(OneTimeCode.dropExpired) },
+      MaintenanceTask("code requests", on: OneTimeCode.requestChannel) { pool in
+        while try await pool.transaction(OneTimeCode.makeRequested) { try Task.checkCancellation() }
+        return nil
+      },
+    ]
   }
 
   /// Creates a user with an account, and returns the user's id, which is new, so that no author's things come with it.
@@ -84,7 +92,24 @@ package enum Accounts: Room {
   ) throws -> [PublicID]? {
     let changed = try session.execute(
       Self.statements["set_password"], .text(user), .text(password.text), .text(former))
-    return try changed.isEmpty ? nil : Tokens.revokeAll(of: user, except: kept, session)
+    guard !changed.isEmpty else { return nil }
+    try alert(.passwordChanged, of: user, session)
+    return try Tokens.revokeAll(of: user, except: kept, session)
+  }
+
+  /// Reports to the back-end what has happened to an account, with the address at which the user may learn of it, if that is verified.
+  ///
+  /// - Parameters:
+  ///   - email: the address that the user had before; nil: the present one.
+  ///   - details: what else the mail may say.
+  static func alert(
+    _ kind: UserEvent.Kind, of user: String, at email: String? = nil, details: [String: String] = [:],
+    _ session: Session
+  ) throws {
+    guard let row = try session.execute(statements["address_of_account"], .text(user)).first else { return }
+    guard let email = try email ?? row.get("email") else { return }
+    let data = ["email": email, "user_name": try row.get("user_name") ?? ""].merging(details) { known, _ in known }
+    try Store.notify(user, of: kind, by: nil, data: try JSON.encode(data), session)
   }
 
   /// Disables or enables the account of a user. A disabled one has no valid token, and gets none of them back.

@@ -52,7 +52,7 @@ struct CodeRoutes: RouteRoom {
     return Response(.noContent)
   }
 
-  /// The response does not show whether there is such a user.
+  /// Neither the response nor its time shows whether there is such a user.
   private func requestReset(_ request: Request) async throws -> Response {
     _ = try PasswordWork.enabled(passwords)
     try access.limits.countRegistration(from: request.client)
@@ -60,10 +60,7 @@ struct CodeRoutes: RouteRoom {
     var reader = FieldReader(fields, path: "")
     let name = AccountName(fields, &reader)
     try reader.check()
-    try await database.transaction { session in
-      guard let account = try Accounts.find(name, session), account.disabledAt == nil else { return }
-      _ = try OneTimeCode.send(.passwordResetRequested, to: account, session)
-    }
+    try await database.transaction { try OneTimeCode.request(by: name, $0) }
     return Response(.accepted)
   }
 
@@ -74,11 +71,11 @@ struct CodeRoutes: RouteRoom {
     let draft = try CodedPasswordDraft(fields: try await JSONBody.fields(of: request))
     try access.limits.count(attempt, withCodeOf: draft.name.counted)
     let user = try await database.transaction { session -> String? in
-      guard let account = try Accounts.find(draft.name, session), account.disabledAt == nil,
-        try OneTimeCode.isRight(
-          draft.code, .passwordResetRequested, of: account.user, from: request.client, session)
-      else { return nil }
-      return account.user
+      let account = try Accounts.find(draft.name, session)
+      let user = account?.disabledAt == nil ? account?.user : nil
+      let isRight = try OneTimeCode.isRight(
+        draft.code, .passwordResetRequested, of: user, from: request.client, session)
+      return isRight ? user : nil
     }
     guard let user else { throw Self.codeInvalid }
     // The code is used with the change: a client that is refused meanwhile has it still.

@@ -30,7 +30,11 @@ enum OneTimeCode {
     String((0..<length).compactMap { _ in alphabet.randomElement(using: &generator) })
   }
 
-  /// Creates a code and the event that carries it, unless the user got one within the last five minutes which has attempts left.
+  /// The mails to an address within an hour, and within a day: whose address it is has not been shown yet.
+  private static let (maxMailsOfHour, maxMailsOfDay) = (3, 10)
+
+  /// Creates a code and the event that carries it, unless the user got one within the last five minutes which has attempts left, or the
+  /// address gets no more mails for now.
   ///
   /// - Returns: false if the user has no e-mail address.
   static func send(_ kind: UserEvent.Kind, to account: Account, _ session: Session) throws -> Bool {
@@ -38,6 +42,11 @@ enum OneTimeCode {
       let email = try session.execute(Accounts.statements["email_of_account"], .text(account.user))
         .first?.get("email", as: String?.self)
     else { return false }
+    let mailbox = Parameter.text(mailbox(email))
+    let isPermitted = try session.execute(
+      Accounts.statements["lock_mail_count"], mailbox, .integer(maxMailsOfHour), .integer(maxMailsOfDay)
+    ).single().get("is_permitted", as: Bool.self)
+    guard isPermitted else { return true }
     var generator = SystemRandomNumberGenerator()
     let code = random(by: &generator)
     let saved = try session.execute(
@@ -45,6 +54,7 @@ enum OneTimeCode {
       .bytes(SHA256.digest(of: Array(code.utf8)).bytes), .text(email), .double(Double(pause)),
       .integer(maxAttemptsOfAll), .integer(maxReplacements))
     if saved.affected > 0 {
+      try session.execute(Accounts.statements["count_mail"], mailbox)
       try Store.notify(
         account.user, of: kind, by: nil,
         data: try JSON.encode([
@@ -54,21 +64,65 @@ enum OneTimeCode {
     return true
   }
 
+  /// An address as it is counted: in any case, and without the tag after a plus sign, which most servers ignore (RFC 5233).
+  static func mailbox(_ email: String) -> String {
+    let folded = Profile.folded(userName: email)
+    guard let at = folded.lastIndex(of: "@"), let plus = folded[..<at].firstIndex(of: "+") else { return folded }
+    return String(folded[..<plus] + folded[at...])
+  }
+
+  /// Stores a request for a code by which a user gets another password; `makeRequested` makes it.
+  static func request(by name: AccountName, _ session: Session) throws {
+    let (text, isEmail) =
+      switch name {
+      case .userName(let text): (text, false)
+      case .email(let text): (text, true)
+      }
+    try session.execute(Accounts.statements["insert_code_request"], .text(text), .bool(isEmail))
+    try session.executeAfterCommit(Store.statements["notify_user"], .text(requestChannel), .text(""))
+  }
+
+  /// The channel that notifies the workers of requests.
+  static let requestChannel = "take5_code_requests"
+
+  /// Makes the code of the oldest request, if there is such an account; false if nothing is requested.
+  static func makeRequested(_ session: Session) throws -> Bool {
+    guard let row = try session.execute(Accounts.statements["take_code_request"]).first else { return false }
+    let text = try row.get("name", as: String.self)
+    let name: AccountName = try row.get("is_email") ? .email(text) : .userName(text)
+    do {
+      try session.savepoint { session in
+        guard let account = try Accounts.find(name, session), account.disabledAt == nil else { return }
+        _ = try send(.passwordResetRequested, to: account, session)
+      }
+    } catch  where SetAside.isOfRow(error) {
+      try SetAside.note(.codeRequest, "\(row.get("id", as: Int64.self))", error, session)
+    }
+    return true
+  }
+
   /// Deletes codes that have expired, also from the events that carried them; returns their number.
   static func dropExpired(_ session: Session) throws -> Int {
+    try session.execute(Accounts.statements["drop_mail_counts"])
     try session.execute(Accounts.statements["blank_events_with_codes"], .double(Double(lifetime)))
     return try session.execute(Accounts.statements["drop_expired_codes"], .double(Double(lifetime))).affected
   }
 
   /// Counts an attempt of a client with a code that a user has typed, and returns whether it is right. The transaction must commit in
   /// both cases.
+  ///
+  /// - Parameter user: nil: there is none with the name; the same work is done.
   static func isRight(
-    _ typed: String, _ kind: UserEvent.Kind, of user: String, from client: IPAddress, _ session: Session
+    _ typed: String, _ kind: UserEvent.Kind, of user: String?, from client: IPAddress, _ session: Session
   ) throws -> Bool {
-    try session.execute(
+    let tried = try session.execute(
       Accounts.statements["try_code"], .text(user), .text(kind.rawValue), .bytes(hash(typed)),
-      .integer(maxAttemptsOfAll), .double(Double(lifetime)), .text("\(client.site)"), .integer(maxAttempts)
-    ).first?.get("is_right") ?? false
+      .integer(maxAttemptsOfAll), .double(Double(lifetime)), .text("\(client.site)"), .integer(maxAttempts))
+    guard let row = tried.first else {
+      try session.execute(Accounts.statements["miss_code"], .integer(Int.random(in: 0..<64)))
+      return false
+    }
+    return try row.get("is_right")
   }
 
   /// Uses a code, which thereby verifies the address that it was for; false if it was used meanwhile, or if the user has another

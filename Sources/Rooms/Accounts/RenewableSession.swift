@@ -45,7 +45,8 @@ enum RenewableSession {
     let id = Parameter.text(stored.id.description)
     guard let row = try session.execute(Accounts.statements["lock_renewable_session"], id).first else { return nil }
     let chain = RefreshChain(
-      current: try row.get("current"), former: try row.get("former"), age: try row.get("age"))
+      current: try row.get("current"), former: try row.get("former"), age: try row.get("age"),
+      isUsed: try row.get("is_used"))
     let next = token.next(try row.get("secret"))
     let renewed: Row?
     switch chain.step(after: token.hash.bytes) {
@@ -56,7 +57,7 @@ enum RenewableSession {
       ).first
       try session.execute(Accounts.statements["drop_surplus_access_tokens"], id)
     case .repetition:
-      renewed = try session.execute(Accounts.statements["access_token_expiry"], .bytes(hash(next.access))).first
+      renewed = try session.execute(Accounts.statements["repeat_access_token"], .bytes(hash(next.access))).first
     case .end:
       _ = try Rooms.Tokens.revoke(stored.id, of: stored.user, session) { _ in }
       return .ended(stored)

@@ -105,8 +105,8 @@ extension KitHolder {
   /// Returns the stored response to a request with media, before its body is read: a client that repeats a submission whose
   /// response was lost need not send the media again.
   ///
-  /// The request is recognized by its key and its head, of which the length of the body is a part. Without a database, the body
-  /// is read, and the transaction decides.
+  /// The request is recognized by its key and its head, of which the length and a digest of the body are parts (RFC 9530). Without a
+  /// digest or a database, the body is read, and the transaction decides: another content of the same length gets no response of another.
   func replay(of request: Request) async -> StoredSubmission? {
     guard let head = Self.headHash(of: request), let key = try? keyText(of: request) else { return nil }
     let tenant = request.caller.idempotencyTenant
@@ -114,11 +114,12 @@ extension KitHolder {
     return stored.map { StoredSubmission(replaying: $0) }
   }
 
-  /// The hash of what a repetition of a request with media has in its head; nil if the body is short or of unknown length. The
-  /// type of a form is not in it: its delimiter may be another one.
+  /// The hash of what a repetition of a request with media has in its head; nil if the body is short or of unknown length, or has no
+  /// digest. The type of a form is not in it: its delimiter may be another one.
   private static func headHash(of request: Request) -> SHA256Digest? {
     guard let length = request.head.contentLength, length > SubmissionForm.maxTextFormBytes else { return nil }
     let digests = ["Repr-Digest", "Content-Digest"].map { request.headers[$0] ?? "" }
+    guard digests.contains(where: { !$0.isEmpty }) else { return nil }
     return hash([request.method, request.target.path, "\(length)"] + digests)
   }
 

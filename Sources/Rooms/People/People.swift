@@ -161,6 +161,17 @@ package enum People: RecordRoom {
     try Self.checkReserved(profile.userName, of: locked, for: viewer)
     try requireUserName(of: id, in: profile, change, former, session)
     try write(profile, fields: JSON.text(profile.fields ?? [:]), of: id, session)
+    try alert(of: id, locked, profile, session)
+  }
+
+  /// Reports another address of an account to the former one.
+  private static func alert(of id: String, _ former: AppUser?, _ profile: Profile, _ session: Session) throws {
+    guard let email = former?.profile.email, former?.isEmailVerified == true else { return }
+    // By bytes: canonically equivalent addresses may have two mailboxes.
+    let folded = [email, profile.email].map { $0.map { Array(Profile.folded(userName: $0).utf8) } }
+    guard folded[0] != folded[1] else { return }
+    let details = profile.email.map { ["new_email": $0] } ?? [:]
+    try Accounts.alert(.emailChanged, of: id, at: email, details: details, session)
   }
 
   private static func write(_ profile: Profile, fields: String, of id: String, _ session: Session) throws {

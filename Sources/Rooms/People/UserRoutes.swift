@@ -167,8 +167,8 @@ extension Profile {
   init(_ reader: inout FieldReader) {
     self.init(
       userName: reader.value("user_name", Self.expectedUserName) { Self.text($0, Profile.isUserName) },
-      name: reader.text("name", limit: MaxLength.name), givenName: reader.text("given_name", limit: MaxLength.name),
-      familyName: reader.text("family_name", limit: MaxLength.name), bio: reader.text("bio", limit: MaxLength.text),
+      name: reader.displayName("name"), givenName: reader.displayName("given_name"),
+      familyName: reader.displayName("family_name"), bio: reader.text("bio", limit: MaxLength.text),
       birthDate: reader.value("birth_date", "expected a date in the past, such as \"2001-02-28\"") {
         Self.text($0, Self.isBirthDate)
       },

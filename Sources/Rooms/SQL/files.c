@@ -15,6 +15,12 @@ const struct rooms_sql RoomsSQL = {
   .v0168_code_attempts = {(const char[]){
 #embed "../Accounts/v0168_code_attempts.sql" suffix(, 0)
   }},
+  .v0170_used_access_tokens = {(const char[]){
+#embed "../Accounts/v0170_used_access_tokens.sql" suffix(, 0)
+  }},
+  .v0171_mail_limits = {(const char[]){
+#embed "../Accounts/v0171_mail_limits.sql" suffix(, 0)
+  }},
   .Collections = {(const char[]){
 #embed "../Collections/Collections.sql" suffix(, 0)
   }},

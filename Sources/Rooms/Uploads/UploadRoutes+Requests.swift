@@ -26,7 +26,7 @@ extension UploadRoutes {
         record.charged = try await charge(request, to: record, upTo: creation.length ?? request.head.contentLength)
       }
       created = record
-      let location = Self.location(of: record.id, for: request.head)
+      let location = Self.location(of: record.id, for: request.head, at: access.publicURL)
       let isAnnounced = creation.hasContent && announce(record, at: location, request, dialect)
       do {
         let state =
@@ -60,8 +60,11 @@ extension UploadRoutes {
 
   /// The URL of an upload. It is absolute if its scheme is known, since clients of tus exist that append a path to the URL
   /// they have sent to; a proxy says the scheme as `X-Forwarded-Proto`.
-  static func location(of id: PublicID, for head: RequestHead) -> String {
+  ///
+  /// - Parameter url: where clients reach the service; nil: as the request says.
+  static func location(of id: PublicID, for head: RequestHead, at url: PublicURL?) -> String {
     let path = "/v1/uploads/\(id)"
+    if let url { return "\(url)\(path)" }
     let isForwarded = ["X-Forwarded-For", "Forwarded", "Via"].contains { head.headers[$0] != nil }
     let scheme = head.headers["X-Forwarded-Proto"] ?? (isForwarded ? nil : "http")
     guard let scheme, ["http", "https"].contains(scheme), let authority = head.authority else { return path }
@@ -135,7 +138,7 @@ extension UploadRoutes {
     let isCreation = dialect == .draft && state.isWhole || dialect == .draft01
     return response(
       isCreation ? .created : .noContent, state, record, request, dialect,
-      location: isCreation ? Self.location(of: record.id, for: request.head) : nil)
+      location: isCreation ? Self.location(of: record.id, for: request.head, at: access.publicURL) : nil)
   }
 
   func deleteUpload(_ record: UploadRecord, _ request: Request) async throws -> Response {

@@ -118,10 +118,11 @@ struct WebhookRoutes: RouteRoom {
     }
   }
 
-  /// Throws a problem unless the client may receive the codes by which users sign in, if there are any among the kinds.
+  /// Throws a problem unless the client may receive what is about accounts, such as the codes by which users sign in, if it is among the
+  /// kinds.
   private func requireTokens(_ request: Request, for kinds: [String]) throws(Problem) {
-    guard let kind = kinds.first(where: Webhooks.codeKinds.contains) else { return }
-    try access.requireTokens(of: request.caller, for: "A webhook of \(kind), which has codes of users,")
+    guard let kind = kinds.first(where: Webhooks.accountKinds.contains) else { return }
+    try access.requireTokens(of: request.caller, for: "A webhook of \(kind), which has addresses of users,")
   }
 
   private func webhook(_ request: Request) throws(Problem) -> PublicID {

@@ -158,6 +158,10 @@ extension Webhooks {
     return rows.count
   }
 
+  /// The kinds about accounts, which have the addresses of users: a webhook of them is one of a client that may act as any user.
+  static let accountKinds =
+    codeKinds + [UserEvent.Kind.sessionStarted, .passwordChanged, .emailChanged].map(\.rawValue)
+
   /// The kinds with one-time codes, which are nowhere once they are delivered.
   static let codeKinds = [
     UserEvent.Kind.verificationRequested.rawValue, UserEvent.Kind.passwordResetRequested.rawValue,

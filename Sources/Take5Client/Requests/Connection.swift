@@ -71,7 +71,7 @@ final class Connection: Sendable {
     try await sessions.token(of: user, after: refused, error, renewing: renew)
   }
 
-  /// The next session for a refresh token. Within 30 seconds a repetition gets the same one, so it is safe.
+  /// The next session for a refresh token. A repetition gets the same one until one of its tokens is used, so it is safe.
   private func renew(_ refreshToken: String) async throws(Take5Error) -> Session {
     var request = Request(
       "POST", "/v1/sessions/refresh", json: ["refresh_token": .string(refreshToken)], isOpen: true, isSafe: true)

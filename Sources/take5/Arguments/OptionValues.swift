@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPServer
 import Model
 import Platform
 import Postgres
@@ -24,6 +25,10 @@ enum OptionValues: Sendable, Hashable {
   case permits
   /// The URL of a service.
   case service
+  /// The URL at which clients reach the service.
+  case publicURL
+  /// The URL of a request, to any server.
+  case url
   /// The URL of a database, which may contain a password.
   case database
   /// A file with a key set, or its URL.
@@ -101,6 +106,10 @@ enum OptionValues: Sendable, Hashable {
       if ServerAddress(url: text) == nil {
         return "must be http://HOST:PORT or https://HOST:PORT, without a path, not '\(text)'"
       }
+    case .publicURL:
+      if PublicURL(text) == nil { return "must be https://HOST[:PORT][/PATH] or the same with http, not '\(text)'" }
+    case .url:
+      if RequestURL(text) == nil { return "must be https://HOST/PATH or http://HOST/PATH, without a password" }
     case .keySet:
       if KeySetLocation(text) == nil {
         return "must be a file, https://HOST/PATH, or http:// with an address of this machine, not '\(text)'"

@@ -41,6 +41,17 @@ extension Subcommand {
     ),
     .minFree,
     Option(
+      \.api.maxDatabase, "--max-database", "MIB", .integer(1...1 << 40),
+      help:
+        "size of a database of one's own above which clients store nothing; any by default, and an embedded one has --min-free"
+    ),
+    Option(
+      \.limits.textOfUser, "--user-text", "MIB", .integer(1...1 << 20),
+      help: "maximum text that one user stores a day, such as comments"),
+    Option(
+      \.limits.textOfAddress, "--address-text", "MIB", .integer(1...1 << 20),
+      help: "maximum text that the users with tokens of one address together store a day"),
+    Option(
       \.api.redirectsMedia, "--serve-media", "service|redirect",
       help:
         "who sends media of a bucket: the service, or the bucket itself, to whose signed URLs clients are redirected"
@@ -111,7 +122,8 @@ extension Subcommand {
     sandbox?.report(to: log, metrics)
 
     let refusals = RefusalLog(log: log, metrics: metrics)
-    let (access, keys) = try await openAccess(exposure, configuration, opened, providers, refusals)
+    let (access, keys) = try await openAccess(
+      exposure, configuration, opened, providers, refusals, in: arguments.value(Option.data.name) ?? ".take5")
     let (pool, store, url) = (opened.database.pool, opened.store, opened.database.url)
     let scrub = ScrubQueue()
     let scrubber = Scrubber(
@@ -161,7 +173,7 @@ extension Subcommand {
   /// Makes the access control, and reads the API keys; status 64 if other machines could use the service without one.
   private static func openAccess(
     _ exposure: ServiceExposure, _ configuration: ServiceConfiguration, _ opened: OpenedStore,
-    _ providers: IdentityProviders, _ refusals: RefusalLog
+    _ providers: IdentityProviders, _ refusals: RefusalLog, in data: String
   ) async throws -> (AccessControl, keys: Pool) {
     // Rates are measured with the monotonic clock; the expiry of URLs with the real-time clock, which machines share.
     let start = ContinuousClock.now
@@ -171,7 +183,8 @@ extension Subcommand {
     let access = AccessControl(
       operatorKey: configuration.key, isLoopback: exposure.isLocal, limits: limits,
       tokens: UserTokenCache(opened.database.pool), providers: providers,
-      hasAccounts: configuration.hasAccounts, now: { Self.now },
+      hasAccounts: configuration.hasAccounts, publicURL: configuration.server.publicURL,
+      databaseSpace: databaseSpace(configuration, opened, data), now: { Self.now },
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(opened.database.url.with(statementLimit: .seconds(5)), size: 1)
@@ -184,6 +197,14 @@ extension Subcommand {
       throw error
     }
     return (access, keys)
+  }
+
+  /// Returns what knows whether the database has room; nil: there is no limit.
+  private static func databaseSpace(
+    _ configuration: ServiceConfiguration, _ opened: OpenedStore, _ data: String
+  ) -> DatabaseSpace? {
+    if opened.database.isEmbedded { return DatabaseSpace(.free(folder: data, atLeast: configuration.api.minFree)) }
+    return configuration.api.maxDatabase.map { DatabaseSpace(.size(atMost: $0)) }
   }
 
   private static var now: Int {

@@ -63,6 +63,8 @@ extension ServiceConfiguration {
     case let path as WritableKeyPath<Self, WindowSchedule?>: self[keyPath: path] = WindowSchedule(text)
     case let path as WritableKeyPath<Self, WebhookPermits>:
       self[keyPath: path] = WebhookPermits(text) ?? self[keyPath: path]
+    case let path as WritableKeyPath<Self, PublicURL?>: self[keyPath: path] = PublicURL(text)
+    case let path as WritableKeyPath<Self, RegistrationCheck?>: self[keyPath: path] = RegistrationCheck(text)
     case let path as WritableKeyPath<Self, Duration>: self[keyPath: path] = .seconds(Double(text) ?? 0)
     case let path as WritableKeyPath<Self, Double>: self[keyPath: path] = Double(text) ?? 0
     case let path as WritableKeyPath<Self, Bool>: self[keyPath: path] = text == values.choices.last
@@ -82,6 +84,7 @@ extension ServiceConfiguration {
     case let flag as Bool: flag ? values.choices.last : values.choices.first
     case let mode as SandboxMode: mode.rawValue
     case let schedule as WindowSchedule: schedule.description
+    case let url as PublicURL: url.description
     default: nil
     }
   }

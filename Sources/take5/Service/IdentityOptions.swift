@@ -6,7 +6,7 @@ import Telemetry
 
 extension Option {
   /// The options of the users' credentials.
-  static let users: [Option] = identity + [identityProviders, accounts]
+  static let users: [Option] = identity + [identityProviders, accounts, registrationCheck]
 
   /// The options of the app's own identity provider.
   fileprivate static let identity: [Option] = [jwtKeys, jwtIssuer, jwtAudience]
@@ -27,6 +27,9 @@ extension Option {
   static let accounts = Option(
     \.hasAccounts, "--accounts", "off|on",
     help: "whether users can register and sign in with a password, for an app without a back-end")
+  fileprivate static let registrationCheck = Option(
+    \.api.registrationCheck, "--registration-check", "URL", .url,
+    help: "a program of the operator's that decides on each registration, such as by a captcha or an invitation")
 }
 
 /// The identity providers whose tokens a service accepts.

@@ -1,4 +1,5 @@
 import Definitions
+import HTTPServer
 import Platform
 import Push
 import Rooms
@@ -17,8 +18,10 @@ enum PushOptions {
     "--notifications", "FILE", variable: "TAKE5_NOTIFICATIONS",
     help: "titles and bodies of notifications in place of the built-in ones")
   static let publicURL = Option(
-    "--public-url", "URL", .service, variable: "TAKE5_PUBLIC_URL",
-    help: "URL at which phones reach the service; without it notifications have no pictures")
+    \.server.publicURL, "--public-url", "URL", .publicURL,
+    help:
+      "URL at which clients reach the service, also with a path that a proxy removes; without it notifications have no pictures"
+  )
   static let server = Option(
     "--push-server", "URL", .service, variable: "TAKE5_PUSH_SERVER",
     help: "for tests: server in place of Apple's and Google's, on whose addresses browsers may have theirs")
@@ -57,7 +60,7 @@ enum PushOptions {
 
   /// Reads the texts of notifications.
   static func texts(_ arguments: Arguments) throws(CommandFailure) -> PushTexts {
-    let url = try arguments.checked(publicURL.name).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    let url = try arguments.checked(publicURL.name).flatMap { PublicURL($0) }
     var json = Definitions.notifications
     if let path = arguments.value(notifications.name) {
       do throws(SystemError) { json = try Descriptor(reading: path).contents() } catch {
@@ -65,7 +68,9 @@ enum PushOptions {
           .configuration, "\(notifications.name): \(path) cannot be read: \(error.reason)", remedy: "name another file")
       }
     }
-    return try checked(notifications) { () throws(PushError) in try PushTexts(json: json, publicURL: url) }
+    return try checked(notifications) { () throws(PushError) in
+      try PushTexts(json: json, publicURL: url.map { "\($0)" })
+    }
   }
 
   private static func checked<Value>(

@@ -8,6 +8,7 @@ package enum StoredTables {
     "awaited_upload": "true",
     "blob_release": "true",
     "blob_removal": "true",
+    "code_request": "true",
     "forgetting": "true",
     "job": "true",
     "job_progress": "true",
@@ -21,10 +22,11 @@ package enum StoredTables {
   /// The tables whose rows stay, or go by their age.
   package static let lasting: Set = [
     "access_token", "account", "api_key", "app_user", "asset", "asset_set", "blob", "blob_damage", "blob_store",
+    "code_miss",
     "collection", "collection_activity", "collection_hold", "collection_item", "collection_member", "comment",
     "cron_entry", "daily_usage", "daily_window", "definition", "device", "event_position", "event_ticket",
     "forgotten_user", "idempotent_answer", "image", "job_dead", "job_dead_count", "job_done", "job_limit", "job_share",
-    "maintenance_turn", "map_activity", "media_crash", "moderation_case", "one_time_code", "place",
+    "mail_count", "maintenance_turn", "map_activity", "media_crash", "moderation_case", "one_time_code", "place",
     "place_description", "place_friend", "place_note", "place_rating", "place_user", "post", "push_provider",
     "quarantined_input", "relation", "removal_count", "renewable_session", "report", "reprocess_run",
     "schema_migration", "signing_key", "spelling", "suspension", "suspension_change", "user_event_count",

@@ -242,9 +242,21 @@ extension AccessControl {
     }
   }
 
-  /// Counts a submission of an author; throws a problem with status 429 if the limit is exceeded.
+  /// Counts a submission of an author, and the text that it is about to store; throws a problem with status 429 if a limit is exceeded, and
+  /// with status 503 if the database has no room.
   func countSubmission(of author: String, _ request: Request) throws(Problem) {
     try limits.countSubmission(of: author, tenant: request.caller.tenant)
+    try databaseSpace?.check()
+    let address = request.caller.token == nil ? nil : request.client
+    try limits.countText(Self.text(of: request), of: author, tenant: request.caller.tenant, from: address)
+  }
+
+  /// The text that a request may store, in bytes, by its head. With an `Idempotency-Key` the response is stored as well.
+  private static func text(of request: Request) -> Int64 {
+    let length = request.head.contentLength ?? JSONBody.limit
+    // A longer body has media, whose bytes other limits count.
+    let text = length > JSONBody.limit ? 4 << 10 : length
+    return request.headers["Idempotency-Key"] == nil ? text : 2 * text
   }
 
   static func unauthorized(_ detail: String) -> Problem {

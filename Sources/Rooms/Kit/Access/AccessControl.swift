@@ -1,5 +1,5 @@
 internal import Crypto
-import HTTPServer
+package import HTTPServer
 import Model
 package import Platform
 package import Postgres
@@ -34,6 +34,10 @@ package final class AccessControl: Sendable {
   let tokens: UserTokenCache
   let providers: IdentityProviders
   let hasAccounts: Bool
+  /// Where clients reach the service; nil: as their requests say.
+  let publicURL: PublicURL?
+  /// Whether the database has room; nil: there is no limit.
+  let databaseSpace: DatabaseSpace?
   let onProxy: @Sendable (IPAddress) -> Void
   let now: @Sendable () -> Int
   private let cache = Locked(KeyCache())
@@ -44,12 +48,15 @@ package final class AccessControl: Sendable {
   ///   - tokens: finds user tokens.
   ///   - providers: the app's identity providers.
   ///   - hasAccounts: whether users sign in with a password.
+  ///   - publicURL: where clients reach the service; nil: as their requests say.
+  ///   - databaseSpace: whether the database has room; nil: there is no limit.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
   ///   - onProxy: called with the client's address when a request arrives through a proxy although no key is needed; it
   ///     must not block.
   package init(
     operatorKey: String?, isLoopback: Bool, limits: RateLimits, tokens: UserTokenCache,
-    providers: IdentityProviders = IdentityProviders([]), hasAccounts: Bool = false,
+    providers: IdentityProviders = IdentityProviders([]), hasAccounts: Bool = false, publicURL: PublicURL? = nil,
+    databaseSpace: DatabaseSpace? = nil,
     now: @escaping @Sendable () -> Int,
     onProxy: @escaping @Sendable (IPAddress) -> Void = { _ in }
   ) {
@@ -59,6 +66,8 @@ package final class AccessControl: Sendable {
     self.tokens = tokens
     self.providers = providers
     self.hasAccounts = hasAccounts
+    self.publicURL = publicURL
+    self.databaseSpace = databaseSpace
     self.now = now
     self.onProxy = onProxy
   }
@@ -202,7 +211,9 @@ package final class AccessControl: Sendable {
   /// The keys that media URLs and the cookies of the console are verified with; the first one signs.
   var signingKeys: [SigningKey] { cache.withLock(\.signing) }
 
-  func urls(for reader: MediaURLs.Reader) -> MediaURLs { MediaURLs(keys: signingKeys, reader: reader, now: now()) }
+  func urls(for reader: MediaURLs.Reader) -> MediaURLs {
+    MediaURLs(keys: signingKeys, reader: reader, now: now(), prefix: publicURL?.prefix ?? "")
+  }
 
   private func reader(_ caller: Caller) -> MediaURLs.Reader {
     if let token = caller.token { return .tokens(of: token.user) }

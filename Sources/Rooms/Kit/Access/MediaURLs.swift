@@ -40,11 +40,14 @@ package struct MediaURLs: Sendable {
   private let reader: Reader
   /// In seconds since 1970-01-01 UTC.
   private let now: Int
+  /// What precedes the paths of the service at the proxy; no part of signatures.
+  private let prefix: String
 
   /// Without signatures, for what no client receives.
   package static let unsigned = MediaURLs(keys: [], reader: Reader(name: "", keyHash: ""), now: 0)
 
-  init(keys: [SigningKey], reader: Reader, now: Int) {
+  init(keys: [SigningKey], reader: Reader, now: Int, prefix: String = "") {
+    self.prefix = prefix
     self.keys = keys
     self.reader = reader
     self.now = now
@@ -57,22 +60,23 @@ package struct MediaURLs: Sendable {
     case invalid
   }
 
-  /// The path of an asset: its URL as long as everybody may see it.
-  static func path(of asset: Asset) -> String { path(ofAsset: asset.id) }
+  /// The URL of an asset as long as everybody may see it.
+  func publicURL(of asset: Asset) -> String { prefix + Self.path(ofAsset: asset.id) }
 
   static func path(ofAsset id: PublicID) -> String { "/v1/media/\(id)" }
 
-  /// Returns the path of an asset with a signature.
+  /// Returns the URL of an asset with a signature.
   func url(of asset: Asset) -> String { url(ofAsset: asset.id) }
 
   func url(ofAsset id: PublicID) -> String {
     let path = Self.path(ofAsset: id)
-    guard let key = keys.first else { return path }
+    guard let key = keys.first else { return prefix + path }
     let shift = Self.shift(of: id)
     let end = ((now + shift) / Self.step + 1) * Self.step - shift
     let expires = min(end + Self.minLifetime, reader.expires ?? .max)
     let signature = signature(path, expires, key)
-    return "\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)\(userParameter)&signature=\(signature.hex)"
+    return
+      "\(prefix)\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)\(userParameter)&signature=\(signature.hex)"
   }
 
   /// The time of day at which the URLs of an asset change, in seconds: those of all assets do not change at once.

@@ -18,6 +18,11 @@ package final class RateLimits: Sendable {
     /// The same for one address, to sign in with any name or to register: many users may share it.
     package var attemptsOfAddress = Rate(perMinute: 10, burst: 60)
 
+    /// The text that one user stores a day, in bytes: comments, profiles, and what is kept to answer a repetition.
+    package var textOfUser: Int64 = 64 << 20
+    /// The same for the users together who have tokens and one address.
+    package var textOfAddress: Int64 = 256 << 20
+
     /// The attempts that an address gets back each minute; at once it has six times as many.
     package var addressAttempts: Int {
       get { attemptsOfAddress.perMinute }
@@ -37,6 +42,9 @@ package final class RateLimits: Sendable {
       self.perMinute = perMinute
       self.burst = burst ?? perMinute
     }
+
+    /// As much at once as in a day.
+    static func daily(_ amount: Int64) -> Rate { Rate(perMinute: Int(max(1, amount / 1440)), burst: Int(amount)) }
   }
 
   /// The limit that refused a request.
@@ -44,6 +52,7 @@ package final class RateLimits: Sendable {
     case requests
     case submissions
     case attempts
+    case text
   }
 
   let configuration: Configuration
@@ -89,14 +98,28 @@ package final class RateLimits: Sendable {
       "This author sends more than \(CountText.text(limit.perMinute, "submission")) per minute.")
   }
 
+  /// Counts text that is about to be stored; throws a problem with status 429 if a limit is exceeded.
+  ///
+  /// - Parameter address: that of a client that acts as one user by itself; nil: it serves many, such as the app's back-end.
+  func countText(_ bytes: Int64, of author: String, tenant: String, from address: IPAddress?) throws(Problem) {
+    func take(_ name: String, _ most: Int64, _ sender: String) throws(Problem) {
+      let wait = self.take(name, .daily(most), Double(bytes))
+      guard let wait else { return }
+      throw refusal(.text, name, wait, "\(sender) stores more than \(most >> 20) MiB of text in a day.")
+    }
+    try take("text of \(tenant) \(author)", configuration.textOfUser, "This author")
+    guard let address else { return }
+    try take("text from \(address.site)", configuration.textOfAddress, "This address")
+  }
+
   func take(_ limit: Limit, _ name: String, _ rate: Rate, _ detail: String) throws(Problem) {
     if let wait = take(name, rate) { throw refusal(limit, name, wait, detail) }
   }
 
-  /// Takes a token of the bucket with a name; returns nil on success, otherwise the seconds until a token is available.
-  func take(_ name: String, _ rate: Rate) -> Double? {
+  /// Takes tokens of the bucket with a name; returns nil on success, otherwise the seconds until they are available.
+  func take(_ name: String, _ rate: Rate, _ count: Double = 1) -> Double? {
     let time = now()
-    return buckets.withLock { $0.take(name, rate, now: time) }
+    return buckets.withLock { $0.take(name, rate, count, now: time) }
   }
 
   func refusal(_ limit: Limit, _ name: String, _ wait: Double, _ detail: String) -> Problem {
@@ -115,14 +138,14 @@ struct TokenBuckets: Sendable {
   private(set) var younger: [String: TokenBucket] = [:]
   private(set) var older: [String: TokenBucket] = [:]
 
-  /// Takes a token of the bucket with a name; returns nil on success, otherwise the seconds until a token is available.
-  mutating func take(_ name: String, _ rate: RateLimits.Rate, now: Double) -> Double? {
+  /// Takes tokens of the bucket with a name; returns nil on success, otherwise the seconds until they are available.
+  mutating func take(_ name: String, _ rate: RateLimits.Rate, _ count: Double = 1, now: Double) -> Double? {
     if younger[name] == nil {
       let known = older.removeValue(forKey: name)
       if younger.count >= Self.maxCount / 2 { (younger, older) = ([:], younger) }
       younger[name] = known
     }
-    return younger[name, default: TokenBucket(rate, now: now)].take(now: now)
+    return younger[name, default: TokenBucket(rate, now: now)].take(count, now: now)
   }
 }
 
@@ -143,12 +166,12 @@ struct TokenBucket: Sendable, Hashable {
     last = now
   }
 
-  /// Takes a token; returns nil on success, otherwise the seconds until a token is available.
-  mutating func take(now: Double) -> Double? {
+  /// Takes tokens; returns nil on success, otherwise the seconds until they are available.
+  mutating func take(_ count: Double = 1, now: Double) -> Double? {
     tokens = min(burst, tokens + max(0, now - last) * rate)
     last = max(last, now)
-    guard tokens >= 1 else { return (1 - tokens) / rate }
-    tokens -= 1
+    guard tokens >= count else { return (count - tokens) / rate }
+    tokens -= count
     return nil
   }
 }

@@ -74,9 +74,9 @@ package enum Tokens: Room {
   /// The time after which another use of a token is noted, in seconds.
   static let noted = 3600.0
 
-  /// Notes that tokens were used.
-  static func noteUses(of ids: [PublicID], _ session: Session) throws {
-    try session.execute(Self.statements["note_uses"], .texts(ids.map(\.description)), .double(noted))
+  /// Notes that tokens were used, by their hashes.
+  static func noteUses(of hashes: [SHA256Digest], _ session: Session) throws {
+    try session.execute(Self.statements["note_uses"], .byteStrings(hashes.map(\.bytes)), .double(noted))
   }
 
   /// Revokes a token of a user, whose devices go with it; false if the user has no such token.

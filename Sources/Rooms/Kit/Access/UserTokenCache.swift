@@ -26,8 +26,8 @@ package final class UserTokenCache: Sendable {
   let takeTicket: @Sendable (SHA256Digest) async throws -> EventTicket?
   private let recent = Locked(RecentEntries<Name, UserToken>(lifetime: UserTokenCache.lifetime, maxEntries: 50_000))
 
-  /// The tokens whose use is to be noted.
-  private let used = Locked(Set<PublicID>())
+  /// The hashes of tokens whose use is to be noted.
+  private let used = Locked(Set<SHA256Digest>())
   private static let maxUsed = 50_000
 
   /// - Parameters:
@@ -64,8 +64,8 @@ package final class UserTokenCache: Sendable {
     let now = ContinuousClock.now
     guard let token = try await read(name) else { return nil }
     recent.withLock { $0.insert(token, of: name, at: now) }
-    if case .hash = name, token.lastUsedAt.map({ -$0.timeIntervalSinceNow > Tokens.noted }) ?? true {
-      used.withLock { used in if used.count < Self.maxUsed { used.insert(token.id) } }
+    if case .hash(let hash) = name, token.lastUsedAt.map({ -$0.timeIntervalSinceNow > Tokens.noted }) ?? true {
+      used.withLock { used in if used.count < Self.maxUsed { used.insert(hash) } }
     }
     return token
   }
@@ -73,13 +73,13 @@ package final class UserTokenCache: Sendable {
   /// Stores from time to time which tokens were used, until the task is cancelled: no request waits for that.
   func noteUses(in database: Pool) async {
     while (try? await Task.sleep(for: .seconds(2))) != nil {
-      let ids = used.withLock { used in
+      let hashes = used.withLock { used in
         defer { used = [] }
         return Array(used)
       }
-      guard !ids.isEmpty else { continue }
+      guard !hashes.isEmpty else { continue }
       do {
-        try await database.transaction { try Tokens.noteUses(of: ids, $0) }
+        try await database.transaction { try Tokens.noteUses(of: hashes, $0) }
       } catch {
         // While the database cannot store it, the next use says it again.
         continue

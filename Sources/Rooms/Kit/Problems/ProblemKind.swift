@@ -76,6 +76,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case mediaNotFound = "media_not_found"
   case mediaDamaged = "media_damaged"
   case accountsOff = "accounts_off"
+  case registrationRefused = "registration_refused"
+  case registrationUndecided = "registration_undecided"
   case signInFailed = "sign_in_failed"
   case sessionEnded = "session_ended"
   case keyInvalid = "key_invalid"
@@ -315,6 +317,16 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       )
     case .accountsOff:
       (.notFound, "The service has no accounts", "Ask the operator to start the service with --accounts on.")
+    case .registrationRefused:
+      (
+        .forbidden, "The registration was refused",
+        "Send what the app's operator asks for as `evidence`, such as an invitation."
+      )
+    case .registrationUndecided:
+      (
+        .serviceUnavailable, "The registration could not be checked",
+        "Send the request again after the time in `Retry-After`."
+      )
     case .signInFailed:
       (.unauthorized, "The sign-in failed", "Correct the user name or the password.")
     case .sessionEnded:

@@ -8,7 +8,7 @@ struct AssetResponse: Encodable {
   /// - Parameter isPublic: whether everybody may see what the asset belongs to.
   init(_ asset: Asset, _ urls: MediaURLs, isPublic: Bool) {
     self.asset = asset
-    url = isPublic ? MediaURLs.path(of: asset) : urls.url(of: asset)
+    url = isPublic ? urls.publicURL(of: asset) : urls.url(of: asset)
   }
 
   private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash, color }
