@@ -71,11 +71,15 @@ class Process:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def end(self):
+    def ended(self):
+        """Reads to the end of the process, whatever its status."""
         self.lines += self.process.stdout.read().splitlines()
-        status = self.process.wait()
+        self.status = self.process.wait()
         self.watchdog.cancel()
-        assert status == 0, f"the phone ended with {status}: {self.lines}"
+        return self
+
+    def end(self):
+        assert self.ended().status == 0, f"the phone ended with {self.status}: {self.lines}"
         return self
 
     def line(self, start):
