@@ -42,6 +42,14 @@ struct StartFailureTests {
     #expect(failure.remedy?.contains(remedy) == true, "\(failure)")
   }
 
+  @Test("a user id without a name is named, by initdb and by the server", arguments: ["initdb", "postgres"])
+  func nameless(program: String) throws {
+    let line = "\(program): could not look up effective user ID 4242: user does not exist\n"
+    let failure = try #require(StartFailure(log: line))
+    #expect(failure.message.contains("effective user ID 4242: user does not exist"))
+    #expect(failure.remedy?.contains("/etc/passwd") == true && failure.remedy?.contains("--database") == true)
+  }
+
   @Test("errors of a full or read-only file system have a remedy", arguments: [ENOSPC, EROFS, EACCES])
   func systemErrors(code: Int32) {
     #expect(EmbeddedPostgresError(SystemError(call: "mkdir", code: code, subject: "/x")).remedy != nil)

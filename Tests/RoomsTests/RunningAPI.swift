@@ -120,7 +120,7 @@ struct RunningAPI: Sendable {
         operatorKey: setting.key, isLoopback: setting.isLoopback,
         limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }),
         tokens: UserTokenCache(pool), providers: IdentityProviders(setting.providers),
-        hasAccounts: setting.passwords != nil, now: { 1_800_000_000 })
+        hasAccounts: setting.passwords != nil, publicURL: setting.server.publicURL, now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
       try await access.refresh(keys)
       await keys.close()

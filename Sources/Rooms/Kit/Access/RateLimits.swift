@@ -44,7 +44,7 @@ package final class RateLimits: Sendable {
     }
 
     /// As much at once as in a day.
-    static func daily(_ amount: Int64) -> Rate { Rate(perMinute: Int(max(1, amount / 1440)), burst: Int(amount)) }
+    static func daily(_ amount: Int64) -> Rate { Rate(perMinute: Int(amount / 1440 + 1), burst: Int(amount)) }
   }
 
   /// The limit that refused a request.

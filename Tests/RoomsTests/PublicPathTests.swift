@@ -1,0 +1,36 @@
+import HTTPServer
+import HTTPTesting
+import Model
+import Testing
+
+@testable import Rooms
+
+/// A proxy that gives the service a path: it removes the path from requests, and clients see it in what they get.
+@Suite("A service below a path", .tags(.database, .network), .timeLimit(.minutes(60)))
+struct PublicPathTests {
+  @Test("what clients get to follow has the path, and works without it; signatures are of the paths of the service")
+  func followed() async throws {
+    var setting = RunningAPI.Setting(key: "t5-operator")
+    setting.server.publicURL = PublicURL("https://app.example.org/api")
+    try await RunningAPI.with(setting) { api in
+      let key = [("Authorization", "Bearer t5-operator")]
+      let form = MultipartForm.moment()
+      let post = try await api.submit(form, headers: key + [("Idempotency-Key", "one")])
+      let again = try await api.submit(form, headers: key + [("Idempotency-Key", "one")])
+      let id = try #require(post.json["id"].text)
+      for response in [post, again] { #expect(response.headers["location"] == "/api/v1/posts/\(id)") }
+      let upload = try await request(
+        "POST", "/v1/uploads", port: api.port,
+        headers: key + [("Tus-Resumable", "1.0.0"), ("Upload-Length", "5"), ("X-Forwarded-For", "192.0.2.1")])
+      #expect(upload.headers["location"]?.hasPrefix("https://app.example.org/api/v1/uploads/") == true)
+
+      for visibility in [Visibility.public, .private] {
+        let fixture = try await AccessFixture(api, visibility: visibility)
+        let read = try await api.get("/v1/posts/\(fixture.post)", headers: key).json
+        let url = try #require(read["assets"]["poster"]["url"].text)
+        #expect(url.hasPrefix("/api/v1/media/") && url.contains("signature=") == (visibility == .private))
+        #expect(try await api.get(String(url.dropFirst("/api".count))).status == 200)
+      }
+    }
+  }
+}
