@@ -102,6 +102,8 @@ extension ControlAPI {
   package struct Configuration: Sendable {
     /// The free space in bytes below which no media are accepted.
     package var minFree: Int64 = 256 << 20
+    /// Whether users whose birth dates are unknown see posts from an age on.
+    package var admitsUnknownAge = true
     /// The size in bytes of a database on another machine above which nothing is stored; nil: any.
     package var maxDatabase: Int64?
     /// The maximum number of submissions that are received at the same time.

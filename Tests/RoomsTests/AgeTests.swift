@@ -1,6 +1,8 @@
 import HTTPTesting
 import Model
+import Postgres
 import PostgresTesting
+import Store
 import Testing
 
 @testable import Rooms
@@ -103,6 +105,68 @@ struct AgeTests {
       // Without the age it is as before.
       #expect(try await FieldTests.send(api, "PATCH", post, #"{"min_age":null}"#).json["min_age"] == .null)
       #expect(try await FieldTests.send(api, "GET", post, as: "minor").status == 200)
+    }
+  }
+
+  @Test("no counter has it for a user who is too young: the map and a place as by the rows, a profile and what the likes include")
+  func counters() async throws {
+    try await UserClient.with { api in
+      try await Self.user("ada", daysTo18: -1000, api)
+      try await Self.user("minor", daysTo18: 1, api)
+      try await Self.user("adult", daysTo18: 0, api)
+      let body = #"""
+        {"kind":"marker","title":"x","min_age":18,"location":{"latitude":47.1,"longitude":9.6},
+        "place":{"id":"club","name":"Club","coordinate":{"latitude":47.1,"longitude":9.6}}}
+        """#
+      let created = try await FieldTests.send(api, "POST", "/v1/posts", as: "ada", body)
+      let post = try #require(created.json["id"].text)
+      func number(_ value: JSONValue) -> Int { if case .number(let number) = value { Int(number) } else { -2 } }
+      /// What a viewer reads: of the map without and with a condition, the place, and the author.
+      func read(_ user: String) async throws -> [Int] {
+        let area = "/v1/map?box=9,47,10,48"
+        var counts: [Int] = []
+        for path in [area, "\(area)&kind=marker"] {
+          counts.append(try await FieldTests.send(api, "GET", path, as: user).json["cells"].elements.count)
+        }
+        let place = try await FieldTests.send(api, "GET", "/v1/places/club", as: user)
+        counts.append(place.status == 404 ? -1 : number(place.json["counts"]["posts"]))
+        let users = try await FieldTests.send(api, "GET", "/v1/places/club/users", as: user)
+        counts.append(users.status == 404 ? -1 : users.json["items"].elements.count)
+        counts.append(number(try await FieldTests.send(api, "GET", "/v1/users/ada", as: user).json["counts"]["posts"]))
+        return counts
+      }
+      #expect(try await read("minor") == [0, 0, -1, -1, 0])
+      // Who is old enough knows the place, and finds the post by the rows.
+      let found = try await read("adult")
+      #expect(found == [0, 1, 0, 0, 0])
+      #expect(try await read("ada").last == 1)
+      for (age, counts) in [("null", [1, 1, 1, 1, 1]), ("12", [0, 1, 0, 0, 0]), ("null", [1, 1, 1, 1, 1])] {
+        #expect(try await FieldTests.send(api, "PATCH", "/v1/posts/\(post)", #"{"min_age":\#(age)}"#).status == 200)
+        let found = try await read("minor")
+        #expect(found == counts, "\(age)")
+      }
+      // A like is left of a post that became one for adults.
+      #expect(try await FieldTests.send(api, "PUT", "/v1/users/minor/likes/\(post)", as: "minor").status == 200)
+      #expect(try await FieldTests.send(api, "PATCH", "/v1/posts/\(post)", #"{"min_age":18}"#).status == 200)
+      for (user, count) in [("minor", 0)] {
+        let likes = try await FieldTests.send(api, "GET", "/v1/users/\(user)/likes?include=mine", as: user)
+        #expect(likes.json["included"]["mine"]["posts"].names.count == count, "\(likes.text)")
+      }
+    }
+  }
+
+  @Test("an operator takes users of unknown age for minors")
+  func unknown() async throws {
+    try await UserClient.with { api in
+      for user in ["ada", "unknown"] { try await Self.user(user, daysTo18: user == "ada" ? -1 : nil, api) }
+      let created = try await FieldTests.send(
+        api, "POST", "/v1/posts", as: "ada", #"{"kind":"marker","title":"x","min_age":18}"#)
+      let path = try #require(created.headers["location"])
+      for (admits, status) in [(false, 404), (true, 200)] {
+        try await api.pool.run { try Store.setAgeRule(admitsUnknown: admits, $0) }
+        #expect(try await FieldTests.send(api, "GET", path, as: "unknown").status == status)
+        #expect(try await FieldTests.send(api, "GET", path, as: "ada").status == 200)
+      }
     }
   }
 

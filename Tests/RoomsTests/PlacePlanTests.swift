@@ -112,7 +112,9 @@ struct PlacePlanTests {
       WHERE post.place_id = place.id AND post.asset_set_id IS NOT NULL AND post.visibility <> 'private' AND post.status = 'ready'
         AND {visible(post.author, post.visibility, post.moderation, post.status, $1)}
       ORDER BY post.created_at DESC, post.id DESC LIMIT 1) AS picture ON true
-    WHERE (place.is_known OR EXISTS (SELECT FROM place_friend AS friend WHERE friend.place_id = place.id AND {seen(friend, $1)}))
+    WHERE (place.is_known OR EXISTS (SELECT FROM place_friend AS friend WHERE friend.place_id = place.id AND {seen(friend, $1)})
+      OR EXISTS (SELECT FROM post WHERE post.place_id = place.id AND post.min_age IS NOT NULL AND post.status = 'ready'
+        AND post.visibility = 'public' AND {visible(post.author, post.visibility, post.moderation, post.status, $1)}))
       AND (NOT place.is_hidden OR $1::text IS NULL)
     ORDER BY place.id
     """

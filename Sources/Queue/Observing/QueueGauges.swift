@@ -59,9 +59,9 @@ package enum QueueGauges {
           "take5_worker_attempts", attempts, labels("result", "failed"), Double(figures.failed)),
         MetricGauge("take5_worker_attempts", attempts, labels("result", "lost"), Double(figures.lost)),
         MetricGauge(
-          "take5_worker_attempt_seconds", duration, labels("quantile", "0.5"), figures.p50),
+          "take5_worker_attempt_seconds", duration, labels("percentile", "50"), figures.p50),
         MetricGauge(
-          "take5_worker_attempt_seconds", duration, labels("quantile", "0.95"), figures.p95),
+          "take5_worker_attempt_seconds", duration, labels("percentile", "95"), figures.p95),
       ]
     }
   }

@@ -45,7 +45,7 @@ LEFT JOIN collection_member AS own ON own.collection_id = collection.id AND own.
 -- that the viewer sees.
 LEFT JOIN LATERAL (
   SELECT asset_set_id, is_public FROM (
-    (SELECT 0 AS place, image.asset_set_id, true AS is_public FROM image
+    (SELECT 0 AS place, image.asset_set_id, false AS is_public FROM image
      WHERE image.kind = 'itinerary' AND image.owner = collection.public_id::text AND image.asset_set_id IS NOT NULL
        AND NOT image.is_hidden
      ORDER BY image.id DESC LIMIT 1)

@@ -13,6 +13,7 @@ ORDER BY id DESC LIMIT $4::int
 -- name: current_image
 -- The image with all of its assets, and the bytes of the asset of one role if they are stored in the database.
 SELECT image.public_id AS image, image.author, image.alternative_text, image.status, image.created_at,
+  {public_image(image)} AS is_public,
   {asset_columns}, asset_set.recipe,
   CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content,
   damage.kind AS damage, damage.error IS NOT NULL AS is_lost

@@ -65,7 +65,7 @@ package enum Images: RecordRoom {
       draft: ImageDraft(
         kind: kind, owner: owner, author: try first.get("author"), alternativeText: try first.get("alternative_text")),
       status: try first.enumValue("status"), createdAt: .init(microseconds: try first.get("created_at")),
-      reasons: [], job: nil, assets: assets, isPublic: true)
+      reasons: [], job: nil, assets: assets, isPublic: try first.get("is_public"))
     return (image, content)
   }
 

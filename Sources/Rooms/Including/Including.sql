@@ -13,3 +13,8 @@ ORDER BY app_user.id, asset.id
 SELECT target, kind FROM relation WHERE user_id = $1 AND target IN (SELECT unnest($2::text[]))
 UNION ALL
 SELECT user_id, 'received' FROM relation WHERE user_id = ANY ($3::text[]) AND target = $1 AND kind = 'request'
+
+-- name: seen_posts
+-- Of posts that records name, those that the viewer sees.
+SELECT public_id FROM post
+WHERE public_id = ANY ($1::uuid[]) AND {visible(post.author, post.visibility, post.moderation, post.status, $2)}

@@ -2,6 +2,7 @@ import CRoomsSQL
 internal import HTTPServer
 package import Model
 package import Postgres
+import Queue
 import Store
 
 /// What a client wants beside the records of a response, by the parameter `include`.
@@ -30,7 +31,7 @@ package struct Inclusion: Sendable {
   package func read<Record>(_ records: some Sequence<Record>, _ session: Session) throws -> Included? {
     guard !parts.isEmpty else { return nil }
     let records = records.compactMap { $0 as? any Naming }
-    let named = records.flatMap(\.named)
+    let named = try seen(records.flatMap(\.named), session)
     let itself = records.compactMap(\.itself)
     let kinds = try kinds(to: named, itself, session)
     var included = Included()
@@ -38,6 +39,15 @@ package struct Inclusion: Sendable {
     if parts.contains(.place) { included.places = try places(Self.ids(.place, named), session) }
     if parts.contains(.mine), viewer.user != nil { included.mine = mine(named + itself, kinds) }
     return included
+  }
+
+  /// Leaves out the posts that the viewer does not see: of a post that became private, a like of the viewer's is left.
+  private func seen(_ named: [RecordID], _ session: Session) throws -> [RecordID] {
+    let posts = Self.ids(.post, named)
+    guard parts.contains(.mine), !posts.isEmpty else { return named }
+    let rows = try session.execute(Self.statements["seen_posts"], .texts(posts), viewer.parameter)
+    let seen = Set(try rows.map { try $0.publicID("public_id").description })
+    return named.filter { $0.kind != .post || seen.contains($0.id) }
   }
 
   private static func ids(_ kind: RecordID.Kind, _ named: [RecordID]) -> [String] {

@@ -184,9 +184,9 @@ DELETE FROM app_user WHERE id = $1
 
 -- fragment: user_counts(user)
 -- The counters of a user, as they should be.
-(SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'public'),
-  (SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'friends'),
-  (SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'private'),
+(SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'public' AND min_age IS NULL),
+  (SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'friends' AND min_age IS NULL),
+  (SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND (visibility = 'private' OR min_age IS NOT NULL)),
   (SELECT count(*) FROM relation WHERE relation.user_id = {user} AND kind = 'friend')
 
 -- name: check_users

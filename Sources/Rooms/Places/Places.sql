@@ -34,6 +34,8 @@ WITH RECURSIVE meeting (friend, present) AS (
 -- Whether a viewer may know of a place: everybody does, or the viewer sees a post there.
 (({place}.is_known
     OR (SELECT true FROM ({friends_at({place}.id, {viewer})}) AS friend WHERE {befriended({place}.id, friend.user_id, {viewer})} LIMIT 1) IS NOT NULL
+    OR (SELECT true FROM post WHERE post.place_id = {place}.id AND post.min_age IS NOT NULL AND post.status = 'ready'
+        AND post.visibility = 'public' AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})} LIMIT 1) IS NOT NULL
     OR {viewer}::text IS NULL AND (
       SELECT true FROM place_friend AS friend
       WHERE friend.place_id = {place}.id AND {befriended({place}.id, friend.user_id, {viewer})} LIMIT 1) IS NOT NULL)
@@ -291,8 +293,8 @@ post_count, author_count, favourite_count, collection_count, comment_count, rati
 
 -- fragment: place_counts(place)
 -- The counters of a place, as they should be.
-(SELECT count(*) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
-  (SELECT count(DISTINCT author) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
+(SELECT count(*) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public' AND min_age IS NULL),
+  (SELECT count(DISTINCT author) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public' AND min_age IS NULL),
   (SELECT count(*) FROM relation WHERE relation.target = {place} AND kind = 'favourite'),
   (SELECT count(*) FROM collection_item AS item WHERE item.place_id = {place}),
   (SELECT count(*) FROM comment WHERE comment.place_id = {place} AND NOT is_hidden),
@@ -329,10 +331,10 @@ INSERT INTO place AS locked (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET revi
 -- name: correct_place
 WITH gone AS (
   DELETE FROM place_user WHERE place_id = $1 AND NOT EXISTS (
-    SELECT FROM post WHERE post.place_id = $1 AND post.author = place_user.user_id AND status = 'ready' AND visibility = 'public')),
+    SELECT FROM post WHERE post.place_id = $1 AND post.author = place_user.user_id AND status = 'ready' AND visibility = 'public' AND min_age IS NULL)),
 present AS (
   INSERT INTO place_user (place_id, user_id, posts)
-  SELECT place_id, author, count(*) FROM post WHERE place_id = $1 AND status = 'ready' AND visibility = 'public'
+  SELECT place_id, author, count(*) FROM post WHERE place_id = $1 AND status = 'ready' AND visibility = 'public' AND min_age IS NULL
   GROUP BY place_id, author
   ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts),
 no_friend AS (
@@ -349,7 +351,7 @@ said AS (
   INSERT INTO place_description (place_id, user_id, rank, name, latitude, longitude)
   SELECT place_id, author, 1, {latest_of_place}
   FROM post
-  WHERE place_id = $1 AND status = 'ready' AND visibility = 'public' AND (place_name <> '' OR place_latitude IS NOT NULL)
+  WHERE place_id = $1 AND status = 'ready' AND visibility = 'public' AND min_age IS NULL AND (place_name <> '' OR place_latitude IS NOT NULL)
   GROUP BY place_id, author ORDER BY min(id)
   ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitude = excluded.latitude, longitude = excluded.longitude),
 touched AS (UPDATE place_description SET rank = rank WHERE place_id = $1 AND rank <> 1)
@@ -360,7 +362,7 @@ UPDATE place SET ({place_counters}) = ({place_counts(place.id)}) WHERE id = $1
 WITH posts AS (
   SELECT date_trunc('month', created_at, 'UTC') AS month, count(*) AS posts,
     sum(round(position[0] * 1e6)::bigint) AS longitudes
-  FROM post WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL GROUP BY 1),
+  FROM post WHERE status = 'ready' AND visibility = 'public' AND min_age IS NULL AND map_cell IS NOT NULL GROUP BY 1),
 sums AS (
   SELECT date_trunc('month', start, 'UTC') AS month, period, level, sum(posts) AS posts, sum(longitudes) AS longitudes
   FROM map_activity WHERE period <> 'hour' GROUP BY 1, 2, 3)
@@ -384,7 +386,7 @@ WHERE start >= ($1 || '-01')::timestamp AT TIME ZONE 'UTC' AND start < (($1 || '
 INSERT INTO map_activity (period, level, cell, start, posts, longitudes, latitudes)
 SELECT period, level, cell, start, count(*), sum(round(position[0] * 1e6)::bigint), sum(round(position[1] * 1e6)::bigint)
 FROM post, map_cells(position, created_at)
-WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL
+WHERE status = 'ready' AND visibility = 'public' AND min_age IS NULL AND map_cell IS NOT NULL
   AND created_at >= ($1 || '-01')::timestamp AT TIME ZONE 'UTC'
   AND created_at < (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE 'UTC'
   AND (period <> 'hour' OR created_at > statement_timestamp() - interval '8 days')

@@ -168,7 +168,8 @@ ORDER BY place.id FOR NO KEY UPDATE
 SELECT FROM map_activity AS activity
 WHERE (period, level, cell, start) IN (
   SELECT cells.period, cells.level, cells.cell, cells.start FROM post, map_cells(post.position, post.created_at) AS cells
-  WHERE post.public_id = ANY ($1::uuid[]) AND post.status = 'ready' AND post.visibility = 'public' AND post.map_cell IS NOT NULL)
+  WHERE post.public_id = ANY ($1::uuid[]) AND post.status = 'ready' AND post.visibility = 'public' AND post.min_age IS NULL
+    AND post.map_cell IS NOT NULL)
 ORDER BY level, period, cell, start FOR NO KEY UPDATE
 
 -- fragment: post_counts(post)

@@ -18,6 +18,9 @@ const struct rooms_sql RoomsSQL = {
   .v0170_used_access_tokens = {(const char[]){
 #embed "../Accounts/v0170_used_access_tokens.sql" suffix(, 0)
   }},
+  .v0172_ages = {(const char[]){
+#embed "../Places/v0172_ages.sql" suffix(, 0)
+  }},
   .v0171_mail_limits = {(const char[]){
 #embed "../Accounts/v0171_mail_limits.sql" suffix(, 0)
   }},

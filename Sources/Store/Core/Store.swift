@@ -75,6 +75,11 @@ package struct Store: Sendable {
     try session.executeAfterCommit(Self.statements["notify_user"], .text(Self.eventChannel), .text(user))
   }
 
+  /// Decides whether users whose birth dates are unknown see posts from an age on.
+  package static func setAgeRule(admitsUnknown: Bool, _ session: Session) throws(PostgresError) {
+    try session.execute(Self.statements["set_age_rule"], .bool(admitsUnknown))
+  }
+
   /// Whether a user is being deleted, and whether one is suspended.
   package static func standing(of user: String, _ session: Session) throws(PostgresError) -> (
     isForgotten: Bool, isSuspended: Bool

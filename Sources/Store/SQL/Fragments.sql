@@ -26,10 +26,11 @@
 convert_to('look:' || {post}, 'UTF8')
 
 -- fragment: is_old_enough(min_age, viewer)
--- Whether a viewer may see a post from an age on, by the date of the database. A user whose birth date is unknown may, and a client without a
--- credential may not: it could be anyone.
+-- Whether a viewer may see a post from an age on, by the date of the database. A user whose birth date is unknown may if the operator says
+-- so, and a client without a credential may not: it could be anyone.
 ({min_age} IS NULL OR {viewer}::text <> '' AND coalesce(
-  (SELECT birth_date FROM app_user WHERE app_user.id = {viewer}::text) + make_interval(years => {min_age}) <= current_date, true))
+  (SELECT birth_date FROM app_user WHERE app_user.id = {viewer}::text) + make_interval(years => {min_age}) <= current_date,
+  (SELECT admits_unknown FROM age_rule)))
 
 -- fragment: unblocked(user, viewer)
 -- Whether neither a user has blocked the viewer nor the viewer that user: what each of them made is hidden from the other.
@@ -46,7 +47,26 @@ convert_to('look:' || {post}, 'UTF8')
 
 -- fragment: public_image(image)
 -- Whether everybody may see an image: one that belongs to no post, or to a public one, and that no moderator has hidden.
-(NOT {image}.is_hidden AND coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true))
+-- That of a collection is not: a collection has viewers.
+(NOT {image}.is_hidden AND coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true)
+  AND NOT EXISTS (SELECT FROM collection WHERE {pictures({image}, collection)}))
+
+-- fragment: pictures(image, collection)
+-- Whether an image is the thumbnail of a collection. An itinerary that is the app's own has an id of another form, and no row.
+({collection}.public_id = CASE WHEN {image}.kind = 'itinerary' AND {image}.owner ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+  THEN {image}.owner::uuid END)
+
+-- fragment: sees_pictured(image, viewer)
+-- Whether a viewer sees the collection of a thumbnail. With a secret link it is open to who has the link, of which a URL says nothing.
+NOT EXISTS (
+  SELECT FROM collection WHERE {pictures({image}, collection)} AND {viewer}::text IS NOT NULL AND collection.author <> {viewer}::text
+    AND (collection.is_hidden OR NOT {unblocked(collection.author, {viewer})}
+      OR NOT (collection.link IS NOT NULL AND {viewer}::text <> '' OR collection.visibility = 'public' AND {viewer}::text <> ''
+        OR EXISTS (
+          SELECT FROM collection_member AS member WHERE member.collection_id = collection.id AND member.user_id = {viewer}::text)
+        OR collection.visibility = 'friends' AND EXISTS (
+          SELECT FROM relation
+          WHERE relation.user_id = {viewer}::text AND relation.target = collection.author AND relation.kind = 'friend'))))
 
 -- fragment: profile_image(user)
 -- The set of the current profile image of a user.
@@ -61,7 +81,7 @@ CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END
 -- fragment: shown_image(image, viewer)
 -- Whether a viewer who sees what an image is of sees the image. One that a moderator has hidden is for its author alone.
 ({unblocked({maker({image})}, {viewer})}
-  AND (NOT {image}.is_hidden OR {viewer}::text IS NULL OR {maker({image})} = {viewer}::text))
+  AND (NOT {image}.is_hidden OR {viewer}::text IS NULL OR {maker({image})} = {viewer}::text) AND {sees_pictured({image}, {viewer})})
 
 -- fragment: post_columns
 id, public_id, status, created_at, updated_at, reasons, job, look, asset_set_id, source_set_id, comment_count, reaction_count, like_count,

@@ -311,6 +311,9 @@ SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
 -- A read-only server refuses row locks, also for zero rows. No other statement locks rows of this table.
 SELECT FROM blob_store LIMIT 0 FOR KEY SHARE
 
+-- name: set_age_rule
+UPDATE age_rule SET admits_unknown = $1 WHERE admits_unknown <> $1
+
 -- name: insert_event
 -- Inserts an event of a user, unless the user caused it, has blocked who caused it, or is being deleted. The row of the count stays locked until the commit.
 WITH counted AS (

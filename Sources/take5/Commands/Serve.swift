@@ -46,6 +46,9 @@ extension Subcommand {
         "size of a database of one's own above which clients store nothing; any by default, and an embedded one has --min-free"
     ),
     Option(
+      \.api.admitsUnknownAge, "--unknown-age", "minor|adult",
+      help: "what users without a birth date are for posts with a min_age; the same in all processes of a store"),
+    Option(
       \.limits.textOfUser, "--user-text", "MIB", .integer(1...1 << 20),
       help: "maximum text that one user stores a day, such as comments"),
     Option(
@@ -125,6 +128,7 @@ extension Subcommand {
     let (access, keys) = try await openAccess(
       exposure, configuration, opened, providers, refusals, in: arguments.value(Option.data.name) ?? ".take5")
     let (pool, store, url) = (opened.database.pool, opened.store, opened.database.url)
+    try await pool.run { try Store.setAgeRule(admitsUnknown: configuration.api.admitsUnknownAge, $0) }
     let scrub = ScrubQueue()
     let scrubber = Scrubber(
       queue: scrub, recorder: DamageRecorder(blobs: opened.blobs, log: log, metrics: metrics),
