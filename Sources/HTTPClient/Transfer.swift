@@ -86,7 +86,8 @@ final class Transfer {
       let start = UnsafeRawPointer(address) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
       let found = IPAddress(socketAddress: UnsafeRawBufferPointer(start: start, count: Int(address.pointee.addrlen)))
       guard let found, admits(found) else {
-        failure = HTTPClientError("the address \(found.map { "\($0)" } ?? "of the server") is not public")
+        // Without the address: who names a server must not learn what a name resolves to in the network of the service.
+        failure = HTTPClientError("the address of the server is not public")
         return -1
       }
     }

@@ -57,7 +57,7 @@ struct DeviceTests {
   func registering() async throws {
     try await UserClient.with { api in
       let body = #"""
-        {"platform":"apns","locale":"de-AT","zone":"Europe/Vienna","kinds":["window_opened","comment"],
+        {"platform":"apns","locale":"de_AT","zone":"Europe/Vienna","kinds":["window_opened","comment"],
         "quiet_hours":{"from":"22:00","until":"07:30"}}
         """#
       let created = try await Self.send(api, "PUT", "\(Self.path)/\(Self.apple)", body)

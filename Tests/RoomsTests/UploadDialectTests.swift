@@ -163,6 +163,20 @@ struct UploadDialectTests {
     #expect(refusal.type == ProblemKind.uploadLength.type)
   }
 
+  @Test("a part that a client wants to have checked by tus is refused, since nobody would check it")
+  func checksums() throws {
+    let refusal = #expect(throws: Problem.self) {
+      _ = try UploadDialect.tus.appending(
+        Self.head(
+          "PATCH",
+          [
+            ("Content-Type", "application/offset+octet-stream"), ("Upload-Offset", "0"), ("Content-Length", "5"),
+            ("Upload-Checksum", "sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0="),
+          ]))
+    }
+    #expect(refusal?.status.code == 400)
+  }
+
   @Test("the location is absolute if the scheme is known")
   func locations() throws {
     let (id, host) = (PublicID.now(), ("Host", "api.example.org"))

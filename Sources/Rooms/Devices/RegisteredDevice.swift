@@ -202,7 +202,10 @@ struct DeviceDraft: Sendable {
   }
 
   private static func locale(_ value: JSONValue) -> String? {
-    guard case .string(let text) = value, 1...35 ~= text.utf8.count,
+    // As `Locale.identifier` of iOS has it: de_DE.
+    guard case .string(let given) = value else { return nil }
+    let text = given.replacing("_", with: "-")
+    guard 1...35 ~= text.utf8.count,
       text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy({ part in
         1...8 ~= part.utf8.count
           && part.utf8.allSatisfy { 0x30...0x39 ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 }

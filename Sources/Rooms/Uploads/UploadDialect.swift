@@ -94,6 +94,10 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
   func appending(_ head: RequestHead) throws(Problem) -> Appending {
     switch self {
     case .tus:
+      // An extension that the service has not: bytes that a client wants to have checked are not taken unchecked.
+      if head.headers["Upload-Checksum"] != nil {
+        throw Self.invalid("Upload-Checksum", "is not supported: give the file a Repr-Digest at its creation")
+      }
       // Generators of clients know only the general type of bytes.
       guard [Self.tusContent, "application/octet-stream"].contains(Self.contentType(head)) else {
         throw Self.wrongContent(Self.tusContent)
