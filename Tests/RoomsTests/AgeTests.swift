@@ -108,7 +108,7 @@ struct AgeTests {
     }
   }
 
-  @Test("no counter has it for a user who is too young: the map and a place as by the rows, a profile and what the likes include")
+  @Test("no counter has it for a user who is too young: the map and a place, a profile and what the likes include")
   func counters() async throws {
     try await UserClient.with { api in
       try await Self.user("ada", daysTo18: -1000, api)

@@ -15,9 +15,8 @@ struct PostSearch: Sendable {
   init(fields: [String: JSONValue], for viewer: Viewer, defined: [String: FieldDefinition] = [:]) throws {
     var reader = FieldReader(fields, path: "")
     if reader.has("box") && reader.has("polygon") { reader.refuse("polygon", "does not go with box") }
-    let polygon = reader.value("polygon", "expected a GeoJSON Polygon or MultiPolygon (RFC 7946), no ring of which goes around a pole") {
-      MapArea(geoJSON: $0)
-    }
+    let expected = "expected a GeoJSON Polygon or MultiPolygon (RFC 7946), no ring of which goes around a pole"
+    let polygon = reader.value("polygon", expected) { MapArea(geoJSON: $0) }
     var filter = try PostFilter(&reader, for: viewer, fields: defined)
     if let polygon { filter.area = polygon }
     page = reader.page(limit: filter.ids.isEmpty ? nil : filter.ids.count)

@@ -21,7 +21,8 @@ package enum StoredTables {
 
   /// The tables whose rows stay, or go by their age.
   package static let lasting: Set = [
-    "access_token", "account", "age_rule", "api_key", "app_user", "asset", "asset_set", "blob", "blob_damage", "blob_store",
+    "access_token", "account",
+    "age_rule", "api_key", "app_user", "asset", "asset_set", "blob", "blob_damage", "blob_store",
     "code_miss",
     "collection", "collection_activity", "collection_hold", "collection_item", "collection_member", "comment",
     "cron_entry", "daily_usage", "daily_window", "definition", "device", "event_position", "event_ticket",
