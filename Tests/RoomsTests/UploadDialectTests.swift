@@ -163,7 +163,7 @@ struct UploadDialectTests {
     #expect(refusal.type == ProblemKind.uploadLength.type)
   }
 
-  @Test("a part that a client wants to have checked by tus is refused, since nobody would check it")
+  @Test("a part that a client wants to have checked by tus is refused: the service would not check it")
   func checksums() throws {
     let refusal = #expect(throws: Problem.self) {
       _ = try UploadDialect.tus.appending(

@@ -9,7 +9,7 @@ import Testing
 @Suite("Who sees which post where", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct VisibilityMatrixTests {
   /// Who may see a post.
-  private enum Audience { case everybody, friends, author, nobody }
+  private enum Audience { case everybody, friends, author, none }
 
   /// A post of Ada's, as it is in the end.
   private struct State {
@@ -38,7 +38,7 @@ struct VisibilityMatrixTests {
     State(name: "made for friends", visibility: .public, patch: #"{"visibility":"friends"}"#, audience: .friends),
     State(name: "made public", visibility: .friends, patch: #"{"visibility":"public"}"#, audience: .everybody),
     State(name: "made from 18", visibility: .public, patch: #"{"min_age":18}"#, audience: .everybody, isAged: true),
-    State(name: "deleted", visibility: .public, patch: "DELETE", audience: .nobody),
+    State(name: "deleted", visibility: .public, patch: "DELETE", audience: .none),
     State(
       name: "hidden", visibility: .public, sql: "moderation = 'hide', status = 'hidden'", audience: .author,
       isReady: false),
@@ -55,7 +55,7 @@ struct VisibilityMatrixTests {
 
   private static func sees(_ state: State, _ viewer: String?) -> Bool {
     switch (viewer, state.audience) {
-    case (_, .nobody), ("blocked", _), ("blocker", _): return state.audience != .nobody && viewer == "ada"
+    case (_, .none), ("blocked", _), ("blocker", _): return state.audience != .none && viewer == "ada"
     case (nil, _), ("ada", _): return true
     case (_, .author): return false
     case (let viewer?, .friends) where !viewer.hasSuffix("friend"): return false
@@ -124,7 +124,7 @@ struct VisibilityMatrixTests {
       try await Self.users(api)
       var scenes: [Scene] = []
       for (index, state) in Self.states.enumerated() { scenes.append(try await Self.scene(state, index + 1, api)) }
-      let items = scenes.filter { $0.state.audience != .nobody }.map { #"{"post":"\#($0.post)"}"# }.joined(
+      let items = scenes.filter { $0.state.audience != .none }.map { #"{"post":"\#($0.post)"}"# }.joined(
         separator: ",")
       let album = try await UserClient.send(
         "POST", "/v1/collections", UserClient.backend + [("Take5-User", "ada")],
@@ -179,7 +179,7 @@ struct VisibilityMatrixTests {
             let likes = try await read("/v1/users/\(viewer)/likes?include=mine&limit=100").json
             #expect(likes["included"]["mine"]["posts"].names.contains(post) == sees, "\(title): likes")
           }
-          // Counts: who may not see it is not told that it is there; who may is, by rows.
+          // Counts: they do not say to who may not see it that it is there, and to who may they do, by rows.
           let isOpen = state.audience == .everybody && !state.isAged && state.isReady
           for path in ["/v1/map?box=\(scene.box)", "/v1/map?box=\(scene.box)&kind=marker&\(every)"] {
             let map = try await read(path)
