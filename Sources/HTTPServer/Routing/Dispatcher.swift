@@ -235,7 +235,7 @@ final class Dispatcher: Sendable {
     var headers = response.headers
     headers[RequestID.headerName] = context.requestID.description
     headers["Date"] = ResponseHead.date(time(nil))
-    if let url = configuration.publicURL, let location = headers["Location"], location.hasPrefix("/") {
+    if let url = configuration.publicURL, let location = headers["Location"], location.utf8.first == UInt8(ascii: "/") {
       headers["Location"] = url.prefix + location
     }
     for field in context.commonFields where headers[field.name] == nil { headers.append(field.name, field.value) }

@@ -11,11 +11,12 @@ package struct PublicURL: Sendable, Hashable, CustomStringConvertible {
       text.utf8.allSatisfy({ 0x21...0x7e ~= $0 && !#"?#@"\<>"#.utf8.contains($0) }),
       let start = text.firstRange(of: "://")?.upperBound
     else { return nil }
-    let end = text[start...].firstIndex(of: "/") ?? text.endIndex
+    let slash = UInt8(ascii: "/")
+    let end = text.utf8[start...].firstIndex(of: slash) ?? text.endIndex
     guard end > start else { return nil }
     origin = String(text[..<end])
-    let segments = text[end...].split(separator: "/")
-    guard !segments.contains("."), !segments.contains("..") else { return nil }
+    let segments = text.utf8[end...].split(separator: slash).compactMap { String($0) }
+    guard Set(segments).isDisjoint(with: [".", ".."]) else { return nil }
     prefix = segments.map { "/" + $0 }.joined()
   }
 
