@@ -92,10 +92,14 @@ package struct FolderBlobStore: BlobStore {
 
   package func uploads() throws(BlobError) -> UploadFolder {
     CriticalSection.mayWait("the folder of uploads")
+    if isCache { try checkID() }
     return UploadFolder(of: self)
   }
 
-  package func freeBytes() throws(BlobError) -> Int64? { try Self.freeBytes(in: folder) }
+  package func freeBytes() throws(BlobError) -> Int64? {
+    if isCache { try checkID() }
+    return try Self.freeBytes(in: folder)
+  }
 
   /// The free space of the file system of a folder, in bytes.
   package static func freeBytes(in folder: String) throws(BlobError) -> Int64 {

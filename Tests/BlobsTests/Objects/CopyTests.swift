@@ -44,6 +44,28 @@ struct CopyTests {
     }
   }
 
+  @Test(
+    "a folder of copies that has gone is made again by whatever needs it first: the free space, an upload, a submission, a reading"
+  )
+  func gone() async throws {
+    try await Self.with { store, _, _ in
+      for need in [
+        {
+          let free = try store.freeBytes()
+          #expect(free ?? 0 > 0)
+        },
+        {
+          let upload = UploadRecord(
+            user: "ada", length: 5, metadata: nil, createdAt: .now, expiresAt: .now.addingTimeInterval(60))
+          try store.uploads().create(upload)
+        }, { _ = try store.stage() }, { _ = try Self.read(store) },
+      ] as [() throws -> Void] {
+        try OneObject.removeCopies(of: store)
+        try need()
+      }
+    }
+  }
+
   @Test("a damaged copy is no damage of the blob, and is dropped when the blob is checked")
   func checked() async throws {
     try await Self.with { store, _, _ in

@@ -62,6 +62,9 @@ struct OneObject: Sendable {
     try ObjectBlobStore(client, folder: "\(folder.path)/cache", limit: 1 << 30)
   }
 
+  /// Removes the folder of copies.
+  static func removeCopies(of store: ObjectBlobStore) throws { try Folder.remove(store.cache.store.folder) }
+
   /// Overwrites a part of the copy, or shortens it.
   static func damageCopy(of store: ObjectBlobStore, to length: Int? = nil) throws {
     let path = store.cache.store.location(of: hash)
