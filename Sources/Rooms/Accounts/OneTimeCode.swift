@@ -31,7 +31,8 @@ enum OneTimeCode {
   }
 
   /// The mails to an address within an hour, and within a day: whose address it is has not been shown yet.
-  private static let (maxMailsOfHour, maxMailsOfDay) = (3, 10)
+  private static let maxMailsOfHour = 3
+  private static let maxMailsOfDay = 10
 
   /// Creates a code and the event that carries it, unless the user got one within the last five minutes which has attempts left, or the
   /// address gets no more mails for now.
