@@ -277,7 +277,8 @@ struct AttackerTests {
   @Test("each row of the document names an attack here, but those that tests without a process have")
   func rows() {
     let withoutProcess = [
-      "connections that stay open when", "threads of handlers", "submissions that wait for", "text that is stored a day",
+      "connections that stay open when", "threads of handlers", "submissions that wait for",
+      "text that is stored a day",
       "mails with codes", "registrations that the operator",
     ]
     for cells in LimitsDocumentTests.shares {
