@@ -135,6 +135,54 @@ struct ConnectionShareTests {
     }
   }
 
+  @Test("the unfinished heads of an address have a share of the memory, and others are served")
+  func heads() async throws {
+    var configuration = Self.configuration
+    configuration.inputBytesPerAddress = 64 << 10
+    try await withClient(configuration, router: Self.router()) { port in
+      let half = String(repeating: "a", count: 30 << 10)
+      func begun(from address: String) throws -> Client {
+        let client = try Client(port, from: address)
+        try client.connection.send("GET /hello HTTP/1.1\r\nHost: x\r\nX-Long: \(half)")
+        return client
+      }
+      let many = try (0..<3).map { _ in try begun(from: "127.0.0.2") }
+      let deadline = Deadline("one of the three is refused")
+      var refused: Client?
+      while refused == nil {
+        try deadline.check()
+        refused = many.first { $0.isReadable(within: 10) }
+      }
+      #expect(try refused?.status() == 429)
+      #expect(try Client("/hello", port, from: "127.0.0.2").status() == 200)
+      let other = try begun(from: "127.0.0.3")
+      for client in many.filter({ $0 !== refused }) + [other] {
+        try client.connection.send("\r\n\r\n")
+        #expect(try client.status() == 200)
+      }
+      // The finished ones have left their room to others.
+      let next = try (0..<2).map { _ in try begun(from: "127.0.0.2") }
+      for client in next {
+        try client.connection.send("\r\n\r\n")
+        #expect(try client.status() == 200)
+      }
+    }
+  }
+
+  @Test("requests behind one without a credential have the same share", arguments: [nil, "user ada"])
+  func pipeline(name: String?) async throws {
+    var configuration = Self.configuration
+    configuration.inputBytesPerAddress = 4 << 10
+    try await withClient(configuration, router: Self.router()) { port in
+      let field = name.map { "Authorization: \($0)\r\n" } ?? ""
+      let next = String(repeating: "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n", count: 5000)
+      let client = try Client(port)
+      try? client.connection.send("GET /wait HTTP/1.1\r\nHost: x\r\n\(field)\r\n\(next)")
+      #expect((try? client.connection.receiveHead())?.hasPrefix("HTTP/1.1 200") ?? false == (name != nil))
+      #expect(try Client("/hello", port).status() == 200)
+    }
+  }
+
   @Test("if no connection is idle, a busy one of the client that has most is closed, and a new client is served")
   func busy() async throws {
     var configuration = Self.configuration

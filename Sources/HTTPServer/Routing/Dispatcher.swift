@@ -74,6 +74,12 @@ final class Dispatcher: Sendable {
     if let holder = shareHolder(of: peer) { limits.withLock { $0.resume(holder) } }
   }
 
+  /// Counts bytes that no request has taken yet; false if the address has no room for them.
+  func countInput(_ bytes: Int, from peer: IPAddress) -> Bool {
+    guard let holder = shareHolder(of: peer) else { return true }
+    return limits.withLock { $0.countInput(bytes, of: holder) }
+  }
+
   /// The share that a connection uses, other than an authenticated request; nil for a trusted proxy.
   func shareHolder(of peer: IPAddress) -> ShareHolder? { isTrusted(peer) ? nil : .address(peer.site) }
 

@@ -49,6 +49,8 @@ final class Connection {
   private var bodyTime: BodyTime?
   /// Whether the connection counts for its address: not during an authenticated request.
   private var countsForAddress = true
+  /// The bytes that count for the address until a request takes them.
+  private var countedInput = 0
   /// Whether the connection exceeds a limit; it is not counted.
   private(set) var isRejected = false
   private var deadline: ContinuousClock.Instant
@@ -185,6 +187,7 @@ final class Connection {
   func close() {
     guard phase != .closed else { return }
     phase = .closed
+    countInput()
     endRequest(isComplete: false)
     writer = nil
   }
@@ -238,8 +241,24 @@ final class Connection {
     }
   }
 
+  /// Counts what no request has taken yet, unless that in progress counts for a credential; without room for it, the address has too many requests.
+  private func countInput() {
+    let count = isClosed || !countsForAddress ? 0 : reader.input.count
+    guard count != countedInput else { return }
+    if dispatcher.countInput(count - countedInput, from: peer) {
+      countedInput = count
+    } else {
+      dispatcher.report(.address, .address(peer))
+      // Another request is in progress: a client repeats those behind it (RFC 9112, section 9.3.2).
+      guard context == nil else { return close() }
+      refuse(.tooManyFromAddress)
+      run()
+    }
+  }
+
   /// Reads and sends until the connection must wait.
   private func run() {
+    defer { countInput() }
     while true {
       switch phase {
       case .reading: guard readNext() else { return }
@@ -416,6 +435,7 @@ final class Connection {
     if clientCloses { return close() }
     socket.finishSending()
     phase = .lingering
+    reader = RequestReader(limits: dispatcher.headLimits)
     deadline = now + (isRejected ? .seconds(1) : dispatcher.configuration.lingerTimeout)
   }
 

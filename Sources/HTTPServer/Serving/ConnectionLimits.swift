@@ -24,10 +24,13 @@ struct ConnectionLimits: Sendable {
   private let maxPerAddress: Int
   private let maxPerKey: Int
   private let maxPerUser: Int
+  private let maxInputBytes: Int
 
   private(set) var connections = 0
   private(set) var streams = 0
   private var shares: [ShareHolder: Int] = [:]
+  /// The received bytes that no request has taken yet, by the address.
+  private var inputBytes: [ShareHolder: Int] = [:]
 
   /// - Parameter connections: the maximum number of connections.
   init(_ configuration: ServerConfiguration, connections: Int) {
@@ -36,6 +39,7 @@ struct ConnectionLimits: Sendable {
     maxPerAddress = configuration.maxPerAddress
     maxPerKey = configuration.maxPerKey
     maxPerUser = configuration.maxPerUser
+    maxInputBytes = configuration.inputBytesPerAddress
   }
 
   /// Counts a connection; false, without counting it, at the limit.
@@ -74,6 +78,14 @@ struct ConnectionLimits: Sendable {
       case .user: maxPerUser
       }
     return count(of: holder) - most + 1
+  }
+
+  /// Counts bytes of input, or fewer with a negative number; false, without counting them, beyond the limit.
+  mutating func countInput(_ bytes: Int, of holder: ShareHolder) -> Bool {
+    let count = inputBytes[holder, default: 0] + bytes
+    guard bytes < 0 || count <= maxInputBytes else { return false }
+    inputBytes[holder] = count > 0 ? count : nil
+    return true
   }
 
   mutating func openStream() -> Bool {

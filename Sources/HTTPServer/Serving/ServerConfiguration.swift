@@ -43,6 +43,9 @@ package struct ServerConfiguration: Sendable {
   package var requestLineBytes = HeadParser.Limits().requestLine
   /// The maximum length of the head of a request in bytes; a longer one is refused with 431.
   package var headBytes = HeadParser.Limits().head
+  /// The maximum number of bytes that have been received from one address and that no request has taken yet: those of unfinished
+  /// heads, and of requests behind another one.
+  package var inputBytesPerAddress = 4 << 20
   /// The number of unread body bytes at which the server stops receiving: one chunk of a fast client, or several of a slow one.
   package var bufferedBytes = 128 << 10
 
