@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,7 +38,11 @@ void csystem_leave_process_one(char *const *arguments) {
     sigprocmask(SIG_SETMASK, &former, NULL);
     return;
   }
-  if (child > 0) exit(serve_as_init(child, &all));
+  if (child > 0) {
+    // The environment, which has secrets, is not for the other processes of the user.
+    prctl(PR_SET_DUMPABLE, 0);
+    exit(serve_as_init(child, &all));
+  }
   // Of the keys of a terminal it alone gets the signals.
   if (setpgid(0, 0) == 0 && isatty(0)) tcsetpgrp(0, getpid());
   sigprocmask(SIG_SETMASK, &former, NULL);

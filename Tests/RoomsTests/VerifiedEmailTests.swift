@@ -246,6 +246,7 @@ struct VerifiedEmailTests {
       #expect(try await Self.verify("ada", ada, api).status == 204)
       let taken = try await Self.verify("bob", bob, api)
       #expect(taken.status == 409 && UserClient.kind(taken) == "email_taken")
+      try await api.execute("UPDATE mail_count SET asked_at = '{}'")
       // The code shows that Bob reads the mail, which resets his password, and the address stays Ada's.
       #expect(
         try await UserClient.send("POST", "/v1/password-resets", [], #"{"user_name":"bob"}"#, api).status == 202)

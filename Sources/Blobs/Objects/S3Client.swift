@@ -292,7 +292,7 @@ package final class S3Client: Sendable {
       let refusal = refusal(response, status, code, method, key, isRepeated: isRepeated)
       let exchange = S3Exchange(method, key, status, isRepeated ? nil : "\(status) \(code)", since: start)
       onExchange(exchange)
-      if exchange.refusal != nil, Self.writes.contains(method) {
+      if refusal.isRefusal, Self.writes.contains(method) {
         refusedWrite.withLock { $0 = (refusal, exchange.end) }
       }
       guard isRepeated else { throw refusal }
@@ -303,7 +303,8 @@ package final class S3Client: Sendable {
     return .success(response)
   }
 
-  private static let writes: Set = ["PUT", "POST", "DELETE"]
+  /// What makes objects. A store that keeps each object for some time refuses to delete one, and takes others.
+  private static let writes: Set = ["PUT", "POST"]
 
   /// Why the store has refused the last write, if it was a short time ago.
   var writeRefusal: S3Error? {

@@ -23,7 +23,10 @@ package final class S3CredentialSource: Sendable {
   private let environment: [String: String]
   private let metadata: ServerAddress
   private let now: @Sendable () -> Int
-  private let temporary = Locked<Temporary?>(nil)
+  /// The time after a failure in which keys that are good are not read again, in seconds.
+  private static let pause = 30
+
+  private let temporary = Locked<(known: Temporary?, nextRead: Int)>((nil, 0))
 
   /// - Parameters:
   ///   - metadata: the metadata service of the machine.
@@ -53,14 +56,24 @@ package final class S3CredentialSource: Sendable {
   }
 
   private func temporary(_ read: () throws -> Temporary) throws -> S3Credentials {
-    if let known = temporary.withLock(\.self), known.expires - Self.margin > now() { return known.credentials }
+    let time = now()
+    // Of several that need other keys soon, one reads them.
+    let good = temporary.withLock { state -> S3Credentials? in
+      guard let known = state.known, known.expires > time else { return nil }
+      if known.expires - Self.margin <= time, state.nextRead <= time {
+        state.nextRead = time + Self.pause
+        return nil
+      }
+      return known.credentials
+    }
+    if let good { return good }
     do {
       let read = try read()
-      temporary.withLock { $0 = read }
+      temporary.withLock { $0 = (read, 0) }
       return read.credentials
     } catch {
       // The service that gives keys may be away for a while: the present ones are good until they expire.
-      guard let known = temporary.withLock(\.self), known.expires > now() else { throw error }
+      guard let known = temporary.withLock(\.known), known.expires > now() else { throw error }
       return known.credentials
     }
   }

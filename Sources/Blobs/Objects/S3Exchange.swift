@@ -37,7 +37,7 @@ package struct S3Exchange: Sendable {
       case 404: .missing
       case 412: .condition
       case 429, 503: .throttled
-      case .some(502...), 500: .failed
+      case .some(500...): .failed
       default: .refused
       }
     self.refusal = result == .refused ? refusal : nil

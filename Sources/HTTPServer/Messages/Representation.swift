@@ -87,15 +87,29 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
   /// Whether If-Match in these header fields names other versions only (RFC 9110, section 13.1.1).
   package func failsIfMatch(in headers: HeaderFields) -> Bool {
-    let wanted = headers.list("If-Match")
-    return !wanted.isEmpty && !wanted.contains("*")
-      && !wanted.contains { EntityTag($0)?.isSame(as: self) == true }
+    let wanted = names(in: "If-Match", of: headers, isStrong: true)
+    return wanted.hasAny && !wanted.hasThis
   }
 
   /// Whether If-None-Match in these header fields names this version (RFC 9110, section 13.1.2).
   package func matchesIfNoneMatch(in headers: HeaderFields) -> Bool {
-    let ifNoneMatch = headers.list("If-None-Match")
-    return ifNoneMatch.contains("*") || ifNoneMatch.contains { EntityTag($0)?.isEquivalent(to: self) == true }
+    names(in: "If-None-Match", of: headers, isStrong: false).hasThis
+  }
+
+  /// Whether a list of entity tags has one, and whether it has `*` or this tag, by the strong or the weak comparison (RFC 9110, section
+  /// 8.8.3.2). A list may have thousands: nothing is stored for one.
+  private func names(in field: String, of headers: HeaderFields, isStrong: Bool) -> (hasAny: Bool, hasThis: Bool) {
+    let quoted = Array("\"\(opaque)\"".utf8)
+    var result = (hasAny: false, hasThis: false)
+    headers.visitElements(of: field, separatedBy: UInt8(ascii: ",")) { element in
+      result.hasAny = true
+      let isWeakElement = element.starts(with: "W/".utf8)
+      let isThis = (isWeakElement ? element.dropFirst(2) : element[...]).elementsEqual(quoted)
+      result.hasThis =
+        element.elementsEqual(CollectionOfOne(UInt8(ascii: "*"))) || isThis && !(isStrong && (isWeak || isWeakElement))
+      return !result.hasThis
+    }
+    return result
   }
 
   /// The problem for a request whose If-Match excludes this version.
@@ -105,10 +119,7 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Strong comparison (RFC 9110, section 8.8.3.2).
-  func isSame(as other: EntityTag) -> Bool { !isWeak && !other.isWeak && isEquivalent(to: other) }
-
-  /// Weak comparison (RFC 9110, section 8.8.3.2).
-  func isEquivalent(to other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
+  func isSame(as other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque.utf8.elementsEqual(other.opaque.utf8) }
 }
 
 /// A single range of a Range field (RFC 9110, section 14.1.2).

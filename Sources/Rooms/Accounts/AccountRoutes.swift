@@ -39,6 +39,8 @@ struct AccountRoutes: RouteRoom {
     guard try await database.read({ try Accounts.find(named: draft.userName, $0) }) == nil else {
       throw Self.userNameTaken(draft.userName)
     }
+    // What the operator's program accepts may be used up by it: it decides last.
+    if check != nil { try await passwords.check(draft.password) }
     try await check?.require(draft.userName, draft.profile.email, draft.evidence, by: request)
     let hash = try await passwords.hash(draft.password)
     let response: Response

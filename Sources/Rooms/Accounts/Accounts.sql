@@ -38,8 +38,8 @@ WITH added AS (
   INSERT INTO renewable_session (token_id, secret, current, seconds, ends_at)
   SELECT id, $2, $3, $4::int, created_at + make_interval(secs => $5::float8) FROM user_token WHERE public_id = $1::uuid
   RETURNING token_id, renewed_at, seconds)
-INSERT INTO access_token (hash, token_id, expires_at)
-SELECT $6, token_id, renewed_at + make_interval(secs => seconds) FROM added RETURNING expires_at
+INSERT INTO access_token (hash, token_id, expires_at, is_used)
+SELECT $6, token_id, renewed_at + make_interval(secs => seconds), false FROM added RETURNING expires_at
 
 -- name: lock_renewable_session
 -- The newest access token is that of the last renewal.
@@ -58,8 +58,8 @@ kept AS (
   UPDATE user_token SET last_used_at = renewed.renewed_at,
     expires_at = least(renewed.renewed_at + make_interval(secs => $4::float8), renewed.ends_at)
   FROM renewed WHERE user_token.id = renewed.token_id)
-INSERT INTO access_token (hash, token_id, expires_at)
-SELECT $3, token_id, least(renewed_at + make_interval(secs => seconds), ends_at) FROM renewed RETURNING expires_at
+INSERT INTO access_token (hash, token_id, expires_at, is_used)
+SELECT $3, token_id, least(renewed_at + make_interval(secs => seconds), ends_at), false FROM renewed RETURNING expires_at
 
 -- name: repeat_access_token
 -- One that expired on its way is as good as new.
@@ -73,7 +73,7 @@ DELETE FROM access_token WHERE hash IN (
   WHERE token_id = (SELECT id FROM user_token WHERE public_id = $1::uuid) ORDER BY number DESC OFFSET 2)
 
 -- name: email_of_account
-SELECT email FROM app_user WHERE id = $1
+SELECT email, email_verified_at IS NOT NULL AS is_verified FROM app_user WHERE id = $1
 
 -- name: address_of_account
 -- The address is there if it is verified.
@@ -85,7 +85,7 @@ INSERT INTO code_request (name, is_email) VALUES ($1, $2)
 -- name: take_code_request
 -- The oldest that no other worker has taken.
 DELETE FROM code_request WHERE id = (SELECT id FROM code_request ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-RETURNING id, name, is_email
+RETURNING id, name, is_email, created_at < clock_timestamp() - make_interval(secs => $1::float8) AS is_late
 
 -- fragment: recent_mails
 -- When mails to an address were asked for within the last day.

@@ -14,8 +14,8 @@ package enum Accounts: Room {
     Migration(version: 154, name: "one_time_codes", RoomsSQL.v0154_one_time_codes),
     Migration(version: 155, name: "accounts", RoomsSQL.v0155_accounts),
     Migration(version: 168, name: "code_attempts", RoomsSQL.v0168_code_attempts),
-    Migration(version: 170, name: "used_access_tokens", RoomsSQL.v0170_used_access_tokens),
     Migration(version: 171, name: "mail_limits", RoomsSQL.v0171_mail_limits),
+    Migration(version: 173, name: "used_access_tokens", RoomsSQL.v0173_used_access_tokens),
   ]
 
   package static var maintenance: [MaintenanceTask] {

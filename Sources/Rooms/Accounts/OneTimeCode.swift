@@ -30,9 +30,13 @@ enum OneTimeCode {
     String((0..<length).compactMap { _ in alphabet.randomElement(using: &generator) })
   }
 
-  /// The mails to an address within an hour, and within a day: whose address it is has not been shown yet.
+  /// The mails to an address within an hour, and within a day.
   private static let maxMailsOfHour = 3
   private static let maxMailsOfDay = 10
+  /// Those of them that an account may ask for whose address is not verified: strangers who name the address of another user leave
+  /// that user the others.
+  private static let unverifiedMailsOfHour = 2
+  private static let unverifiedMailsOfDay = 6
 
   /// Creates a code and the event that carries it, unless the user got one within the last five minutes which has attempts left, or the
   /// address gets no more mails for now.
@@ -40,12 +44,15 @@ enum OneTimeCode {
   /// - Returns: false if the user has no e-mail address.
   static func send(_ kind: UserEvent.Kind, to account: Account, _ session: Session) throws -> Bool {
     guard
-      let email = try session.execute(Accounts.statements["email_of_account"], .text(account.user))
-        .first?.get("email", as: String?.self)
+      let row = try session.execute(Accounts.statements["email_of_account"], .text(account.user)).first,
+      let email = try row.get("email", as: String?.self)
     else { return false }
     let mailbox = Parameter.text(mailbox(email))
+    let isVerified = try row.get("is_verified", as: Bool.self)
     let isPermitted = try session.execute(
-      Accounts.statements["lock_mail_count"], mailbox, .integer(maxMailsOfHour), .integer(maxMailsOfDay)
+      Accounts.statements["lock_mail_count"], mailbox,
+      .integer(isVerified ? maxMailsOfHour : unverifiedMailsOfHour),
+      .integer(isVerified ? maxMailsOfDay : unverifiedMailsOfDay)
     ).single().get("is_permitted", as: Bool.self)
     guard isPermitted else { return true }
     var generator = SystemRandomNumberGenerator()
@@ -86,9 +93,13 @@ enum OneTimeCode {
   /// The channel that notifies the workers of requests.
   static let requestChannel = "take5_code_requests"
 
-  /// Makes the code of the oldest request, if there is such an account; false if nothing is requested.
+  /// Makes the code of the oldest request, if there is such an account and the request is not as old as a code may be; false if nothing is requested.
   static func makeRequested(_ session: Session) throws -> Bool {
-    guard let row = try session.execute(Accounts.statements["take_code_request"]).first else { return false }
+    guard let row = try session.execute(Accounts.statements["take_code_request"], .double(Double(lifetime))).first else {
+      return false
+    }
+    // Whoever asked so long ago has asked again, or waits no longer.
+    if try row.get("is_late") { return true }
     let text = try row.get("name", as: String.self)
     let name: AccountName = try row.get("is_email") ? .email(text) : .userName(text)
     do {

@@ -34,13 +34,17 @@ package final class PasswordWork: Sendable {
   /// Hashes a password that a user chooses; throws a problem with status 400 if it is one that everybody tries, and one with status 503 if
   /// too many wait.
   func hash(_ password: String) async throws(Problem) -> PasswordHash {
-    let hash = try await run { PasswordStrength.isCommon(password) ? nil : PasswordHash(of: password) }
-    guard let hash else {
+    try await check(password)
+    return try await run { PasswordHash(of: password) }
+  }
+
+  /// Throws the same problems without hashing the password.
+  func check(_ password: String) async throws(Problem) {
+    guard try await run({ !PasswordStrength.isCommon(password) }) else {
       throw ProblemKind.invalid([
         FieldError("password", "is one of those that are guessed first: choose one that few others have")
       ])
     }
-    return hash
   }
 
   /// Whether a password is the hashed one; false after the same time if there is no hash. Throws a problem with status

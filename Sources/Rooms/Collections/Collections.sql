@@ -41,13 +41,13 @@ collection.id, collection.public_id, collection.kind, collection.author, collect
 LEFT JOIN collection_member AS own ON own.collection_id = collection.id AND own.user_id = {viewer}::text
 
 -- fragment: cover(viewer)
--- The set of the thumbnail: its own, or else the latest photo of the first place that has one, or the media of the first post
+-- The set of the thumbnail: its own, unless the viewer has a link and no credential, for which a URL cannot be signed, or else the latest photo of the first place that has one, or the media of the first post
 -- that the viewer sees.
 LEFT JOIN LATERAL (
   SELECT asset_set_id, is_public FROM (
     (SELECT 0 AS place, image.asset_set_id, false AS is_public FROM image
      WHERE image.kind = 'itinerary' AND image.owner = collection.public_id::text AND image.asset_set_id IS NOT NULL
-       AND NOT image.is_hidden
+       AND NOT image.is_hidden AND {viewer}::text IS DISTINCT FROM ''
      ORDER BY image.id DESC LIMIT 1)
     UNION ALL
     (SELECT 1, photo.asset_set_id, true FROM collection_item AS item CROSS JOIN LATERAL (

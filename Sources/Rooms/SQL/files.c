@@ -15,8 +15,8 @@ const struct rooms_sql RoomsSQL = {
   .v0168_code_attempts = {(const char[]){
 #embed "../Accounts/v0168_code_attempts.sql" suffix(, 0)
   }},
-  .v0170_used_access_tokens = {(const char[]){
-#embed "../Accounts/v0170_used_access_tokens.sql" suffix(, 0)
+  .v0173_used_access_tokens = {(const char[]){
+#embed "../Accounts/v0173_used_access_tokens.sql" suffix(, 0)
   }},
   .v0172_ages = {(const char[]){
 #embed "../Places/v0172_ages.sql" suffix(, 0)

@@ -19,9 +19,12 @@ final class Connection: Sendable {
     sessions = SessionKeeper(tokens: tokens)
   }
 
-  /// The URL of a path of the service; a whole URL stays as it is.
+  /// The URL of a path of the service; a whole URL stays as it is, and so does a path with the prefix that the service has at its proxy.
   func url(_ path: String) -> URL {
-    (path.utf8.first == UInt8(ascii: "/") ? URL(string: (base ?? "") + path) : URL(string: path)) ?? url
+    guard path.utf8.first == UInt8(ascii: "/") else { return URL(string: path) ?? url }
+    let prefix = url.path
+    let isWhole = prefix.utf8.count > 1 && path.utf8.starts(with: "\(prefix)/v1/".utf8)
+    return URL(string: (base.map { isWhole ? String($0.dropLast(prefix.count)) : $0 } ?? "") + path) ?? url
   }
 
   /// Sends a request, and decodes the JSON of its response.

@@ -119,7 +119,7 @@ struct FieldReader {
 
   /// Returns all errors, including one for each unknown field.
   mutating func finish() -> [FieldError] {
-    for name in fields.keys.sorted() { errors.append(FieldError(full(name), "is unknown; remove it")) }
+    errors += FieldError.unknown(fields.keys, full, in: path.isEmpty ? "body" : path)
     fields = [:]
     return errors
   }

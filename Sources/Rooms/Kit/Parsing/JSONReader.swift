@@ -155,14 +155,19 @@ extension JSONReader {
         if let maxBytes, unescaped.count + rest.count > maxBytes {
           throw Refusal(detail: "has a member whose name is longer than \(maxBytes) bytes")
         }
-        guard let text = unescaped.isEmpty ? ExternalText.decode(rest) : ExternalText.decode(unescaped + rest) else {
+        if !unescaped.isEmpty { unescaped += rest }
+        let text =
+          unescaped.isEmpty
+          ? rest.withUnsafeBytes { ExternalText.decode($0) } : unescaped.withUnsafeBytes { ExternalText.decode($0) }
+        guard let text else {
           throw Refusal(detail: "has a text that is not \(ExternalText.expected)")
         }
         return text
       case UInt8(ascii: "\\"):
-        unescaped += bytes[start..<index]
+        if start < index { unescaped += bytes[start..<index] }
         index += 1
-        unescaped += String(try escaped()).utf8
+        let scalar = try escaped()
+        if scalar.isASCII { unescaped.append(UInt8(scalar.value)) } else { unescaped += String(scalar).utf8 }
         start = index
       case 0..<0x20: throw Self.malformed
       default: index += 1

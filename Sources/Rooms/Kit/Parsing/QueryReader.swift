@@ -129,9 +129,14 @@ struct QueryReader: FilterReader {
     return take(name)
   }
 
+  /// The maximum length of a number with its comma: twice the digits of a double.
+  private static let maxNumberBytes = 48
+
   private static func numbers(_ text: String, count: Int) -> [Double]? {
     // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
-    guard text.utf8.allSatisfy("0123456789+-.eE,".utf8.contains) else { return nil }
+    guard text.utf8.count <= count * maxNumberBytes, text.utf8.allSatisfy("0123456789+-.eE,".utf8.contains) else {
+      return nil
+    }
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double($0) }
     return numbers.count == count && text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == count - 1 ? numbers : nil
   }
@@ -151,7 +156,7 @@ struct QueryReader: FilterReader {
 
   /// Throws a problem that names every invalid or unknown parameter.
   mutating func finish() throws(Problem) {
-    for name in values.keys.sorted() { errors.append(FieldError(name, "is unknown; remove it")) }
+    errors += FieldError.unknown(values.keys, \.self, in: "query")
     if hasLongName { errors.append(FieldError("query", "has a name of more than \(JSONReader.maxNameBytes) bytes")) }
     values = [:]
     try Self.check(errors)

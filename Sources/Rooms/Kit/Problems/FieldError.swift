@@ -13,6 +13,17 @@ package struct FieldError: Error, Sendable, Hashable {
     self.detail = detail
   }
 
+  /// The maximum number of unknown fields that an answer names; more of them are counted.
+  private static let maxUnknown = 100
+
+  /// Returns an error for each unknown field, by name, or one for so many that nobody reads their names.
+  ///
+  /// - Parameter path: what has the fields.
+  static func unknown(_ names: some Collection<String>, _ full: (String) -> String, in path: String) -> [FieldError] {
+    guard names.count <= maxUnknown else { return [FieldError(path, "has \(names.count) unknown fields; remove them")] }
+    return names.sorted().map { FieldError(full($0), "is unknown; remove it") }
+  }
+
   var problemValue: ProblemValue {
     .object([.init(name: "field", value: .string(field)), .init(name: "detail", value: .string(detail))])
   }
