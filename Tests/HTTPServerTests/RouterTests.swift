@@ -75,6 +75,14 @@ struct RequestTargetTests {
     #expect(RequestTarget(text)?.segments == segments)
   }
 
+  @Test("a query has at most a thousand parameters")
+  func parameters() {
+    for (count, isTaken) in [(999, true), (1000, true), (1001, false)] {
+      let query = [String](repeating: "a", count: count).joined(separator: "&")
+      #expect((RequestTarget("/?\(query)") != nil) == isTaken, "\(count)")
+    }
+  }
+
   @Test(
     "other targets are refused", arguments: ["", "*", "a", "/%", "/%4", "/%4g", "/%ff", "/a%00b", "/a b", "/?a=%f"])
   func otherTargets(text: String) {

@@ -65,7 +65,7 @@ struct AccountAlertTests {
     }
   }
 
-  @Test("accounts that have not verified a mailbox get two mails an hour and six a day to it, and whose it is gets more")
+  @Test("accounts that have not verified a mailbox get two mails an hour and six a day to it, and its user gets more")
   func mailbox() async throws {
     try await AccountTests.with { api in
       for index in 0..<6 {

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPServer
 import Testing
 
@@ -67,6 +68,28 @@ struct JSONReaderTests {
     for text in [marks, escapes, "a\(marks)", "a\(escapes)b"] {
       for json in [#""\#(text)""#, #"["\#(text)"]"#, #"{"a":{"b":["\#(text)"]}}"#] {
         #expect(refusal(json)?.contains("combining marks") == true, "\(json)")
+      }
+    }
+    for place in 0..<70 {
+      let before = String(repeating: "a", count: place)
+      for (count, isRefused) in [(30, false), (31, true)] {
+        let text = before + String(repeating: "\u{301}", count: count) + "b"
+        #expect((refusal(#""\#(text)""#) != nil) == isRefused, "\(count) after \(place)")
+      }
+    }
+    for (count, isRefused) in [(256, false), (257, true)] {
+      let members = (0..<count).map { #""\#($0)":[]"# }.joined(separator: ",")
+      let detail = (try? JSONReader.value(of: Array("{\(members)}".utf8), maxDepth: 16, maxValues: 1000)) == nil
+      #expect(detail == isRefused)
+    }
+  }
+
+  @Test("a number is the double that the C library reads")
+  func numbers() {
+    for digits in ["1", "7", "12.5", "0.1", "123456789012345", "9999999999.99999", "1234567890123456", "0.000001"] {
+      for exponent in -30...30 {
+        let text = "-\(digits)e\(exponent)"
+        #expect(Self.read(Array(text.utf8)) == .number(strtod(text, nil)), "\(text)")
       }
     }
   }

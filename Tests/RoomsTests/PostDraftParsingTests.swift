@@ -102,6 +102,15 @@ struct PostDraftParsingTests {
         == ["post.author", "post.title", "post.caption"])
   }
 
+  @Test("a hundred unknown fields are named, and more of them are counted")
+  func unknown() {
+    for (count, isNamed) in [(100, true), (101, false)] {
+      let fields = (0..<count).map { #""x\#($0)":1"# }.joined(separator: ",")
+      let found = invalidFields(#"{"author":"a",\#(fields)}"#)
+      #expect(found.count == (isNamed ? count : 1) && found.first == (isNamed ? "post.x0" : "post"))
+    }
+  }
+
   @Test("JSON with thousands of levels is refused")
   func thousandsOfLevels() {
     let deep = String(repeating: #"{"a":"#, count: 20_000)

@@ -203,6 +203,7 @@ def flood(setup, provider, service, folder):
             lines.seek(before)
             return sum('"device": "f0' in line for line in lines)
 
+    wait_until(lambda: log.stat().st_size > before, "the first notification")
     meanwhile = latency(lambda: log.stat().st_mtime < time.time() - 3)
     seconds = log.stat().st_mtime - opened
     assert sent() == count, f"{sent()} of {count}"

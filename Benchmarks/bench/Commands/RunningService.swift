@@ -19,6 +19,14 @@ final class RunningService {
   /// The resident bytes of the service process without its database.
   var residentBytes: Int { ProcessTree.residentBytes(of: process, isAlone: true) }
 
+  /// The processor time that the service process has used, without its database, in milliseconds.
+  var processorTime: Double {
+    var clock = clockid_t()
+    var time = timespec()
+    guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+    return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
+  }
+
   /// Starts the service and waits until it prints its URL.
   ///
   /// - Parameters:

@@ -6,7 +6,7 @@ internal import Postgres
 
 /// Measures what a client is served that asks for little, while another one occupies as much as it can.
 struct AttackBench: Sendable {
-  private static let key = "bench-key"
+  static let key = "bench-key"
   private static let posts = 50_000
 
   let folder: String
@@ -91,7 +91,7 @@ struct AttackBench: Sendable {
   }
 
   /// Returns a new token of a user.
-  private static func token(of user: String, _ port: UInt16) throws -> String {
+  static func token(of user: String, _ port: UInt16) throws -> String {
     var connection = try ClientConnection(port: port)
     try connection.send(
       "POST /v1/users/\(user)/tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n"

@@ -20,9 +20,13 @@ struct CrowdBench: Sendable {
     let program = try Programs.take5(take5)
     let bench = AttackBench(folder: folder, program: program)
     ThisProcess.raiseOpenFilesLimit()
-    guard only.isEmpty else { return (try await bench.findings(of: Attack.selected(only)), []) }
+    let (bytes, attacks) = (only.filter(WorstBytes.isNamed), only.filter { !WorstBytes.isNamed($0) })
+    let worst =
+      only.isEmpty || !bytes.isEmpty
+      ? try await onThread("bench-bytes") { try WorstBytes(folder: folder, program: program).findings() } : []
+    guard only.isEmpty else { return (worst + (try await bench.findings(of: Attack.selected(attacks))), []) }
     let crowd = try await onThread("bench-crowd") { try measure(program) }
-    return (crowd.figures + (try await bench.findings(of: Attack.all)), crowd.observations)
+    return (crowd.figures + worst + (try await bench.findings(of: Attack.all)), crowd.observations)
   }
 
   private func measure(_ program: String) throws -> (figures: [Finding], observations: [Finding]) {

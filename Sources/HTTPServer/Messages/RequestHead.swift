@@ -77,13 +77,16 @@ package struct RequestTarget: Sendable, Hashable {
   /// The decoded parameters of the query, in order; a name without `=` has an empty value.
   package let query: [QueryItem]
 
+  /// The maximum number of parameters of a query; no list takes more than some hundreds.
+  private static let maxParameters = 1000
+
   /// One `name=value` pair of a query.
   package struct QueryItem: Sendable, Hashable {
     package let name: String
     package let value: String
   }
 
-  /// Parses a target in origin form or absolute form; nil if it has another form or is no `ExternalText` after percent-decoding.
+  /// Parses a target in origin form or absolute form; nil if it has another form, too many parameters, or is no `ExternalText` after percent-decoding.
   package init?(_ target: String) {
     guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
     let (slash, mark) = (UInt8(ascii: "/"), UInt8(ascii: "?"))
@@ -107,6 +110,7 @@ package struct RequestTarget: Sendable, Hashable {
       segments.append(decoded)
     }
     var query: [QueryItem] = []
+    guard rest.count(where: { $0 == UInt8(ascii: "&") }) < Self.maxParameters else { return nil }
     for pair in rest[path.endIndex...].dropFirst().split(separator: UInt8(ascii: "&")) {
       let name = pair.prefix { $0 != UInt8(ascii: "=") }
       guard let decodedName = Self.decode(Substring(name), plusIsBlank: true),

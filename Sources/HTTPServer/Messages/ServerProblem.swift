@@ -83,7 +83,8 @@ extension Problem {
 
   static let tooManyFromAddress = Problem(
     .tooManyConnections,
-    detail: "Your address has reached the maximum number of connections, concurrent requests or bytes of unfinished ones.",
+    detail:
+      "Your address has reached the maximum number of connections, concurrent requests or bytes of unfinished ones.",
     remedy: "Close connections, or use them for several requests.", headers: ["Retry-After": "1"])
 
   static let tooManyOfCredential = Problem(

@@ -111,7 +111,8 @@ struct HeadParser {
     }
     guard let target = RequestTarget(text(parts[1])) else {
       throw .malformedRequest(
-        "The request target is not a path with valid percent-encoding of \(ExternalText.expected).")
+        "The request target is no path with valid percent-encoding of \(ExternalText.expected), or has too many parameters."
+      )
     }
     return (text(parts[0]), target, version)
   }

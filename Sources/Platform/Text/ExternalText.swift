@@ -60,10 +60,13 @@ package enum ExternalText {
   }
 
   private static func hasLongRun(_ text: String) -> Bool {
-    var run = 0
-    for scalar in text.unicodeScalars {
-      run = isMark(scalar) ? run + 1 : 0
-      if run > maxMarks { return true }
+    let scalars = text.unicodeScalars
+    // Each run that is too long has one of these: to look up the category of each character takes most of the time.
+    for (number, index) in scalars.indices.enumerated() where number % (maxMarks + 1) == maxMarks {
+      guard isMark(scalars[index]) else { continue }
+      let before = scalars[..<index].suffix(maxMarks).reversed().prefix(while: isMark).count
+      let after = scalars[index...].prefix(maxMarks + 1).prefix(while: isMark).count
+      if before + after > maxMarks { return true }
     }
     return false
   }

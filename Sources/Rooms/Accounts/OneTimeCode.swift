@@ -93,9 +93,10 @@ enum OneTimeCode {
   /// The channel that notifies the workers of requests.
   static let requestChannel = "take5_code_requests"
 
-  /// Makes the code of the oldest request, if there is such an account and the request is not as old as a code may be; false if nothing is requested.
+  /// Makes the code of the oldest request, if there is such an account and the request is younger than a code may be; false if nothing is requested.
   static func makeRequested(_ session: Session) throws -> Bool {
-    guard let row = try session.execute(Accounts.statements["take_code_request"], .double(Double(lifetime))).first else {
+  /// Makes the code of the oldest request, if there is such an account and the request is no older than a code may be;
+  /// false if nothing is requested.
       return false
     }
     // Whoever asked so long ago has asked again, or waits no longer.

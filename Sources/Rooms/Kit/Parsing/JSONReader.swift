@@ -8,6 +8,9 @@ struct JSONReader {
   /// The maximum length of the name of a member, in bytes; no client needs one that is half as long.
   static let maxNameBytes = 100
 
+  /// The maximum number of members of an object.
+  static let maxMembers = 256
+
   /// What a JSON text may not have; the text says what is wrong with it.
   struct Refusal: Error, Hashable {
     let detail: String
@@ -88,7 +91,10 @@ struct JSONReader {
       let name = try string(maxBytes: Self.maxNameBytes)
       guard skip(":") else { throw Self.malformed }
       let value = try value(depth: depth)
-      if members[name] == nil { members[name] = value }
+      if let first = members.updateValue(value, forKey: name) { members[name] = first }
+      guard members.count <= Self.maxMembers else {
+        throw Refusal(detail: "has an object with more than \(Self.maxMembers) members")
+      }
     } while skip(",")
     guard skip("}") else { throw Self.malformed }
     return members
@@ -105,21 +111,36 @@ struct JSONReader {
 }
 
 extension JSONReader {
+  /// The powers of ten that are exact as doubles.
+  private static let powers = (0..<22).reduce(into: [1.0]) { powers, _ in powers.append((powers.last ?? 1) * 10) }
+
   /// Reads a number (section 6); it may be no larger than a double.
   private mutating func number() throws(Refusal) -> Double {
     let start = index
-    skipSign("-")
+    var (digits, exponent) = (0, 0)
+    let isNegative = skipSign("-")
     let leadingZero = index < bytes.count && bytes[index] == UInt8(ascii: "0")
-    let digits = skipDigits()
-    guard digits > 0, digits == 1 || !leadingZero else { throw Self.malformed }
+    let whole = read(&digits)
+    guard whole > 0, whole == 1 || !leadingZero else { throw Self.malformed }
+    var (fraction, exponentDigits) = (0, 0)
     if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
       index += 1
-      guard skipDigits() > 0 else { throw Self.malformed }
+      fraction = read(&digits)
+      guard fraction > 0 else { throw Self.malformed }
     }
     if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
       index += 1
-      if !skipSign("-") { skipSign("+") }
-      guard skipDigits() > 0 else { throw Self.malformed }
+      let isSmall = skipSign("-")
+      if !isSmall { skipSign("+") }
+      exponentDigits = read(&exponent)
+      guard exponentDigits > 0 else { throw Self.malformed }
+      if isSmall { exponent = 0 &- exponent }
+    }
+    // The digits and the power are exact, so that one operation rounds right (Clinger, "How to Read Floating Point Numbers Accurately").
+    let power = exponent &- fraction
+    if whole + fraction <= 15, exponentDigits <= 2, abs(power) < Self.powers.count {
+      let number = power < 0 ? Double(digits) / Self.powers[-power] : Double(digits) * Self.powers[power]
+      return isNegative ? -number : number
     }
     guard let number = Double(String(decoding: bytes[start..<index], as: UTF8.self)), number.isFinite else {
       throw Self.malformed
@@ -134,9 +155,13 @@ extension JSONReader {
     return true
   }
 
-  private mutating func skipDigits() -> Int {
+  /// Reads digits behind those that were read before; returns their number. The value of more than 18 is not theirs.
+  private mutating func read(_ value: inout Int) -> Int {
     let start = index
-    while index < bytes.count, 0x30...0x39 ~= bytes[index] { index += 1 }
+    while index < bytes.count, 0x30...0x39 ~= bytes[index] {
+      value = value &* 10 &+ Int(bytes[index] &- 0x30)
+      index += 1
+    }
     return index - start
   }
 
@@ -154,6 +179,10 @@ extension JSONReader {
         index += 1
         if let maxBytes, unescaped.count + rest.count > maxBytes {
           throw Refusal(detail: "has a member whose name is longer than \(maxBytes) bytes")
+        }
+        // As nearly all are, of which a body may have thousands.
+        if unescaped.isEmpty, rest.count <= Self.maxNameBytes, rest.allSatisfy({ $0 < 0x80 }) {
+          return String(decoding: rest, as: UTF8.self)
         }
         if !unescaped.isEmpty { unescaped += rest }
         let text =
