@@ -93,13 +93,15 @@ enum OneTimeCode {
   /// The channel that notifies the workers of requests.
   static let requestChannel = "take5_code_requests"
 
-  /// Makes the code of the oldest request, if there is such an account and the request is younger than a code may be; false if nothing is requested.
+  /// Makes the code of the oldest request, if there is such an account and the request is no older than a code may be.
+  ///
+  /// - Returns: false if nothing is requested.
   static func makeRequested(_ session: Session) throws -> Bool {
-  /// Makes the code of the oldest request, if there is such an account and the request is no older than a code may be;
-  /// false if nothing is requested.
+    let taken = try session.execute(Accounts.statements["take_code_request"], .double(Double(lifetime)))
+    guard let row = taken.first else {
       return false
     }
-    // Whoever asked so long ago has asked again, or waits no longer.
+    // Who asked so long ago has asked again, or waits no longer.
     if try row.get("is_late") { return true }
     let text = try row.get("name", as: String.self)
     let name: AccountName = try row.get("is_email") ? .email(text) : .userName(text)
