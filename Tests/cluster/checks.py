@@ -46,7 +46,8 @@ class Checks:
         self.fail("jobs that ended more than once:", texts(self.ask(
             "SELECT public_id FROM job_done GROUP BY public_id HAVING count(*) > 1")))
         self.fail("jobs that did not complete:", texts(self.ask(
-            "SELECT public_id || ' ' || outcome::text FROM job_done WHERE outcome <> 'a'")))
+            # A first look comes too late if the outputs are there, after an attempt that was lost with a connection.
+            "SELECT public_id || ' ' || outcome::text FROM job_done WHERE outcome <> 'a' AND (kind, outcome) <> ('look', 'c')")))
         self.fail("jobs with outputs of more than one attempt:", texts(self.ask(
             "SELECT job FROM asset_set WHERE definition IS NOT NULL AND job IS NOT NULL GROUP BY job HAVING count(*) > 1")))
         self.fail("outputs that were replaced, though nothing was made again:", texts(self.ask(

@@ -137,11 +137,11 @@ struct ObjectBlobStoreTests {
     try client.remove("right")
   }
 
-  @Test("a wrong secret is an outage with its reason, and a clock that is an hour wrong is set by the store's")
+  @Test("a wrong secret is a refusal with its reason, and a clock that is an hour wrong is set by the store's")
   func credentials() throws {
     let client = try TestBucket.client(secret: "wrong")
     let error = #expect(throws: BlobError.self) { try ObjectBlobStore.id(of: client) }
-    guard case .unavailable(let reason) = error else {
+    guard case .refused("403 SignatureDoesNotMatch", let reason) = error else {
       Issue.record("\(String(describing: error))")
       return
     }

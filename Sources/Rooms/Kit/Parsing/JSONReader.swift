@@ -196,7 +196,11 @@ extension JSONReader {
         if start < index { unescaped += bytes[start..<index] }
         index += 1
         let scalar = try escaped()
-        if scalar.isASCII { unescaped.append(UInt8(scalar.value)) } else { unescaped += String(scalar).utf8 }
+        if scalar.isASCII {
+          unescaped.append(UInt8(truncatingIfNeeded: scalar.value))
+        } else {
+          unescaped += String(scalar).utf8
+        }
         start = index
       case 0..<0x20: throw Self.malformed
       default: index += 1
