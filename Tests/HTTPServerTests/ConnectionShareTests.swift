@@ -141,12 +141,12 @@ struct ConnectionShareTests {
     configuration.inputBytesPerAddress = 64 << 10
     try await withClient(configuration, router: Self.router()) { port in
       let half = String(repeating: "a", count: 30 << 10)
-      func begun(from address: String) throws -> Client {
+      func opened(from address: String) throws -> Client {
         let client = try Client(port, from: address)
         try client.connection.send("GET /hello HTTP/1.1\r\nHost: x\r\nX-Long: \(half)")
         return client
       }
-      let many = try (0..<3).map { _ in try begun(from: "127.0.0.2") }
+      let many = try (0..<3).map { _ in try opened(from: "127.0.0.2") }
       let deadline = Deadline("one of the three is refused")
       var refused: Client?
       while refused == nil {
@@ -155,13 +155,13 @@ struct ConnectionShareTests {
       }
       #expect(try refused?.status() == 429)
       #expect(try Client("/hello", port, from: "127.0.0.2").status() == 200)
-      let other = try begun(from: "127.0.0.3")
+      let other = try opened(from: "127.0.0.3")
       for client in many.filter({ $0 !== refused }) + [other] {
         try client.connection.send("\r\n\r\n")
         #expect(try client.status() == 200)
       }
       // The finished ones have left their room to others.
-      let next = try (0..<2).map { _ in try begun(from: "127.0.0.2") }
+      let next = try (0..<2).map { _ in try opened(from: "127.0.0.2") }
       for client in next {
         try client.connection.send("\r\n\r\n")
         #expect(try client.status() == 200)

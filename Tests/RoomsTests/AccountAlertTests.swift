@@ -102,7 +102,7 @@ struct AccountAlertTests {
         try await api.execute("DELETE FROM one_time_code")
       }
       #expect(try await Self.events(.passwordResetRequested, api).count == 7)
-      // Nobody waits for the code of a request that a worker finds an hour later.
+      // A request that a worker finds an hour later is too old.
       try await api.execute("UPDATE mail_count SET asked_at = '{}'")
       #expect(try await UserClient.send("POST", "/v1/password-resets", [], #"{"user_name":"u0"}"#, api).status == 202)
       try await api.execute("UPDATE code_request SET created_at = created_at - interval '1 hour'")

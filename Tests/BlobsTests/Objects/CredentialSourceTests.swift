@@ -123,7 +123,7 @@ struct CredentialSourceTests {
     let source = S3CredentialSource(environment: environment, now: { time.withLock(\.self) })
     for (now, key) in [
       (expiry - 3600, "key-1"), (expiry - 301, "key-1"), (expiry - 300, "key-1"),
-      // The service failed half a minute ago: nobody waits for it meanwhile.
+      // The service failed half a minute ago: the keys are used meanwhile.
       (expiry - 271, "key-1"), (expiry - 270, "key-3"),
     ] {
       time.withLock { $0 = now }

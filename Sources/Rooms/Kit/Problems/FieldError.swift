@@ -16,7 +16,7 @@ package struct FieldError: Error, Sendable, Hashable {
   /// The maximum number of unknown fields that an answer names; more of them are counted.
   private static let maxUnknown = 100
 
-  /// Returns an error for each unknown field, by name, or one for so many that nobody reads their names.
+  /// Returns an error for each unknown field, by name, or one for more of them than a reader wants.
   ///
   /// - Parameter path: what has the fields.
   static func unknown(_ names: some Collection<String>, _ full: (String) -> String, in path: String) -> [FieldError] {
