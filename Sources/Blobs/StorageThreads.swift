@@ -10,6 +10,8 @@ final class StorageThreads: Sendable {
   private struct Job: Sendable {
     /// Makes the call; returns how it has ended, and what notifies its callers.
     let run: @Sendable () -> (ending: StorageCalls.Ending, notify: @Sendable () -> Void)
+    /// That of the task which makes the call.
+    let scope = TaskScope.current
     let fail: @Sendable (BlobError) -> Void
   }
 
@@ -84,7 +86,7 @@ final class StorageThreads: Sendable {
   private func run(_ first: (number: Int, job: Job)) {
     var next: (number: Int, job: Job)? = first
     while let (number, job) = next {
-      let (ending, notify) = job.run()
+      let (ending, notify) = TaskScope.$current.withValue(job.scope) { job.run() }
       // A caller that is notified makes its next call at once, which a storage that has answered must not be refused.
       next = self.next(after: number, ending)
       notify()

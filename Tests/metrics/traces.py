@@ -76,6 +76,8 @@ def attributes(holder):
 def check_trace(system):
     """One trace from the request of the client to each stage, in another process, and to the object store."""
     collector = system.collector
+    # It asks the store for blobs that it has not seen since it started.
+    system.service.restart()
     post = system.service.submit("traced", traceparent=f"00-{TRACE}-{CLIENT}-01")
     system.service.wait_for(post)
 

@@ -208,7 +208,7 @@ final class Dispatcher: Sendable {
       guard let trace = context.trace, trace.isSampled else {
         return context.respond(try await match.route.handler(request))
       }
-      let response = try await TraceScope.$current.withValue(TraceScope(trace)) { [request] in
+      let response = try await TaskScope.$current.withValue(TraceScope(trace)) { [request] in
         try await match.route.handler(request)
       }
       context.respond(response)

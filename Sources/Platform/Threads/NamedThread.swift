@@ -61,6 +61,11 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
   return nil
 }
 
+/// What a task works for, also on the threads on which it waits for blocking work (`onThread`).
+package enum TaskScope {
+  @TaskLocal package static var current: (any Sendable)?
+}
+
 /// Runs blocking work on a new thread and waits for it without occupying a thread of Swift's cooperative pool.
 ///
 /// - Parameter name: the name of the thread, at most 15 bytes.
@@ -70,10 +75,11 @@ package func onThread<Success: Sendable>(
   // Not passed by the continuation: ThreadSanitizer does not see that a continuation which is resumed before the task
   // suspends orders the accesses to what it passes.
   let result = Locked<Result<Success, any Error>?>(nil)
+  let scope = TaskScope.current
   await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
     do {
       try NamedThread(name: name) {
-        let outcome = Result { try work() }
+        let outcome = TaskScope.$current.withValue(scope) { Result { try work() } }
         result.withLock { $0 = outcome }
         continuation.resume()
       }.detach()

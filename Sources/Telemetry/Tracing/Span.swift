@@ -44,7 +44,7 @@ package struct Span: Sendable {
 /// The span that the present task works for: what is done below it without knowing of traces, such as a request to the object
 /// store, is its child. It changes as an attempt goes from stage to stage.
 package final class TraceScope: Sendable {
-  @TaskLocal package static var current: TraceScope?
+  package static var current: TraceScope? { TaskScope.current as? TraceScope }
 
   private let innermost: Locked<TraceContext>
 

@@ -193,7 +193,7 @@ final class JobConsumer: Sendable {
     ])
     log.info("job started", ["kind": job.job.kind])
     let start = ContinuousClock.now
-    let health = await TraceScope.$current.withValue(job.scope) {
+    let health = await TaskScope.$current.withValue(job.scope) {
       await handler.handle(job, isAlone: held.count == 1, log: log)
     }
     job.endTrace()
