@@ -183,6 +183,20 @@ struct ConnectionShareTests {
     }
   }
 
+  @Test("the body of a request is none of it, also while the credential is looked up", arguments: [nil, "user ada"])
+  func bodyOfShare(name: String?) async throws {
+    var configuration = Self.configuration
+    configuration.inputBytesPerAddress = 4 << 10
+    try await withClient(configuration, router: Self.router(Self.pending)) { port in
+      let field = name.map { "Authorization: \($0)\r\n" } ?? ""
+      let body = String(repeating: "a", count: 200 << 10)
+      let client = try Client(port)
+      try client.connection.send(
+        "POST /count HTTP/1.1\r\nHost: x\r\n\(field)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      #expect(try client.connection.receive().text == "\(body.utf8.count)")
+    }
+  }
+
   @Test("if no connection is idle, a busy one of the client that has most is closed, and a new client is served")
   func busy() async throws {
     var configuration = Self.configuration

@@ -241,9 +241,10 @@ final class Connection {
     }
   }
 
-  /// Counts what no request has taken yet, unless that in progress counts for a credential; without room for it, the address has too many requests.
+  /// Counts what no request has taken yet, unless it is the body of that in progress, which counts for its credential soon; without room for it, the address has too many requests.
   private func countInput() {
-    let count = isClosed || !countsForAddress ? 0 : reader.input.count
+    let isOfRequest = context != nil && (head?.hasBody == true || !countsForAddress)
+    let count = isClosed || isOfRequest ? 0 : reader.input.count
     guard count != countedInput else { return }
     if dispatcher.countInput(count - countedInput, from: peer) {
       countedInput = count
