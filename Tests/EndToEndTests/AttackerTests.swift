@@ -279,7 +279,7 @@ struct AttackerTests {
     let withoutProcess = [
       "connections that stay open when", "threads of handlers", "submissions that wait for",
       "text that is stored a day",
-      "mails with codes", "registrations that the operator",
+      "mails with codes", "registrations that the operator", "received bytes that no request",
     ]
     for cells in LimitsDocumentTests.shares {
       let hasAttack = cells[8].contains("`AttackerTests.")

@@ -169,8 +169,8 @@ struct OpenUploadTests {
     try await RunningAPI.with { api in
       let elsewhere = try TemporaryFolder()
       let other = Store(blobs: try FolderBlobStore(folder: "\(elsewhere.path)/blobs"), rooms: .all)
-      func create(_ user: String) throws -> PublicID {
-        let record = UploadRecord(user: user, length: 5, metadata: nil, createdAt: .now, expiresAt: .distantFuture)
+      func create(_ user: String, at time: Date = .now) throws -> PublicID {
+        let record = UploadRecord(user: user, length: 5, metadata: nil, createdAt: time, expiresAt: .distantFuture)
         try api.blobs.uploads().create(record)
         return record.id
       }
@@ -190,7 +190,8 @@ struct OpenUploadTests {
         try deadline.check()
       }
       #expect(try api.blobs.uploads().all().count == 2)
-      let adas = try create("ada")
+      // A record has milliseconds: within the last one of the former user it would be that user's.
+      let adas = try create("ada", at: .now + 0.002)
       await api.api.uploads.uploads.removeExpired()
       #expect(try Set(api.blobs.uploads().all()) == [bobs, adas])
       try await api.pool.run { session in
