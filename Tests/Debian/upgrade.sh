@@ -13,20 +13,6 @@ mkdir -p .build/debian .build/packaging
 work=$(mktemp -d "$checkout/.build/debian/upgrade.XXXXXX")
 machines=$work
 trap finish EXIT
-finish() {
-  local code=$?
-  [ $code = 0 ] || [ -z "${init[$machine]:-}" ] || inside journalctl --no-pager --lines 60 --output cat -u 'take5*' >&2 || true
-  end_machines
-  rm -rf "$work"
-  exit $code
-}
-
-step() { printf '\n== %s (after %s s)\n' "$*" "$SECONDS"; }
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
-equal() { [ "$2" = "$3" ] || fail "$1: '$2' instead of '$3'"; }
 # Runs the commands of a block below a heading of docs/backup.md, by its number, or those of some of its lines.
 document() {
   local text

@@ -15,6 +15,26 @@ declare -A booted=() init=()
 machine=
 root=
 
+# Ends the machines and the test, whose folder is 'work'; of a failure the log of the machine is shown.
+finish() {
+  local code=$?
+  [ $code = 0 ] || report_failure
+  end_machines
+  rm -rf "$work"
+  exit $code
+}
+report_failure() {
+  [ -n "$machine" ] && [ -n "${init[$machine]:-}" ] || return 0
+  echo "the log of the machine '$machine':" >&2
+  inside journalctl --no-pager --lines 60 --output cat -u 'take5*' >&2 || true
+}
+step() { printf '\n== %s (after %s s)\n' "$*" "$SECONDS"; }
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+equal() { [ "$2" = "$3" ] || fail "$1: '$2' instead of '$3'"; }
+
 # Makes the cached file system of a bare Debian, once.
 bootstrap() {
   local base=$1

@@ -18,26 +18,6 @@ work=$(mktemp -d "$checkout/.build/packaging/run.XXXXXX")
 machines=$work/machines
 trap finish EXIT
 
-finish() {
-  local code=$?
-  [ $code = 0 ] || report_failure
-  end_machines
-  rm -rf "$work"
-  exit $code
-}
-
-step() { printf '\n== %s (after %s s)\n' "$*" "$SECONDS"; }
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
-equal() { [ "$2" = "$3" ] || fail "$1: '$2' instead of '$3'"; }
-report_failure() {
-  [ -n "$machine" ] && [ -n "${init[$machine]:-}" ] || return 0
-  echo "the log of the machine '$machine':" >&2
-  inside journalctl --no-pager --lines 60 --output cat -u 'take5*' >&2 || true
-}
-
 # The lines of the code blocks in a language below a heading of a document, or of the block with a number.
 blocks() {
   awk -v heading="$2" -v language="${3:-sh}" -v number="${4:-0}" '

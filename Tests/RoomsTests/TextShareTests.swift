@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Platform
 import Postgres
+import Telemetry
 import Testing
 import WaitTesting
 
@@ -59,7 +60,7 @@ struct TextShareTests {
         (.free(folder: "/", atLeast: .max), true), (.free(folder: "/", atLeast: 0), false),
       ] {
         let space = DatabaseSpace(measure)
-        let following = Task { await space.follow(api.pool) }
+        let following = Task { await space.follow(api.pool, Logger { _ in }) }
         func isRefused() -> Bool { (try? space.check()) == nil }
         if isFull { try await until("there is no room") { isRefused() } }
         #expect(isRefused() == isFull)

@@ -188,9 +188,9 @@ final class NetworkThread {
     let isOfAddress = limit == .address
     let idle = ranked { $0.mayClose(at: limit) && (!isOfAddress || $0.peer.site == peer?.site) }.sorted(by: <)
     if idle.isEmpty { return !isOfAddress && evictBusy() }
-    // Several at once, because further connections are likely to follow.
+    // Several at once, because further connections are likely to follow; not all, because each may hold a body of megabytes.
     let excess = isOfAddress ? peer.map(dispatcher.excess) ?? 1 : 1
-    for connection in idle.prefix(max(1, excess, idle.count / 16)).map(\.connection) {
+    for connection in idle.prefix(max(1, excess, min(idle.count / 16, Self.maxHandled))).map(\.connection) {
       dispatcher.report(limit, .address(connection.peer))
       if connection.isWithinRequest {
         dispatcher.close(from: connection.peer)

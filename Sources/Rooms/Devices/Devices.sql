@@ -59,7 +59,7 @@ ON CONFLICT (provider) DO UPDATE SET public_key = excluded.public_key, seen_at =
 -- fragment: wanted
 -- The kinds of events that are sent, with their lifetimes in seconds, and the devices that want one.
 unnest($3::text[], $4::bigint[]) AS sent (kind, lifetime)
-JOIN user_event AS event ON event.kind = sent.kind AND event.position BETWEEN $1::bigint AND $2::bigint
+JOIN user_event AS event ON event.kind = sent.kind AND event.position BETWEEN $1::bigint AND $2::bigint AND NOT event.is_late
 
 -- fragment: wants(device)
 ({device}.kinds IS NULL OR event.kind = ANY ({device}.kinds))
@@ -108,7 +108,10 @@ SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch F
   extract(epoch FROM {quiet_end(device)})::bigint AS quiet_end,
   CASE WHEN device.quiet_from IS NOT NULL AND local_time(statement_timestamp(), device.zone, NULL) IS NULL THEN device.zone END AS unknown_zone,
   device.user_id, device.provider, device.address, device.p256dh, device.auth, device.locale,
-  event.kind, event.actor, event.post, event.subject, CASE WHEN event.user_id = device.user_id THEN greatest(event.number - device.seen, 0) END AS badge,
+  event.kind, event.actor, event.post, event.subject, CASE WHEN event.user_id = device.user_id THEN (
+    SELECT count(*) FROM (
+      SELECT FROM user_event AS unseen WHERE unseen.user_id = device.user_id AND unseen.number > device.seen AND unseen.number <= event.number
+        AND unseen.kind <> ALL ($3::text[]) LIMIT 999) AS unseen) END AS badge,
   extract(epoch FROM delivery.expires_at - event.created_at)::float8 AS seconds,
   coalesce(actor.name, actor.user_name, event.actor) AS name, 
   CASE WHEN length(comment.text) > 200 THEN left(comment.text, 199) || '…' ELSE comment.text END AS text, collection.name AS collection,

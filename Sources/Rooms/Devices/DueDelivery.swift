@@ -28,6 +28,9 @@ struct DueDelivery: Sendable {
 
   /// The roles of the picture, the best first.
   private static let pictures: [Role] = [.thumbnail, .photoMedium, .poster, .image, .photoSquare, .photoSmall]
+  /// What no badge counts: the kinds that no stream of the user has, and events that have lost what they said.
+  private static let uncounted =
+    UserEvent.Kind.allCases.filter { !EventKind($0).isStreamed }.map(\.rawValue) + [UserEvent.blank]
 
   /// - Parameters:
   ///   - now: by which the URLs of pictures expire, in the same.
@@ -37,7 +40,8 @@ struct DueDelivery: Sendable {
   ) throws -> [DueDelivery] {
     let signing = try Keys.signingKeys(session)
     let statement = Devices.statements["due_deliveries"].filled("\(limit)", ["limit": "\(limit)"])
-    return try session.execute(statement, .integer(shard), .texts(Self.pictures.map(\.rawValue))).map { row in
+    let pictures = Self.pictures.map(\.rawValue)
+    return try session.execute(statement, .integer(shard), .texts(pictures), .texts(Self.uncounted)).map { row in
       if let zone = try row.get("unknown_zone", as: String?.self) {
         try SetAside.note(
           .device, "\(row.get("device_id", as: Int64.self))", because: "unknown time zone '\(zone)'", session)

@@ -35,7 +35,9 @@ WITH RECURSIVE meeting (friend, present) AS (
 (({place}.is_known
     OR (SELECT true FROM ({friends_at({place}.id, {viewer})}) AS friend WHERE {befriended({place}.id, friend.user_id, {viewer})} LIMIT 1) IS NOT NULL
     OR (SELECT true FROM post WHERE post.place_id = {place}.id AND post.min_age IS NOT NULL AND post.status = 'ready'
-        AND post.visibility = 'public' AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})} LIMIT 1) IS NOT NULL
+        AND post.visibility = 'public' AND post.min_age <= {greatest_min_age({viewer})} AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})} LIMIT 1) IS NOT NULL
+    OR (SELECT true FROM post WHERE post.place_id = {place}.id AND post.author = {viewer}::text AND post.min_age IS NOT NULL
+        AND post.status = 'ready' AND post.visibility = 'public' LIMIT 1) IS NOT NULL
     OR {viewer}::text IS NULL AND (
       SELECT true FROM place_friend AS friend
       WHERE friend.place_id = {place}.id AND {befriended({place}.id, friend.user_id, {viewer})} LIMIT 1) IS NOT NULL)

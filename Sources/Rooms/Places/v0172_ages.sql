@@ -54,7 +54,8 @@ CREATE TRIGGER post_place_aged AFTER UPDATE OF min_age ON post FOR EACH ROW
       IS NOT DISTINCT FROM (NEW.status, NEW.visibility, NEW.place_id, NEW.place_name, NEW.place_latitude, NEW.place_longitude))
   EXECUTE FUNCTION post_places();
 -- Who is old enough knows of a place by such posts alone.
-CREATE INDEX post_place_aged ON post (place_id) WHERE place_id IS NOT NULL AND min_age IS NOT NULL;
+CREATE INDEX post_place_aged ON post (place_id, min_age)
+  WHERE place_id IS NOT NULL AND min_age IS NOT NULL AND status = 'ready' AND visibility = 'public';
 
 -- As before, without them.
 CREATE OR REPLACE FUNCTION post_activity() RETURNS trigger LANGUAGE plpgsql AS $$

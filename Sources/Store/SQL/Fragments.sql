@@ -32,6 +32,12 @@ convert_to('look:' || {post}, 'UTF8')
   (SELECT birth_date FROM app_user WHERE app_user.id = {viewer}::text) + make_interval(years => {min_age}) <= current_date,
   (SELECT admits_unknown FROM age_rule)))
 
+-- fragment: greatest_min_age(viewer)
+-- A bound for an index: no post from a greater age on is one that a viewer sees.
+CASE WHEN {viewer}::text IS NULL THEN 120 WHEN {viewer}::text = '' THEN 0 ELSE coalesce(
+  (SELECT extract(year FROM age(current_date, birth_date))::int + 1 FROM app_user WHERE app_user.id = {viewer}::text),
+  (SELECT CASE WHEN admits_unknown THEN 120 ELSE 0 END FROM age_rule)) END
+
 -- fragment: unblocked(user, viewer)
 -- Whether neither a user has blocked the viewer nor the viewer that user: what each of them made is hidden from the other.
 --

@@ -3,6 +3,7 @@ internal import Model
 internal import Platform
 internal import Postgres
 internal import Store
+internal import Telemetry
 
 /// Whether the database has room for what clients want to store. Deletions go on without it.
 package final class DatabaseSpace: Sendable {
@@ -30,25 +31,33 @@ package final class DatabaseSpace: Sendable {
   }
 
   /// Looks from time to time, until the task is cancelled.
-  func follow(_ database: Pool) async {
+  func follow(_ database: Pool, _ log: Logger) async {
+    var isSeen = true
     repeat {
       // While it cannot be looked at, what is known counts; a database that is away refuses by itself.
-      if let found = try? await look(database) { reason.withLock { $0 = found } }
+      do {
+        let found = try await look(database)
+        reason.withLock { $0 = found }
+        isSeen = true
+      } catch {
+        if isSeen, !Task.isCancelled { log.warning("the space of the database is unknown", ["error": "\(error)"]) }
+        isSeen = false
+      }
     } while (try? await Task.sleep(for: Self.interval)) != nil
   }
 
-  /// Returns why nothing is stored; nil, in the other optional, if there is room.
-  func look(_ database: Pool) async throws -> String?? {
+  /// Returns why nothing is stored; nil if there is room.
+  func look(_ database: Pool) async throws -> String? {
     switch measure {
     case .free(let folder, let least):
       let free = try await onThread("space") { try FileSystem(folder).freeBytes }
-      guard free < least else { return .some(nil) }
+      guard free < least else { return nil }
       return "The file system of the database has \(free >> 20) MiB of free space; \(least >> 20) MiB are reserved."
     case .size(let most):
       let size = try await database.run { session in
         try session.execute("SELECT pg_database_size(current_database())").single().get(0, as: Int64.self)
       }
-      guard size > most else { return .some(nil) }
+      guard size > most else { return nil }
       return "The database has \(size >> 20) MiB, and \(most >> 20) MiB are permitted."
     }
   }
