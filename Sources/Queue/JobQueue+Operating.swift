@@ -71,7 +71,8 @@ extension JobQueue {
   }
 
   /// Lets waiting jobs that clients wait for go ahead of those that no client waits for, each once: by ten minutes, so that none starves.
-  /// All that are waited for go ahead by as much, so that fair shares hold among them.
+  /// All that are waited for go ahead by as much, so that fair shares hold among them; an author has two within ten minutes, which delay
+  /// others by as much as two posts do.
   package static func giveHeadStarts(to ids: [PublicID], _ session: Session) throws(PostgresError) {
     var queues: Set<String> = []
     for row in try session.execute(statements["give_head_starts"], .texts(ids.map(\.description))) {

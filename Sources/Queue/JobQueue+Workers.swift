@@ -26,12 +26,15 @@ extension JobQueue {
   /// Two workers may believe to have it for a moment: nothing depends on the turn but that the work is done about once.
   ///
   /// - Parameter seconds: the time until another worker may take it.
-  /// - Returns: nil if the worker has the turn; otherwise the time until that of another ends.
-  package static func takeTurn(worker: Int64, seconds: Double, _ session: Session) throws(PostgresError) -> Duration? {
+  package static func takeTurn(
+    worker: Int64, seconds: Double, _ session: Session
+  ) throws(PostgresError) -> MaintenanceTurn {
     let rows = try session.execute(statements["take_turn"], .integer(worker), .double(seconds))
     // Without a row another worker has just taken the first turn of all.
-    guard let row = rows.first else { return .seconds(seconds) }
-    return try row.get("ends_in", as: Double?.self).map { .seconds(max(0, min($0, seconds))) }
+    guard let row = rows.first else { return MaintenanceTurn(end: .seconds(seconds), workers: 0) }
+    return MaintenanceTurn(
+      end: try row.get("ends_in", as: Double?.self).map { .seconds(max(0, min($0, seconds))) },
+      workers: try row.get("workers"))
   }
 
   /// Renews a worker's lease.
@@ -154,4 +157,12 @@ package struct RemainingJobs: Sendable, Hashable {
   package var hasThrottled = false
   /// Jobs that another transaction had locked, whose end nothing reports.
   package var hasAvailable = false
+}
+
+/// Which worker performs the maintenance.
+package struct MaintenanceTurn: Sendable {
+  /// The time until the turn of another worker ends; nil: the worker that asks has it.
+  package let end: Duration?
+  /// The number of registered workers; 0: unknown.
+  package let workers: Int
 }

@@ -25,12 +25,18 @@ package enum JobQueue {
   /// PostgreSQL serializes the commits of all transactions that notify, so the notification is a transaction of its
   /// own.
   package static func notify(queue: String, _ session: Session) throws(PostgresError) {
-    try session.executeAfterCommit(statements["notify"], .text(QueueChannel.jobs), .text(queue))
+    try notify([JobCall(queue)], session)
   }
 
   /// Notifies workers of several queues, as `notify(queue:)` does.
   package static func notify(queues: [String], _ session: Session) throws(PostgresError) {
-    try session.executeAfterCommit(statements["notify_many"], .text(QueueChannel.jobs), .texts(queues))
+    try notify(queues.map { JobCall($0) }, session)
+  }
+
+  /// Notifies the workers of calls, as `notify(queue:)` does.
+  package static func notify(_ calls: [JobCall], _ session: Session) throws(PostgresError) {
+    try session.executeAfterCommit(
+      statements["notify_many"], .text(QueueChannel.jobs), .texts(calls.map(\.payload)))
   }
 
   /// Notifies the worker that makes due jobs available of one that is due later, after the commit of the open transaction if
@@ -54,7 +60,7 @@ package enum JobQueue {
 
 /// The channels of the queue's notifications.
 package enum QueueChannel {
-  /// A job may be available; the payload is the name of the queue.
+  /// A job may be available; the payload is that of a `JobCall`.
   package static let jobs = "take5_jobs"
   /// A job is due at a later time.
   package static let schedule = "take5_schedule"

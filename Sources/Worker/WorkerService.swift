@@ -73,23 +73,26 @@ package final class WorkerService: Sendable {
         },
       tasks: [
         // Blobs that a worker released before it ended without collecting them.
-        MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
+        MaintenanceTask("collect", every: configuration.queue.reapInterval * 6) { pool in
           try await store.collecting.collectReleased(pool)
         },
-        MaintenanceTask("revive", every: configuration.queue.reapInterval) {
+        MaintenanceTask("revive", every: configuration.queue.reapInterval * 6) {
           [faults = configuration.queue.faults] pool in
           let revived = try await pool.transaction { session in try JobControl.revive(by: faults, session) }
           for (job, _) in revived { log.info("a dead job is retried", ["job": job.description]) }
+          guard !revived.isEmpty else { return }
           try await pool.run { session in
             for queue in Set(revived.values) { try JobQueue.notify(queue: queue, session) }
           }
         },
-        MaintenanceTask("reprocess", every: .seconds(1)) { pool in
+        MaintenanceTask("reprocess", on: Reprocessing.channel) { pool in
           try await pool.transaction { session in
-            if try Reprocessing.schedule(session) > 0 { try JobQueue.notify(queue: ReprocessJob.queue, session) }
+            guard let jobs = try Reprocessing.schedule(session) else { return nil }
+            if jobs > 0 { try JobQueue.notify(queue: ReprocessJob.queue, session) }
+            return .seconds(1)
           }
         },
-        MaintenanceTask("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
+        MaintenanceTask("retired", every: configuration.queue.reapInterval * 12) { [grace = configuration.grace] pool in
           // A worker that stops leaves the rest to other workers.
           while try await pool.transaction({ session in try Assets.dropRetired(olderThan: grace, session) }) > 0 {
             try Task.checkCancellation()
@@ -98,12 +101,12 @@ package final class WorkerService: Sendable {
             try Task.checkCancellation()
           }
         },
-        MaintenanceTask("rejected", every: .seconds(60)) { pool in
+        MaintenanceTask("rejected", every: configuration.queue.reapInterval * 12) { pool in
           while try await pool.transaction({ session in try store.dropRejectedSources(session) }) > 0 {
             try Task.checkCancellation()
           }
         },
-        MaintenanceTask("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
+        MaintenanceTask("repair", every: configuration.queue.reapInterval * 2) { pool in try await repair.run(pool) },
         MaintenanceTask("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try Idempotency.dropExpired(session) > 0 {} }
         },

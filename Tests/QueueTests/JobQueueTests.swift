@@ -50,7 +50,7 @@ struct JobQueueTests {
           if !isCommitted { throw CancellationError() }
         }
       }
-      #expect(await received.next() == .notification(Notification(channel: QueueChannel.jobs, payload: "second")))
+      #expect(await queue(of: received.next()) == "second")
       let jobs = try await pool.run { try JobQueue.list(JobFilter(), $0).count }
       #expect(jobs == 1)
       listener.stop()

@@ -70,14 +70,22 @@ struct OrderTests {
     }
   }
 
-  @Test("an author whose jobs are all waited for has no more than a share among those that are waited for")
+  @Test(
+    "an author whose jobs are all waited for has two head starts in ten minutes, and a share among those that are waited for"
+  )
   func sharesOfHeadStarts() async throws {
     try await withSession { session in
-      let many = try Self.waiting(3, of: "ada", session)
-      let single = try Self.waiting(1, of: "grace", session)
-      let unwanted = try Self.waiting(1, of: "edsger", session)
-      try JobQueue.giveHeadStarts(to: many + single, session)
-      #expect(try claim(5, session).map(\.publicID) == [many[0], single[0], many[1], many[2], unwanted[0]])
+      let many = try Self.waiting(60, of: "ada", session)
+      let others = try Self.waiting(6, session)
+      func order() throws -> [PublicID] {
+        try session.execute("SELECT public_id FROM job ORDER BY rank, id").map { try $0.publicID("public_id") }
+      }
+      for _ in 0..<3 { try JobQueue.giveHeadStarts(to: many.reversed() + others.prefix(1), session) }
+      #expect(try Array(order().prefix(9)) == [many[0], others[0], many[1]] + others.dropFirst() + [many[2]])
+      // Five minutes later one more may go ahead.
+      try session.execute("UPDATE job_share SET next_rank = next_rank - 300000000 WHERE name = 'ahead:ada'")
+      try JobQueue.giveHeadStarts(to: many, session)
+      #expect(try Array(order().prefix(4)) == [many[0], others[0], many[1], many[2]])
     }
   }
 

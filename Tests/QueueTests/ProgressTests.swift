@@ -138,7 +138,7 @@ struct ProgressTests {
       }
       try await pool.transaction { try JobQueue.release(job, $0) }
       try await pool.run { _ = try $0.execute("SELECT pg_notify('\(QueueChannel.jobs)', 'end')") }
-      #expect(await received.next() == .notification(Notification(channel: QueueChannel.jobs, payload: "media")))
+      #expect(await queue(of: received.next()) == "media")
       listener.stop()
       await pool.close()
     }

@@ -69,3 +69,9 @@ extension Tag {
   /// Uses the PostgreSQL server of the test run.
   @Tag static var database: Self
 }
+
+/// The queue that a notification is about; nil: the report is no notification of jobs.
+func queue(of report: Listener.Report?) -> String? {
+  guard case .notification(let notification) = report else { return nil }
+  return JobCall(payload: notification.payload)?.queue
+}

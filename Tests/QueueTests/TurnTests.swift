@@ -9,11 +9,15 @@ struct TurnTests {
   func turns() async throws {
     try await withSession { session in
       func register() throws -> Int64 { try JobQueue.register(host: "here", process: 1, session) }
-      func takes(_ worker: Int64) throws -> Bool { try JobQueue.takeTurn(worker: worker, seconds: 20, session) == nil }
+      func takes(_ worker: Int64) throws -> Bool {
+        let turn = try JobQueue.takeTurn(worker: worker, seconds: 20, session)
+        #expect(turn.workers == (try session.execute("SELECT FROM worker").count))
+        return turn.end == nil
+      }
       let (first, second) = (try register(), try register())
       #expect(try takes(first))
       #expect(try !takes(second))
-      let end = try #require(try JobQueue.takeTurn(worker: second, seconds: 20, session))
+      let end = try #require(try JobQueue.takeTurn(worker: second, seconds: 20, session).end)
       #expect(end > .seconds(10) && end <= .seconds(20))
       #expect(try takes(first))
       // A worker that ends hands it over.

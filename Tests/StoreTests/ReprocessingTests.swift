@@ -369,7 +369,7 @@ extension StoreFixture {
 
   @discardableResult
   fileprivate func schedule() async throws -> Int {
-    try await pool.transaction { try Reprocessing.schedule($0) }
+    try await pool.transaction { try Reprocessing.schedule($0) ?? 0 }
   }
 
   fileprivate func execute(_ statement: Statement) async throws {

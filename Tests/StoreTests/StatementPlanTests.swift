@@ -62,7 +62,8 @@ struct StatementPlanTests {
       Probe(Devices.statements["shards"], "4"),
       Probe(Events.statements["drop_expired_tickets"]), Probe(Forgetting.statements["forgotten_users"], "'{}'"),
       Probe(Forgetting.statements["drop_old_forgotten"]), Probe(Events.statements["drop_old_events"], "86400"),
-      Probe(Events.statements["place_events"], "0, 1000"), Probe(Events.statements["next_announcement"]),
+      Probe(Events.statements["place_events"], "0, 1000"), Probe(Events.statements["next_announcement"], "3600"),
+      Probe(Events.statements["waiting"]),
       Probe(Events.statements["drop_old_announcements"], "86400"),
       Probe(Places.statements["drop_old_activity"], "86400"), Probe(Forgetting.statements["user_of_forgetting"], uuid),
     ]

@@ -104,8 +104,10 @@ struct IdleProcessTests {
         }
       },
       Periodic("schedule", .oneWorker, every: poll) { pool in
-        _ = try await pool.transaction { session in try JobQueue.promote(session) }
-        _ = try await pool.run { session in try JobQueue.nextDue(session) }
+        _ = try await pool.transaction { session in
+          _ = try JobQueue.promote(session)
+          return try JobQueue.nextDue(session)
+        }
       },
     ]
   }
@@ -161,7 +163,7 @@ struct IdleProcessTests {
   }
 
   @Test(
-    "an idle worker sends at most half a transaction a second, one worker at most three for all, and a service half a one for its keys"
+    "an idle service with a worker sends at most one and a half transactions a second, half a one of which are for its keys"
   )
   func idle() async throws {
     try await withDatabase(Self.template) { url in
@@ -188,8 +190,8 @@ struct IdleProcessTests {
       }
       await pool.close()
       await observer.close()
+      #expect(sums.values.reduce(0, +) <= 1.5)
       #expect(sums[.eachWorker] ?? 1 <= 0.5)
-      #expect(sums[.oneWorker] ?? 9 <= 3)
       // Half a one is the price of revocations that take effect within two seconds.
       #expect((sums[.eachWorker] ?? 1) + (sums[.eachService] ?? 1) <= 1)
       try Self.compare(rows)

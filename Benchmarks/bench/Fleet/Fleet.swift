@@ -25,8 +25,8 @@ final class Fleet: Sendable {
   private let database: DatabaseURL
   private let store: Store
   let records = Locked(Records())
-  /// The number of submissions, of which the workers are notified.
-  private let submitted = Locked(0)
+  /// The calls that the workers receive, as notifications bring them, and the numbers of those that are over.
+  private let calls = Locked((received: [UInt32](), over: Set<UInt32>()))
   private let isOver = CancellationFlag()
   private let failure = Locked<(any Error)?>(nil)
 
@@ -62,24 +62,34 @@ final class Fleet: Sendable {
     let session = try Session.connect(database, timeout: .seconds(5))
     let interval = Self.jobSeconds / (Double(workers) * 0.5)
     var next = MonotonicTime.now
+    var submitted = 0
     while !isOver.isCancelled {
       let arrival = QueueArrival(index: 0, sent: MonotonicTime.now.nanoseconds)
-      var job = NewJob.ofBench(author: submitted.withLock { $0 }, arguments: try JSON.encode(arrival))
+      var job = NewJob.ofBench(author: submitted, arguments: try JSON.encode(arrival))
       job.queue = PostJob.queue
+      let call = JobCall(job.queue)
       try session.transaction { session in
         try JobQueue.enqueue(job, session)
-        try JobQueue.notify(queue: PostJob.queue, session)
+        try JobQueue.notify([call], session)
       }
-      submitted.withLock { $0 += 1 }
+      receive([call])
+      submitted += 1
       next = next + interval
       next.wait()
     }
   }
 
+  private func receive(_ calls: [JobCall]) {
+    self.calls.withLock { known in
+      for call in calls {
+        if call.isOver { known.over.insert(call.number) } else { known.received.append(call.number) }
+      }
+    }
+  }
+
   /// What a worker does again and again, with the seconds between.
   private enum Action: Double, CaseIterable {
-    case runs = 1
-    case reap = 5
+    case reap = 10.002
     case heartbeat = 10
     case turn = 10.001
     case poll = 27
@@ -92,7 +102,9 @@ final class Fleet: Sendable {
     var job: (claimed: ClaimedJob, ends: MonotonicTime)?
     /// Whether the worker performs the maintenance for all.
     var hasTurn = false
-    var seen = 0
+    /// The number of calls that it has received, and when it answers those that it has not.
+    var received = 0
+    var calls: [(number: UInt32, at: MonotonicTime)] = []
   }
 
   private func work(part: Int) throws {
@@ -122,9 +134,7 @@ final class Fleet: Sendable {
       member.job = nil
       try claim(&member, session)
     }
-    let news = submitted.withLock { $0 }
-    if news > member.seen, member.job == nil { try claim(&member, session) }
-    member.seen = news
+    try answer(&member, at: now, session)
     for (action, time) in member.due where now - time >= 0 {
       // A worker that is late waits for the whole interval from then on.
       member.due[action] = now + action.rawValue
@@ -136,13 +146,14 @@ final class Fleet: Sendable {
         }
         if member.job == nil { try claim(&member, session) }
       case .turn:
-        let end = try JobQueue.takeTurn(worker: member.worker, seconds: 20, session)
+        let end = try JobQueue.takeTurn(worker: member.worker, seconds: 20, session).end
         member.hasTurn = end == nil
         if let end { member.due[action] = now + (end / .seconds(1) + Double.random(in: 0...5)) }
       case .schedule where member.hasTurn:
-        _ = try JobQueue.promote(session)
-        _ = try JobQueue.nextDue(session)
-      case .runs where member.hasTurn:
+        _ = try session.transaction { session in
+          _ = try JobQueue.promote(session)
+          return try JobQueue.nextDue(session)
+        }
         _ = try session.transaction { try Reprocessing.schedule($0) }
       case .reap where member.hasTurn:
         _ = try session.transaction { try JobQueue.reap($0) }
@@ -151,9 +162,27 @@ final class Fleet: Sendable {
         records.withLock { $0.delays.append((now - time) * 1000) }
         let held = member.job.map { [(id: $0.claimed.id, token: $0.claimed.token)] } ?? []
         _ = try JobQueue.heartbeat(worker: member.worker, holding: held, session)
-      case .schedule, .runs, .reap: break
+      case .schedule, .reap: break
       }
     }
+  }
+
+  /// Answers the calls that are due, as a consumer does.
+  private func answer(_ member: inout Member, at now: MonotonicTime, _ session: Session) throws {
+    let (news, over) = calls.withLock { [received = member.received] in (Array($0.received[received...]), $0.over) }
+    member.received += news.count
+    for number in news {
+      let delay = JobCalls.delay(among: workers, draw: .random(in: 0..<1))
+      member.calls.append((number, now + delay / .seconds(1)))
+    }
+    member.calls.removeAll { over.contains($0.number) }
+    let due = member.calls.filter { now - $0.at >= 0 }.map(\.number)
+    member.calls.removeAll { now - $0.at >= 0 }
+    guard !due.isEmpty, member.job == nil else { return }
+    try claim(&member, session)
+    let reply = JobCalls.reply(to: due, in: PostJob.queue, isFull: member.job != nil, among: workers)
+    if !reply.isEmpty { try JobQueue.notify(reply, session) }
+    receive(reply)
   }
 
   private func claim(_ member: inout Member, _ session: Session) throws {

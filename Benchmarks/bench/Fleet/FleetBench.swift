@@ -18,10 +18,26 @@ struct FleetBench: Sendable {
 
   func findings() async throws -> (figures: [Finding], observations: [Finding]) {
     let folder = folder
-    return ([], try await onThread("bench-fleet") { try Self.sizes.flatMap { try Self.measure($0, folder) } })
+    let measured = try await onThread("bench-fleet") { try Self.sizes.map { try Self.measure($0, folder) } }
+    let few = measured[0].transactionsPerJob
+    let figures = zip(Self.sizes, measured).dropFirst().map { workers, fleet in
+      Finding(
+        Figure(
+          "fleet.\(workers).job", "\(workers) workers: the transactions of a job against those at \(Self.sizes[0])",
+          .atMost(3)),
+        [fleet.transactionsPerJob / few],
+        details: [
+          Finding.Detail("transactions", [fleet.transactionsPerJob], decimals: 1),
+          Finding.Detail("at \(Self.sizes[0])", [few], decimals: 1),
+        ])
+    }
+    return (figures, measured.flatMap(\.findings))
   }
 
-  private static func measure(_ workers: Int, _ folder: String) throws -> [Finding] {
+  /// What was measured of one number of workers; the transactions of a job are those beyond what the idle workers send.
+  private typealias Measured = (findings: [Finding], transactionsPerJob: Double)
+
+  private static func measure(_ workers: Int, _ folder: String) throws -> Measured {
     let directory = "\(folder)/fleet"
     try Folder.remove(directory)
     try Folder.make(directory)
@@ -50,9 +66,10 @@ struct FleetBench: Sendable {
     func percentile(_ values: [Double]) -> Double {
       values.isEmpty ? 0 : values.sorted()[min(values.count - 1, values.count * 99 / 100)]
     }
-    return [
+    let idle = before.commits - empty.commits
+    let findings = [
       finding(
-        "idle", "transactions a second while all are idle", [(before.commits - empty.commits) / seconds], decimals: 1),
+        "idle", "transactions a second while all are idle", [idle / seconds], decimals: 1),
       finding("processors", "processors that PostgreSQL uses", [busy / seconds], decimals: 2),
       finding("transactions", "transactions a second", [(after.commits - before.commits) / seconds], decimals: 0),
       finding("wal", "write-ahead log of a job, KiB", [(after.walBytes - before.walBytes) / jobs / 1024], decimals: 1),
@@ -60,6 +77,7 @@ struct FleetBench: Sendable {
       finding("wait.p99", "its 99th percentile, ms", [percentile(records.claims)], decimals: 1),
       finding("late", "99th percentile of the delay of a heartbeat, ms", [percentile(records.delays)], decimals: 1),
     ]
+    return (findings, max(0, after.commits - before.commits - idle) / jobs)
   }
 }
 

@@ -41,6 +41,10 @@ token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} A
 -- The steps of the priority by which a job goes ahead that a client waits for: ten minutes, by which a fair share delays a job at most.
 20
 
+-- fragment: head_start_pause
+-- The time for which a head start of an author counts, in microseconds: two within ten minutes.
+300000000
+
 -- fragment: due_state(limit)
 -- The state of a job that may be claimed as far as its limit has room.
 CASE WHEN {limit} IS NULL THEN 'a' ELSE 'p' END::"char"

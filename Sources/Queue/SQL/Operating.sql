@@ -9,12 +9,27 @@ SELECT FROM job WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR UPDATE
 SELECT public_id FROM job WHERE public_id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED
 
 -- name: give_head_starts
--- Once for each job, which has a priority below zero from then on. A job that executes, or that another transaction has locked, is left
--- as it is. The conditions are compared again with the row that is locked, and with the one that is written.
+-- Once for each job, which has a priority below zero from then on, and twice for an author within ten minutes: the first that wait. A job
+-- that executes, or that another transaction has locked, is left as it is. The conditions are compared again with the row that is locked,
+-- and with the one that is written.
+WITH asked AS MATERIALIZED (
+    SELECT id, author, rank FROM job
+    WHERE public_id = ANY ($1::uuid[]) AND state <> 'x' AND priority >= 0 FOR NO KEY UPDATE SKIP LOCKED),
+  time AS MATERIALIZED (SELECT {microseconds(clock_timestamp())} AS now),
+  moved AS MATERIALIZED (
+    SELECT line.id, line.author
+    FROM (SELECT id, author, row_number() OVER (PARTITION BY author ORDER BY rank, id) AS place FROM asked) AS line
+    CROSS JOIN time LEFT JOIN job_share AS spent ON spent.name = 'ahead:' || line.author
+    WHERE line.author IS NULL
+      OR greatest(coalesce(spent.next_rank, 0), now) + line.place * {head_start_pause} <= now + 2 * {head_start_pause}),
+  paid AS (
+    INSERT INTO job_share AS spent (name, next_rank)
+    SELECT 'ahead:' || author, now + count(*) * {head_start_pause} FROM moved CROSS JOIN time WHERE author IS NOT NULL
+    GROUP BY author, now ORDER BY author
+    ON CONFLICT (name) DO UPDATE
+    SET next_rank = greatest(spent.next_rank, (SELECT now FROM time)) + excluded.next_rank - (SELECT now FROM time))
 UPDATE job SET priority = priority - {head_start}, rank = {rank(rank, -{head_start})}
-WHERE id IN (
-    SELECT id FROM job WHERE public_id = ANY ($1::uuid[]) AND state <> 'x' AND priority >= 0 FOR NO KEY UPDATE SKIP LOCKED)
-  AND state <> 'x' AND priority >= 0
+WHERE id IN (SELECT id FROM moved) AND state <> 'x' AND priority >= 0
 RETURNING queue
 
 -- name: cancel_waiting

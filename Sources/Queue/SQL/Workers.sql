@@ -25,10 +25,11 @@ WITH taken AS (
     WHERE NOT EXISTS (SELECT FROM maintenance_turn)
     ON CONFLICT (is_only) DO NOTHING
     RETURNING worker_id)
--- The seconds until the turn of another worker ends; null: the worker has it.
-SELECT NULL::float8 AS ends_in FROM taken
-UNION ALL SELECT NULL FROM inserted
-UNION ALL SELECT extract(epoch FROM ends_at - statement_timestamp())::float8 FROM maintenance_turn WHERE NOT EXISTS (SELECT FROM taken)
+-- The seconds until the turn of another worker ends; null: the worker has it. And the number of workers.
+SELECT ends_in, (SELECT count(*) FROM worker) AS workers FROM (
+  SELECT NULL::float8 AS ends_in FROM taken
+  UNION ALL SELECT NULL FROM inserted
+  UNION ALL SELECT extract(epoch FROM ends_at - statement_timestamp())::float8 FROM maintenance_turn WHERE NOT EXISTS (SELECT FROM taken)) AS turn
 
 -- name: heartbeat
 -- Returns the leases that the worker has lost, the jobs that are to be cancelled, and whether the worker's row is gone.

@@ -72,7 +72,7 @@ extension SetAside {
   /// The task of one worker that counts what any process has set aside, and writes it to the log.
   static func reporting(_ metrics: WorkerMetrics, _ log: Logger) -> MaintenanceTask {
     for table in Table.allCases { metrics.setAside(table.rawValue, rows: 0) }
-    return MaintenanceTask("rows set aside", every: .seconds(10)) { pool in
+    return MaintenanceTask("rows set aside", every: .seconds(60)) { pool in
       let noted = try await pool.transaction { session in
         try session.execute(statements["drop_tried"])
         return try session.execute(statements["report"]).map { row in

@@ -1,9 +1,10 @@
 import Platform
 
-/// How long a worker waits between two looks at the queue for which it has no other reason.
+/// How long a worker waits between two looks at the queue for which it has no other reason, and how many workers there are that look.
 final class Polling: Sendable {
   private let configured: Duration
   private let isListening = Locked(false)
+  private let count = Locked(0)
 
   /// - Parameter interval: the interval while the listener is not connected.
   init(interval: Duration) { configured = interval }
@@ -21,5 +22,11 @@ final class Polling: Sendable {
       defer { present = isListening }
       return present != isListening
     }
+  }
+
+  /// The number of registered workers, as far as this one knows; 0: it does not.
+  var workers: Int {
+    get { count.withLock { $0 } }
+    set { count.withLock { $0 = newValue } }
   }
 }

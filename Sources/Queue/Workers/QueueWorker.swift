@@ -124,7 +124,8 @@ package final class QueueWorker: Sendable {
     switch report {
     case .notification(let notification) where notification.channel == QueueChannel.schedule: schedule.raise()
     case .notification(let notification) where notification.channel == QueueChannel.jobs:
-      wakeConsumers(of: notification.payload)
+      guard let call = JobCall(payload: notification.payload) else { return }
+      for consumer in running.withLock({ $0 }) where consumer.queue == call.queue { consumer.receive(call) }
     case .notification(let notification):
       for task in tasks where task.channel == notification.channel { task.wake.raise() }
     case .connected, .disconnected:
@@ -136,9 +137,8 @@ package final class QueueWorker: Sendable {
     }
   }
 
-  /// - Parameter queue: nil: all.
-  private func wakeConsumers(of queue: String? = nil) {
-    for consumer in running.withLock({ $0 }) where queue == nil || queue == consumer.queue { consumer.wake.raise() }
+  private func wakeConsumers() {
+    for consumer in running.withLock({ $0 }) { consumer.wake.raise() }
   }
 
   private func register() async throws -> Int64 {

@@ -20,7 +20,7 @@ package struct QueueWorkerConfiguration: Sendable {
   package var clock: any WorkerClock = ContinuousClock()
 
   package init(
-    lease: Duration = .seconds(30), reapInterval: Duration = .seconds(5), pollInterval: Duration = .seconds(1),
+    lease: Duration = .seconds(30), reapInterval: Duration = .seconds(10), pollInterval: Duration = .seconds(1),
     drain: Duration = .seconds(25), historyDays: Int = 90
   ) {
     self.lease = lease

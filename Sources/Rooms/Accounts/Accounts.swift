@@ -20,7 +20,8 @@ package enum Accounts: Room {
 
   package static var maintenance: [MaintenanceTask] {
     [
-      MaintenanceTask("codes", every: .seconds(300)) { pool in _ = try await pool.run(OneTimeCode.dropExpired) },
+      MaintenanceTask("codes", every: .seconds(300)) { pool in _ = try await pool.transaction(OneTimeCode.dropExpired)
+      },
       MaintenanceTask("code requests", on: OneTimeCode.requestChannel) { pool in
         while try await pool.transaction(OneTimeCode.makeRequested) { try Task.checkCancellation() }
         return nil

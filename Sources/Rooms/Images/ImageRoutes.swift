@@ -56,8 +56,10 @@ struct ImageRoutes: RouteRoom {
       after: { try await submissions.wait(wait, for: .image(id), request) }, else: Self.notFound(.image, id)
     ) {
       let image = try Images.find(id, for: $0, $1)
-      // Who opens an image waits for it.
-      if image?.status == .processing { submissions.changes.jobs.headStarts.ask(for: image?.job) }
+      // Who opens an image of one's own waits for it.
+      if let image, image.status == .processing, $0.owns(image.draft.author ?? image.draft.owner) {
+        submissions.changes.jobs.headStarts.ask(for: image.job)
+      }
       return image
     }
   }

@@ -30,8 +30,10 @@ struct PostRoutes: RouteRoom {
       else: Self.notFound(.post, id)
     ) {
       let post = try Posts.find(id, for: $0, $1)
-      // Who opens a post waits for it.
-      if post?.status == .processing, wait.goal == .ready { submissions.changes.jobs.headStarts.ask(for: post?.job) }
+      // Who opens a post of one's own waits for it.
+      if let post, post.status == .processing, wait.goal == .ready, $0.owns(post.draft.author) {
+        submissions.changes.jobs.headStarts.ask(for: post.job)
+      }
       return post
     }
   }

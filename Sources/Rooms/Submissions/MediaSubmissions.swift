@@ -91,7 +91,7 @@ struct MediaSubmissions: KitHolder {
         let rest = clock.now.duration(to: end)
         if let job = now.job {
           // A client that waits for the look alone has it before all compositions.
-          if wait.goal == .ready { changes.jobs.headStarts.ask(for: job) }
+          if wait.goal == .ready, now.isOwn { changes.jobs.headStarts.ask(for: job) }
           try await changes.jobs.wait(for: job.id, within: rest, toEnd: wait.goal == .ready) {
             content = try await read()
             return content.map(wait.goal.isReached) ?? true

@@ -78,6 +78,8 @@ struct StoredSubmission: Sendable {
 /// What a response says of a post or an image.
 struct SubjectContent: Sendable {
   let job: JobSummary?
+  /// Whether the viewer made it.
+  let isOwn: Bool
   let isProcessing: Bool
   /// Whether there is something to see.
   let showsMedia: Bool
@@ -111,7 +113,7 @@ extension Subject {
     case .post(let id):
       try Posts.find(id, for: viewer, session).map {
         SubjectContent(
-          job: $0.job, isProcessing: $0.status == .processing,
+          job: $0.job, isOwn: viewer.owns($0.draft.author), isProcessing: $0.status == .processing,
           showsMedia: !($0.assets.isEmpty && $0.photos.isEmpty),
           body: try JSON.encode(PostResponse($0, urls)),
           tag: try $0.entityTag().description)
@@ -119,7 +121,8 @@ extension Subject {
     case .image(let id):
       try Images.find(id, for: viewer, session).map {
         SubjectContent(
-          job: $0.job, isProcessing: $0.status == .processing, showsMedia: !$0.assets.isEmpty,
+          job: $0.job, isOwn: viewer.owns($0.draft.author ?? $0.draft.owner), isProcessing: $0.status == .processing,
+          showsMedia: !$0.assets.isEmpty,
           body: try JSON.encode(ImageResponse($0, urls)),
           tag: try $0.entityTag().description)
       }

@@ -33,7 +33,9 @@ extension Forgetting {
 
   /// Deletes what is one row or a few, and the deletion itself: the user may come back as a new one.
   private static func forgetRest(of user: String, _ steps: [ForgettingStep], _ session: Session) throws {
-    for share in ["look:", "author:"] { try session.execute(Self.statements["drop_share"], .text(share + user)) }
+    for share in ["look:", "author:", "ahead:"] {
+      try session.execute(Self.statements["drop_share"], .text(share + user))
+    }
     try session.execute(Self.statements["drop_limit"], .text("author:" + user))
     let last =
       [Self.statements["blank_runs"]] + steps.flatMap(\.atEnd)

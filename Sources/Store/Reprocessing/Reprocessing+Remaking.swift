@@ -19,6 +19,7 @@ extension Reprocessing {
       .integer(0), .double(nil)
     ).single().get("id")
     try session.execute(Self.statements["insert_item_of_post"], .integer(run), id)
+    try wake(session)
   }
 
   /// Starts such a run after outputs were published, if they were made for another foreground than the post has by now.

@@ -14,11 +14,13 @@ extension Reprocessing {
   /// Any worker may call it at any time: the row lock of a run excludes other workers. The caller notifies the workers
   /// of `ReprocessJob.queue` (`JobQueue.notify`).
   ///
-  /// - Returns: the number of new jobs.
+  /// - Returns: the number of new jobs; nil: no run is running.
   @discardableResult
-  package static func schedule(_ session: Session) throws -> Int {
+  package static func schedule(_ session: Session) throws -> Int? {
     var jobs = 0
-    for run in Array(try session.execute(Self.statements["runs_to_schedule"])) {
+    let runs = Array(try session.execute(Self.statements["runs_to_schedule"]))
+    guard !runs.isEmpty else { return nil }
+    for run in runs {
       let number: Int64 = try run.get("id")
       let room = Self.window - (try run.get("started", as: Int.self))
       let items = min(Double(room), try run.get("allowed", as: Double.self)).rounded(.down)

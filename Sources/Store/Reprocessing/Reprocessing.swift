@@ -9,6 +9,14 @@ import Queue
 package enum Reprocessing {
   static let statements = Statements(topic: "reprocessing", StoreSQL.Reprocessing)
 
+  /// The channel on which the worker that schedules learns that a run is running.
+  package static let channel = "take5_runs"
+
+  /// Has the run scheduled after the commit of the open transaction.
+  static func wake(_ session: Session) throws(PostgresError) {
+    try session.executeAfterCommit(Store.statements["notify_user"], .text(channel), .text(""))
+  }
+
   /// Summarizes the subjects of a request, by kind and by the definitions of the current and the next outputs.
   package static func summarize(_ request: ReprocessRequest, _ session: Session) throws -> [ReprocessGroup] {
     let definitions = Dictionary(
@@ -47,6 +55,7 @@ package enum Reprocessing {
       try session.execute(Self.statements["drop_run"], .integer(number))
       return nil
     }
+    try wake(session)
     return id
   }
 
@@ -124,6 +133,7 @@ package enum Reprocessing {
     if current == state { return true }
     guard !current.isFinal else { return false }
     try session.execute(Self.statements["set_state"], .integer(run.number), .text(state.rawValue))
+    if state == .running { try wake(session) }
     if state == .cancelled {
       try session.execute(Self.statements["cancel_items"], .integer(run.number))
       _ = try JobControl.cancel(jobs: startedJobs(of: run, session), session)

@@ -50,6 +50,7 @@ package enum JobControl {
       try session.execute(statement, ids)
     }
     try session.execute(Reprocessing.statements["reopen_items_of_jobs"], ids)
+    try Reprocessing.wake(session)
   }
 
   /// Fails the posts and images of reaped jobs that get no further attempt.

@@ -129,7 +129,9 @@ struct RepeatedTaskTests {
       let (isConnected, announced) = (OneShot<Void>(), OneShot<String>())
       let listener = try #require(
         try Listener(fixture.url, channels: [QueueChannel.jobs]) { report in
-          if case .notification(let notification) = report { announced.fulfil(notification.payload) }
+          if case .notification(let notification) = report {
+            announced.fulfil(JobCall(payload: notification.payload)?.queue ?? "")
+          }
           if report == .connected { isConnected.fulfil(()) }
         })
       try listener.start()
@@ -157,14 +159,14 @@ struct RepeatedTaskTests {
       let other = try await pool.run { try JobQueue.register(host: "there", process: 1, $0) }
       // The database's clock is not the test's: the turn lasts longer than the test does on a busy machine.
       let turn = Duration.seconds(300)
-      #expect(try await pool.run { try JobQueue.takeTurn(worker: other, seconds: turn / .seconds(1), $0) == nil })
+      #expect(try await pool.run { try JobQueue.takeTurn(worker: other, seconds: turn / .seconds(1), $0).end == nil })
       try await running(fixture, tasks: tasks, lease: turn * 3 / 2) {
         try await fixture.clock.turn { own.withLock { $0 } >= 300 }
         #expect(shared.withLock { $0 } == 0)
         // The other worker has died, and time passes.
         try await pool.run { _ = try $0.execute("UPDATE maintenance_turn SET ends_at = clock_timestamp()") }
         try await fixture.clock.turn { shared.withLock { $0 } >= 3 }
-        #expect(try await pool.run { try JobQueue.takeTurn(worker: other, seconds: turn / .seconds(1), $0) != nil })
+        #expect(try await pool.run { try JobQueue.takeTurn(worker: other, seconds: turn / .seconds(1), $0).end != nil })
         // A worker that has lost the turn stops.
         try await pool.run { session in
           _ = try session.execute(

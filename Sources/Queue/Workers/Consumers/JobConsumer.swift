@@ -52,6 +52,7 @@ final class JobConsumer: Sendable {
   let wake = WakeUp()
   /// Claims whose replies were lost: the jobs may be this worker's all the same.
   let unacknowledged: UnacknowledgedClaims
+  private let calls = Locked(JobCalls())
   private let breaker = Locked(CircuitBreaker())
   private let clock: any WorkerClock
   private let start: ContinuousClock.Instant
@@ -89,6 +90,22 @@ final class JobConsumer: Sendable {
     }
   }
 
+  /// Answers a call now or in a moment, unless it has ended by then.
+  func receive(_ call: JobCall) {
+    if call.isOver { return calls.withLock { $0.end(call.number) } }
+    let delay = JobCalls.delay(among: context.polling.workers, draw: .random(in: 0..<1))
+    guard calls.withLock({ $0.receive(call.number) }) else { return wake.raise() }
+    guard delay > .zero else { return answer(call) }
+    Task {
+      try? await clock.sleep(for: delay)
+      answer(call)
+    }
+  }
+
+  private func answer(_ call: JobCall) {
+    if calls.withLock({ $0.answer(call.number) }) { wake.raise() }
+  }
+
   /// The jobs of this queue that the worker holds.
   private var held: [HeldJob] { context.held.all.filter { $0.job.queue == queue } }
 
@@ -110,6 +127,7 @@ final class JobConsumer: Sendable {
 
   private func claim(_ free: Int) async -> Look {
     let lost = unacknowledged.due()
+    let answered = calls.withLock { $0.takeAnswered() }
     guard free > 0 || !lost.isEmpty else { return Look() }
     var look = Look()
     do {
@@ -117,7 +135,10 @@ final class JobConsumer: Sendable {
         var numbers: [ClaimNumber] = []
         var jobs = lost.isEmpty ? [] : try recover(lost, free, &numbers, session)
         jobs += try claim(free - jobs.count, &numbers, session)
-        let isAsking = mayLeaveJobs && jobs.count < free
+        let isFull = jobs.count >= free
+        let reply = JobCalls.reply(to: answered, in: queue, isFull: isFull, among: context.polling.workers)
+        if !reply.isEmpty { try JobQueue.notify(reply, session) }
+        let isAsking = mayLeaveJobs && !isFull
         return (jobs, numbers, try isAsking ? JobQueue.remaining(in: queue, session) : RemainingJobs())
       }
       look.jobs = hold(jobs, numbers)

@@ -111,10 +111,11 @@ struct Maintenance: Sendable {
   /// Takes or prolongs the turn: for twice the time until it is prolonged, after which another worker takes that of one that has died.
   private func takeTurn() async -> Turn {
     do {
-      let end = try await pool.run { [worker, seconds = configuration.heartbeatInterval / .seconds(1)] session in
+      let turn = try await pool.run { [worker, seconds = configuration.heartbeatInterval / .seconds(1)] session in
         try JobQueue.takeTurn(worker: worker, seconds: seconds, session)
       }
-      return end.map { .another(end: $0) } ?? .own
+      polling.workers = turn.workers
+      return turn.end.map { .another(end: $0) } ?? .own
     } catch {
       log.warning("a maintenance task failed", ["task": "turn", "error": "\(error)"])
       return .unknown
@@ -150,8 +151,8 @@ struct Maintenance: Sendable {
   private func performDue() async throws -> Duration? {
     try await pool.transaction { session in
       for queue in Set(try JobQueue.promote(session)) { try JobQueue.notify(queue: queue, session) }
+      return try JobQueue.nextDue(session)
     }
-    return try await pool.run { session in try JobQueue.nextDue(session) }
   }
 
   private func `repeat`(_ task: MaintenanceTask) async {

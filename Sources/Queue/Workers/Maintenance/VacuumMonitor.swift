@@ -40,7 +40,7 @@ final class VacuumMonitor: Sendable {
 
   var task: MaintenanceTask {
     MaintenanceTask("vacuum", every: limits.interval) { pool in
-      self.warn(of: try await pool.run { session in try JobQueue.health(session) }, at: .now)
+      self.warn(of: try await pool.transaction { session in try JobQueue.health(session) }, at: .now)
     }
   }
 
