@@ -4,8 +4,10 @@ import HTTPTesting
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
@@ -152,12 +154,12 @@ struct AccountTests {
   @Test("a name that does not exist costs a hash as well")
   func decoy() async throws {
     let passwords = try PasswordWork()
-    #expect(try await !passwords.isRight("correct horse", nil))
-    let hash = try await passwords.hash("correct horse")
-    #expect(try await passwords.isRight("correct horse", hash))
+    #expect(try await !passwords.isRight("correct horse", nil, for: Self.client))
+    let hash = try await passwords.hash("correct horse", for: Self.client)
+    #expect(try await passwords.isRight("correct horse", hash, for: Self.client))
     let none = try PasswordWork(max: 0)
     for hash in [nil, hash] {
-      await #expect(throws: Problem.self) { _ = try await none.isRight("correct horse", hash) }
+      await #expect(throws: Problem.self) { _ = try await none.isRight("correct horse", hash, for: Self.client) }
     }
   }
 
@@ -314,17 +316,73 @@ struct AccountTests {
 
   @Test("two passwords are hashed at a time, and no place is lost by those that are done")
   func threads() async throws {
-    let (passwords, running) = (try PasswordWork(max: 8), Running())
+    let (passwords, running) = (try PasswordWork(max: 80), Running())
     for _ in 0..<4 {
       await withTaskGroup { group in
         for _ in 0..<8 {
           group.addTask {
-            let hash = try? await passwords.run { running.during { PasswordHash(of: "correct horse") } }
+            let hash = try? await passwords.run(for: Self.client) {
+              running.during { PasswordHash(of: "correct horse") }
+            }
             #expect(hash != nil)
           }
         }
       }
     }
     #expect(1...PasswordWork.threads ~= running.most)
+  }
+
+  private static let client = IPAddress("192.0.2.1")!
+
+  private static func kind(_ problem: Problem?) -> String? { problem?.type.split(separator: ":").last.map(String.init) }
+
+  @Test(
+    "of the line one address has a tenth; who finds no room learns how long it is, and the line is empty at its end")
+  func line() async throws {
+    let passwords = try PasswordWork(max: 30)
+    let gate = Channel<Bool>(capacity: 100)
+    func refusal(of client: IPAddress) async -> Problem? {
+      do throws(Problem) {
+        _ = try await passwords.run(for: client) { true }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    for _ in 0..<2 {
+      try await withThrowingTaskGroup { group in
+        let started = Shared(0)
+        for number in 0..<10 {
+          let client = try #require(IPAddress("2001:db8:0:\(number)::\(number + 1)"))
+          for _ in 0..<3 {
+            group.addTask {
+              started.withLock { $0 += 1 }
+              _ = try await passwords.run(for: client) { gate.take() }
+            }
+          }
+        }
+        try await until { started.withLock { $0 == 30 } && passwords.count == 30 }
+        // Another address of the same network.
+        let own = await refusal(of: try #require(IPAddress("2001:db8:0:3::ffff")))
+        let other = await refusal(of: Self.client)
+        #expect(Self.kind(own) == "overloaded" && Self.kind(other) == "overloaded")
+        for _ in 0..<3 { _ = gate.put(true) }
+        try await until { passwords.count == 27 }
+        for _ in 0..<27 { _ = gate.put(true) }
+        try await group.waitForAll()
+      }
+      #expect(passwords.count == 0)
+    }
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<3 { group.addTask { _ = try await passwords.run(for: Self.client) { gate.take() } } }
+      try await until { passwords.count == 3 }
+      let refused = await refusal(of: Self.client)
+      #expect(Self.kind(refused) == "too_many_requests" && refused?.headers["retry-after"] != nil)
+      let other = try #require(IPAddress("192.0.2.2"))
+      group.addTask { _ = try await passwords.run(for: other) { gate.take() } }
+      try await until { passwords.count == 4 }
+      for _ in 0..<4 { _ = gate.put(true) }
+      try await group.waitForAll()
+    }
   }
 }

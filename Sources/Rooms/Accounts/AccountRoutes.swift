@@ -40,9 +40,9 @@ struct AccountRoutes: RouteRoom {
       throw Self.userNameTaken(draft.userName)
     }
     // What the operator's program accepts may be used up by it: it decides last.
-    if check != nil { try await passwords.check(draft.password) }
+    if check != nil { try await passwords.check(draft.password, for: request.client) }
     try await check?.require(draft.userName, draft.profile.email, draft.evidence, by: request)
-    let hash = try await passwords.hash(draft.password)
+    let hash = try await passwords.hash(draft.password, for: request.client)
     let response: Response
     do {
       response = try await database.transaction { session in
@@ -66,7 +66,7 @@ struct AccountRoutes: RouteRoom {
     // A name that no user can have takes as long as one that no user has.
     let account = try await database.read { try Accounts.find(draft.name, $0) }
     let isRight = try await passwords.isRight(
-      draft.password, account.map { PasswordHash(text: $0.passwordHash) })
+      draft.password, account.map { PasswordHash(text: $0.passwordHash) }, for: request.client)
     guard let account, isRight else { throw Self.signInFailed }
     guard account.disabledAt == nil else { throw Self.accountDisabled }
     try access.checkSuspension(of: account.user)
@@ -136,8 +136,8 @@ struct AccountRoutes: RouteRoom {
     }
     try access.limits.countPasswordChange(by: "\(token.id)")
     let former = PasswordHash(text: account.passwordHash)
-    guard try await passwords.isRight(draft.former ?? "", former) else { throw Self.wrongPassword }
-    let hash = try await passwords.hash(draft.password)
+    guard try await passwords.isRight(draft.former ?? "", former, for: request.client) else { throw Self.wrongPassword }
+    let hash = try await passwords.hash(draft.password, for: request.client)
     let revoked = try await database.transaction { session in
       try Accounts.setPassword(of: user, hash, replacing: account.passwordHash, keeping: token.id, session)
     }
@@ -151,7 +151,7 @@ struct AccountRoutes: RouteRoom {
     let passwords = try enabledPasswords()
     let user = try name(request)
     let draft = try PasswordDraft(fields: try await JSONBody.fields(of: request), needsFormer: false)
-    let hash = try await passwords.hash(draft.password)
+    let hash = try await passwords.hash(draft.password, for: request.client)
     let revoked = try await database.transaction { try Accounts.setPassword(of: user, hash, $0) }
     guard let revoked else { throw Self.accountNotFound(user) }
     access.tokens.forget(Set(revoked))

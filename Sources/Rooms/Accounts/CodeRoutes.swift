@@ -79,7 +79,7 @@ struct CodeRoutes: RouteRoom {
     }
     guard let user else { throw Self.codeInvalid }
     // The code is used with the change: a client that is refused meanwhile has it still.
-    let hash = try await passwords.hash(draft.password)
+    let hash = try await passwords.hash(draft.password, for: request.client)
     let revoked = try await usingAddress { session -> [PublicID]? in
       guard
         try OneTimeCode.use(draft.code, .passwordResetRequested, of: user, needsAddress: false, session)

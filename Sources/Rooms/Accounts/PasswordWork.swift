@@ -3,24 +3,44 @@ internal import HTTPServer
 package import Platform
 
 /// Hashes and compares passwords on threads of its own, few at a time: each takes a core for some 30 ms and 19 MiB. They give way
-/// to whatever else wants the core, so that the sign-ins of some clients delay the requests of the others by little.
+/// to whatever else wants the core, so that the sign-ins of some clients delay the requests of the others by little. What finds no thread
+/// waits in line: who is refused would come again later, behind those who came first after it.
 package final class PasswordWork: Sendable {
   static let threads = 2
-  /// The maximum number of passwords that are hashed or wait for it. The last one waits for about a second.
-  package static let defaultMax = 64
+  /// The time within which the last in line is done on an idle machine, in seconds.
+  static let lineSeconds = 30.0
+  /// The part of the line that one address may have.
+  static let addressPart = 10
 
+  /// The line, by the network of the clients.
+  private struct Line {
+    var count = 0
+    var ofAddress: [IPAddress: Int] = [:]
+  }
+
+  /// The maximum number of passwords in work.
   private let max: Int
+  /// The time of one, in seconds.
+  private let time: Double
   private let executor: ThreadExecutor
-  private let count = Locked(0)
+  private let line = Locked(Line())
+
+  /// The number of passwords that are hashed or compared, or wait for it.
+  package var count: Int { line.withLock { $0.count } }
+
   /// The hash of a password that no one knows. A sign-in with a name that does not exist compares with it, and takes as
   /// long as any other.
   private let decoy: PasswordHash
 
-  /// - Parameter max: the number of passwords in work above which a further one is refused.
-  package init(max: Int = defaultMax) throws(SystemError) {
-    self.max = max
+  /// - Parameter max: the number of passwords in work above which a further one is refused; nil: as many as the machine hashes in the time
+  ///   of the line.
+  package init(max: Int? = nil) throws(SystemError) {
     executor = try ThreadExecutor(name: "password", threads: Self.threads, givesWay: true)
+    let start = ContinuousClock.now
     decoy = PasswordHash(of: Kit.newSecret(""))
+    let width = Double(min(Self.threads, ThisProcess.processors))
+    time = Swift.max(0.001, (ContinuousClock.now - start) / .seconds(1)) / width
+    self.max = max ?? Swift.max(Self.addressPart * Self.threads, Int(exactly: (Self.lineSeconds / time).rounded()) ?? 0)
   }
 
   deinit { executor.stop() }
@@ -31,40 +51,64 @@ package final class PasswordWork: Sendable {
     return passwords
   }
 
-  /// Hashes a password that a user chooses; throws a problem with status 400 if it is one that everybody tries, and one with status 503 if
-  /// too many wait.
-  func hash(_ password: String) async throws(Problem) -> PasswordHash {
-    try await check(password)
-    return try await run { PasswordHash(of: password) }
+  /// Hashes a password that a user chooses; throws a problem with status 400 if it is one that everybody tries, and one with status 503 or
+  /// 429 if too many wait, or too many of the client's address.
+  func hash(_ password: String, for client: IPAddress) async throws(Problem) -> PasswordHash {
+    let hash = try await run(for: client) { PasswordStrength.isCommon(password) ? nil : PasswordHash(of: password) }
+    guard let hash else { throw Self.common }
+    return hash
   }
 
   /// Throws the same problems without hashing the password.
-  func check(_ password: String) async throws(Problem) {
-    guard try await run({ !PasswordStrength.isCommon(password) }) else {
-      throw ProblemKind.invalid([
-        FieldError("password", "is one of those that are guessed first: choose one that few others have")
-      ])
-    }
+  func check(_ password: String, for client: IPAddress) async throws(Problem) {
+    guard try await run(for: client, { !PasswordStrength.isCommon(password) }) else { throw Self.common }
   }
 
-  /// Whether a password is the hashed one; false after the same time if there is no hash. Throws a problem with status
-  /// 503 if too many wait.
-  func isRight(_ password: String, _ hash: PasswordHash?) async throws(Problem) -> Bool {
+  private static var common: Problem {
+    ProblemKind.invalid([
+      FieldError("password", "is one of those that are guessed first: choose one that few others have")
+    ])
+  }
+
+  /// Whether a password is the hashed one; false after the same time if there is no hash. Throws a problem with status 503 or 429 as `hash`
+  /// does.
+  func isRight(_ password: String, _ hash: PasswordHash?, for client: IPAddress) async throws(Problem) -> Bool {
     let compared = hash ?? decoy
-    let isEqual = try await run { compared.isOf(password) }
+    let isEqual = try await run(for: client) { compared.isOf(password) }
     return isEqual && hash != nil
   }
 
-  func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws(Problem) -> Value {
-    let isAdmitted = count.withLock { count in
-      guard count < max else { return false }
-      count += 1
-      return true
+  func run<Value: Sendable>(
+    for client: IPAddress, _ work: @escaping @Sendable () -> Value
+  ) async throws(Problem) -> Value {
+    let address = client.site
+    let refusal: Problem? = line.withLock { line in
+      let own = line.ofAddress[address, default: 0]
+      guard line.count < max else {
+        return ProblemKind.overloaded.problem(
+          "Too many clients sign in at the same time.", headers: ["Retry-After": seconds(for: line.count)])
+      }
+      guard own < Swift.max(1, max / Self.addressPart) else {
+        return ProblemKind.tooManyRequests.problem(
+          "Too many clients of this address sign in at the same time.", headers: ["Retry-After": seconds(for: own)])
+      }
+      line.count += 1
+      line.ofAddress[address] = own + 1
+      return nil
     }
-    guard isAdmitted else {
-      throw ProblemKind.overloaded.problem("Too many clients sign in at the same time.", headers: ["Retry-After": "2"])
+    if let refusal { throw refusal }
+    defer {
+      line.withLock { line in
+        line.count -= 1
+        let own = line.ofAddress[address, default: 1]
+        line.ofAddress[address] = own > 1 ? own - 1 : nil
+      }
     }
-    defer { count.withLock { $0 -= 1 } }
     return await Task(executorPreference: executor) { work() }.value
+  }
+
+  /// The time that as many take, in whole seconds.
+  private func seconds(for count: Int) -> String {
+    "\(Duration.seconds(min(60, Double(count) * time)).components.seconds + 1)"
   }
 }

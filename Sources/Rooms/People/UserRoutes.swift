@@ -127,7 +127,7 @@ extension UserRoutes {
       throw ProblemKind.invalid([FieldError("former_password", "is required with another e-mail address")])
     }
     try access.limits.countPasswordChange(by: request.caller.token.map { "\($0.id)" } ?? "of \(account.user)")
-    guard try await passwords.isRight(password, PasswordHash(text: account.passwordHash)) else {
+    guard try await passwords.isRight(password, PasswordHash(text: account.passwordHash), for: request.client) else {
       throw AccountRoutes.wrongPassword
     }
   }
