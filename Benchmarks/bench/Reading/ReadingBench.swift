@@ -10,6 +10,8 @@ struct ReadingBench: Sendable {
   private static let sizes = (small: 100_000, large: 1_000_000)
   private static let passes = 5
   private static let roundsPerPass = 100
+  /// How often a query is sent on a connection, from the sixth time on by PostgreSQL's plan for unknown parameters, and on how many.
+  private static let (repetitions, connections) = (12, 30)
 
   let folder: String
 
@@ -37,9 +39,12 @@ struct ReadingBench: Sendable {
   /// The costs of the queries of one pass over one database.
   private typealias Costs = [Query: [ReadingCost]]
 
+  /// The pages that each query touches the first and the last time on a connection.
+  private typealias Turns = [ReadingShape: (first: [Int], last: [Int])]
+
   /// All figures: that of all queries, and that of each shape.
   func findings() async throws -> (figures: [Finding], observations: [Finding]) {
-    let passes = try await measure()
+    let (passes, turns) = try await measure()
     let times = { (costs: Costs) in costs.values.joined().map(\.milliseconds) }
     let all = Finding(
       Figure("read.p99", "the 99th percentile of the time of all queries at 1,000,000 posts, ms", .atMost(10)),
@@ -88,11 +93,24 @@ struct ReadingBench: Sendable {
       return "\(query.name): \(used.sorted().joined(separator: ", "))"
     }
     for line in indexes { Console.progress(line) }
-    return ([all, maps, polygons] + included + shapes, [])
+    let repeated = ReadingShape.allCases.compactMap { shape -> Finding? in
+      guard let pages = turns[shape] else { return nil }
+      let (first, last) = (Self.p99(pages.first.map(Double.init)), Self.p99(pages.last.map(Double.init)))
+      return Finding(
+        Figure(
+          "read.\(shape.rawValue).repeated",
+          "\(shape.meaning): the pages touched the twelfth time on a connection against the first, p99", .atMost(1.5)),
+        [last / first],
+        details: [
+          Finding.Detail("pages the first time", [first], decimals: 0),
+          Finding.Detail("the twelfth", [last], decimals: 0),
+        ])
+    }
+    return ([all, maps, polygons] + repeated + included + shapes, [])
   }
 
   /// Queries both databases alternately, so that other load of the machine affects both.
-  private func measure() async throws -> [(small: Costs, large: Costs)] {
+  private func measure() async throws -> (passes: [(small: Costs, large: Costs)], turns: Turns) {
     let directory = "\(folder)/reading"
     try Folder.remove(directory)
     let server = try await onThread("bench-postgres") {
@@ -130,10 +148,35 @@ struct ReadingBench: Sendable {
       }
       if pass > 0 { passes.append(costs) }
     }
+    let turns = try await repeatQueries(of: server.url.with(database: "large"), log)
     for pool in [control, small, large] { await pool.close() }
     try await onThread("bench-postgres") { server.stop() }
     try Folder.remove(directory)
-    return passes
+    return (passes, turns)
+  }
+
+  /// Sends each query again and again, with the same values, on new connections.
+  private func repeatQueries(of url: DatabaseURL, _ log: PlanLog) async throws -> Turns {
+    var turns: Turns = [:]
+    for seed in 0..<Self.connections {
+      let pool = Pool(url, size: 1)
+      let costs = try await pool.run { session in
+        try PlanLog.start(session)
+        let values = try ReadingValues(of: ReadingData(posts: Self.sizes.large), seed: UInt64(seed), session)
+        return try ReadingShape.allCases.map { shape in
+          let pages = try (0..<Self.repetitions).map { _ in
+            try log.cost(in: session) { try shape.send(values, including: [], session) }.buffers
+          }
+          return (shape, pages[0], pages[Self.repetitions - 1])
+        }
+      }
+      await pool.close()
+      for (shape, first, last) in costs {
+        turns[shape, default: ([], [])].first.append(first)
+        turns[shape, default: ([], [])].last.append(last)
+      }
+    }
+    return turns
   }
 
   /// Sends one query of each kind.

@@ -6,14 +6,14 @@ internal import Queue
 import SeededRandom
 
 /// Synthetic users, posts and relations, skewed as life is: a history of a thousand posts per day, half of them in one of
-/// two hundred cities; few users with most of the posts; a user with 5,000 friends; a post that every user likes.
+/// two thousand cities; few users with most of the posts; a user with 5,000 friends; a post that every user likes.
 ///
 /// Ten times as many posts are a history ten times as long, of ten times as many users.
 struct ReadingData: Sendable {
   static let postsPerDay = 1000
   private static let postsPerUser = 10
   private static let postsPerPlace = 50
-  private static let cities = 200
+  private static let cities = 2000
   private static let maxFriends = 5000
   /// 2026-11-20T00:00:00Z, in microseconds: the end of the history.
   private static let end: Int64 = 1_795_132_800_000_000

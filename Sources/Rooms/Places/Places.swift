@@ -23,6 +23,7 @@ package enum Places: RecordRoom {
     Migration(version: 159, name: "places", RoomsSQL.v0159_places),
     Migration(version: 164, name: "places_of_viewers", RoomsSQL.v0164_places_of_viewers),
     Migration(version: 172, name: "ages", RoomsSQL.v0172_ages),
+    Migration(version: 175, name: "area", RoomsSQL.v0175_area),
   ]
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }
@@ -86,7 +87,11 @@ package enum Places: RecordRoom {
     try session.snapshot { session in
       var rows: [(row: Row, cursor: PageCursor)] = []
       let isByDistance = filter.order == .distance
-      if isByDistance { try session.execute(Store.statements["read_in_order_of_index"]) }
+      if isByDistance {
+        try session.execute(Store.statements["read_in_order_of_index"])
+      } else if filter.category == nil {
+        try session.execute(Store.statements["read_without_bitmaps"])
+      }
       let area = isByDistance ? filter.near?.area : filter.area ?? filter.near?.area
       for piece in area.map({ $0.pieces.map(Optional.some) }) ?? [nil] {
         rows += try

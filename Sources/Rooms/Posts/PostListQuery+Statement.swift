@@ -89,3 +89,8 @@ extension PostListQuery {
 
   var kinds: Parameter { .texts(filter.kinds.map(\.rawValue).sorted()) }
 }
+
+extension PostFilter {
+  /// Whether what is rare is found by an index that only bitmaps read: a category, or fields of posts that nothing else bounds.
+  var needsBitmaps: Bool { category != nil || fields != nil && feed == nil && authors.isEmpty && place == nil }
+}

@@ -44,7 +44,11 @@ package enum Posts: RecordRoom {
     try session.snapshot { session in
       let end = ContinuousClock.now + Self.maxListTime
       let isByDistance = filter.order == .distance
-      if isByDistance { try session.execute(Store.statements["read_in_order_of_index"]) }
+      if isByDistance {
+        try session.execute(Store.statements["read_in_order_of_index"])
+      } else if !filter.needsBitmaps {
+        try session.execute(Store.statements["read_without_bitmaps"])
+      }
       var rows = try pieces(of: filter).flatMap { piece in
         // Each statement has its own timeout. After the limit, or if the request was cancelled, no further one starts.
         guard .now < end, !Task.isCancelled else {
