@@ -76,6 +76,9 @@ package struct ControlAPI: KitHolder {
       [
         MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(limit.count)),
         MetricGauge("take5_event_streams", "Open streams of events.", [:], Double(changes.streams.count)),
+        MetricGauge(
+          "take5_passwords", "Passwords that are hashed or compared, or wait for it.", [:],
+          Double(passwords?.count ?? 0)),
       ]
     }
   }
@@ -92,7 +95,7 @@ package struct ControlAPI: KitHolder {
     await withDiscardingTaskGroup { group in
       group.addTask { await uploads.uploads.run() }
       group.addTask { await access.tokens.noteUses(in: database) }
-      if let space = access.databaseSpace { group.addTask { await space.follow(database) } }
+      if let space = access.databaseSpace { group.addTask { await space.follow(database, kit.log) } }
     }
   }
 }
@@ -106,6 +109,8 @@ extension ControlAPI {
     package var admitsUnknownAge = true
     /// The size in bytes of a database on another machine above which nothing is stored; nil: any.
     package var maxDatabase: Int64?
+    /// The maximum number of friends of a user.
+    package var maxFriends = Relations.maxFriends
     /// The maximum number of submissions that are received at the same time.
     package var maxSubmissions = 1024
     /// The lifetime of an upload that no submission has used, in seconds.

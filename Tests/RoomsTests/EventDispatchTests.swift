@@ -114,7 +114,7 @@ struct EventDispatchTests {
     }
   }
 
-  private static func befriend(_ friends: [String], _ api: RunningAPI) async throws {
+  static func befriend(_ friends: [String], _ api: RunningAPI) async throws {
     try await api.pool.transaction { session in
       for names in ["'ada', friend", "friend, 'ada'"] {
         try session.execute(
@@ -124,11 +124,11 @@ struct EventDispatchTests {
     }
   }
 
-  private static func friendEvents(_ api: RunningAPI) async throws -> Int {
+  static func friendEvents(_ api: RunningAPI) async throws -> Int {
     try await count("kind = 'friend_posted' AND actor = 'ada'", api)
   }
 
-  private static func count(_ condition: String, _ api: RunningAPI) async throws -> Int {
+  static func count(_ condition: String, _ api: RunningAPI) async throws -> Int {
     try await api.pool.run { session in
       try session.execute("SELECT count(*) FROM user_event WHERE \(condition)").single().get(0)
     }
@@ -169,8 +169,10 @@ struct EventDispatchTests {
   func threads() async throws {
     try await RunningAPI.with { api in
       let post = try await api.insertPost(by: "ada")
-      for author in ["bob", "eve", "bob"] { try await api.comment(on: post, by: author) }
-      _ = try await Events.dispatch(api.pool)
+      for author in ["bob", "eve", "bob"] {
+        try await api.comment(on: post, by: author)
+        _ = try await Events.dispatch(api.pool)
+      }
       // The comment of eve is for bob, and the last of bob for eve.
       for user in ["bob", "eve"] {
         #expect(try await api.events(1, of: user, after: "0-0").map(\.name) == ["thread_comment"])

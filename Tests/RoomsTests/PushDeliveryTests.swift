@@ -17,7 +17,7 @@ struct PushDeliveryTests {
 
   /// Registers a phone by a token of the user, which it returns.
   @discardableResult
-  private static func register(_ user: String, _ body: String = "", _ api: RunningAPI) async throws -> [(
+  static func register(_ user: String, _ body: String = "", _ api: RunningAPI) async throws -> [(
     String, String
   )] {
     let token = try UserClient.bearer(

@@ -258,6 +258,33 @@ struct RelationTests {
     }
   }
 
+  @Test(
+    "a user who has as many friends as are permitted neither asks nor is asked nor accepts, until a friendship ends")
+  func tooMany() async throws {
+    var setting = RunningAPI.Setting()
+    setting.api.maxFriends = 2
+    try await UserClient.with(setting) { api in
+      try await Self.register(["ada", "bob", "eve", "kim"], api)
+      let asked = try await Self.send("PUT", "/v1/users/kim/friends/ada", as: "kim", api)
+      #expect(asked.status == 200)
+      for friend in ["bob", "eve"] { try await Self.befriend("ada", friend, api) }
+      // The request that waits is answered, and one that is repeated.
+      for path in ["ada/friends/kim", "kim/friends/bob"] {
+        let user = path.split(separator: "/").first.map(String.init)
+        let response = try await Self.send("PUT", "/v1/users/\(path)", as: user, api)
+        #expect((response.status == 409) == (path == "ada/friends/kim"), "\(path): \(response.status)")
+      }
+      #expect(try await Self.send("PUT", "/v1/users/kim/friends/ada", as: "kim", api).json["state"] == .string("sent"))
+      _ = try await UserClient.send("PUT", "/v1/users/lou", UserClient.backend, "{}", api)
+      let refused = try await Self.send("PUT", "/v1/users/lou/friends/ada", as: "lou", api)
+      #expect(refused.status == 409 && UserClient.kind(refused) == "too_many_friends")
+      #expect(try await Self.friends("ada", api) == .number(2))
+      #expect(try await Self.send("DELETE", "/v1/users/ada/friends/bob", as: "ada", api).status == 204)
+      #expect(
+        try await Self.send("PUT", "/v1/users/ada/friends/kim", as: "ada", api).json["state"] == .string("established"))
+    }
+  }
+
   @Test("no user has a relation to oneself, or changes those of another user")
   func others() async throws {
     try await UserClient.with { api in

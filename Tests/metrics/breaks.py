@@ -62,14 +62,16 @@ def database(system):
 
 
 @about(
-    "Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting", "Take5WaitLong", "Take5ReadySlow", "Take5BlobsDamaged", "Take5JobsDead")
+    "Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting", "Take5WaitLong", "Take5ReadySlow", "Take5BlobsDamaged", "Take5JobsDead",
+    "Take5EventsWaiting")
 def workers(system):
     """The workers are killed, submissions wait for others, and the storage loses a source of one of them."""
     for process in system.workers:
         process.kill()
     posts = [system.service.submit(f"waiting-{number}") for number in range(4)]
     lost = system.service.submit("lost")
-    system.prometheus.wait_for("Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting")
+    system.postgres.query("INSERT INTO user_event (user_id, number, kind) VALUES ('ada', 1, 'like')")
+    system.prometheus.wait_for("Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting", "Take5EventsWaiting")
     system.bucket.remove(moment("lost")["front"])
     for process in system.workers:
         process.start()
@@ -77,7 +79,7 @@ def workers(system):
     for post in posts:
         system.service.wait_for(post)
     system.service.wait_for(lost, "failed")
-    system.prometheus.wait_for_end("Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting")
+    system.prometheus.wait_for_end("Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting", "Take5EventsWaiting")
 
 
 @about("Take5LeasesLost")

@@ -105,6 +105,10 @@ const rules = [
   } },
   { name: "Take5LeasesLost", for: 0, limit: 3, help: "Look for killed processes, busy machines, and a job that breaks its workers.",
     judge() { return above(grown("leases", 15), this.limit, count, "jobs that lost their worker within 15 minutes:") } },
+  { name: "Take5EventsWaiting", for: 120, limit: 30, help: "See that a worker is alive, and how many announcements wait.", judge({ metrics }) {
+    const ages = metrics?.select("take5_events_oldest_age_seconds")
+    return ages?.length ? above(most(ages.map(each => each.value)), this.limit, seconds, "the oldest event waits to be passed on for") : null
+  } },
   { name: "Take5RowsSetAside", for: 60, help: "The log of a worker names the rows: correct the value, or start the version that wrote it.", judge({ metrics }) {
     const rows = metrics?.select("take5_rows_set_aside")
     const number = rows?.reduce((sum, each) => sum + each.value, 0)

@@ -19,7 +19,7 @@ extension UserEvent {
     case friendAccepted = "friend_accepted"
     /// A post of a friend is ready.
     case friendPosted = "friend_posted"
-    /// Another user commented on a post on which the user has commented.
+    /// Another user commented on a post, and the user is one of the last who had.
     case threadComment = "thread_comment"
     /// Another user shared a collection with the user, or commented on a collection of the user's or one that is shared with the user.
     case collectionShared = "collection_shared"
@@ -48,6 +48,8 @@ package struct EventKind: Sendable, Hashable {
   package let subject: String?
   /// Whether streams have it: that of its receiver, and that of all users.
   package let isStreamed: Bool
+  /// Whether one may report several acts, whose number is its `count`.
+  package let isCounted: Bool
   /// What a device shows; nil: nothing.
   package let push: Push?
 
@@ -58,9 +60,10 @@ package struct EventKind: Sendable, Hashable {
     package let isUrgent: Bool
   }
 
-  private init(_ subject: String? = nil, isStreamed: Bool = true, push: Push? = nil) {
+  private init(_ subject: String? = nil, isStreamed: Bool = true, isCounted: Bool = false, push: Push? = nil) {
     self.subject = subject
     self.isStreamed = isStreamed
+    self.isCounted = isCounted
     self.push = push
   }
 
@@ -75,8 +78,7 @@ package struct EventKind: Sendable, Hashable {
       case .postRejected: EventKind(push: Self.push(isUrgent: true))
       case .postPreviewed, .postFailed, .postHeld, .postHidden: EventKind()
       case .comment: EventKind("comment", push: Self.push(isUrgent: true))
-      case .threadComment: EventKind("comment", push: Self.push())
-      case .collectionComment: EventKind("comment", push: Self.push())
+      case .threadComment, .collectionComment: EventKind("comment", isCounted: true, push: Self.push())
       case .reaction: EventKind("image", push: Self.push())
       case .like: EventKind(push: Self.push())
       case .friendRequest: EventKind(push: Self.push(hours: 72))

@@ -28,6 +28,9 @@ package struct UserEvent: Sendable, Hashable {
   /// The user whom it concerns.
   package let receiver: String
 
+  /// The number of acts that it reports, of a kind that counts them.
+  package var count: Int { data?["count"].flatMap { Int($0) } ?? 1 }
+
   /// Whether it concerns a user, rather than the moderators or the service.
   package var isOfUser: Bool { !receiver.isEmpty && receiver != Self.service }
 

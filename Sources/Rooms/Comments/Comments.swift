@@ -43,12 +43,11 @@ package enum Comments: RecordRoom {
         + Self.commented.map { Parameter.text($0 == subject.kind ? subject.id : nil) })
     let comment = try Self.comment(inserted.single())
     if subject.kind == .post, let owner = locked.owner {
-      try Events.announce(.threadComment, by: author, post: subject.publicID, subject: comment.id, session)
+      try Events.announce(.threadComment, by: author, on: subject, comment: comment.id, session)
       try Store.notify(owner, of: .comment, by: author, post: subject.publicID, subject: comment.id, session)
     }
     if subject.kind == .collection {
-      try Events.announce(
-        .collectionComment, by: author, subject: comment.id, data: ["collection": subject.id], session)
+      try Events.announce(.collectionComment, by: author, on: subject, comment: comment.id, session)
     }
     return comment
   }

@@ -21,7 +21,8 @@ struct UserEventResponse: Encodable {
   }
 
   func encode(to encoder: any Encoder) throws {
-    let subject = EventKind(event.kind)?.subject ?? "image"
+    let kind = EventKind(event.kind)
+    let subject = kind?.subject ?? "image"
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(event.kind, forKey: Key("kind"))
     if isForAll {
@@ -34,7 +35,9 @@ struct UserEventResponse: Encodable {
       for name in ["comment", "image"] where name != subject { try container.encodeNil(forKey: Key(name)) }
     }
     try container.encode(event.subject, forKey: Key(subject))
-    for (name, value) in (event.data ?? [:]).sorted(by: { $0.key < $1.key }) {
+    let isCounted = kind?.isCounted == true
+    if isCounted { try container.encode(event.count, forKey: Key("count")) }
+    for (name, value) in (event.data ?? [:]).sorted(by: { $0.key < $1.key }) where !isCounted || name != "count" {
       try container.encode(value, forKey: Key(name))
     }
     try container.encode(event.createdAt, forKey: Key("created_at"))

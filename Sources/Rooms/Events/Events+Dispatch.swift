@@ -16,12 +16,17 @@ package protocol EventConsumer: Room {
   static func enqueueDue(_ session: Session) throws -> Double?
 }
 
-/// From an event to its receivers: one worker gives the events that have committed their positions among all events.
+/// From an event to its receivers: one worker gives the events that have committed their positions among all events, and makes events of
+/// what is announced to many users.
 extension Events {
   /// The number of events in one transaction.
   static let dispatchLimit = 1000
   /// The number of users who get an event in one transaction.
   static let audienceLimit = 500
+  /// The maximum number of such transactions at once.
+  private static let maxAnnouncers = 4
+  /// The age from which on an announcement is read alone, and neither sent nor shown, in seconds.
+  private static let usefulTime = 3600.0
 
   static let consumers: [any EventConsumer.Type] = [any Room.Type].all.compactMap { $0 as? any EventConsumer.Type }
 
@@ -29,12 +34,33 @@ extension Events {
   ///
   /// - Returns: the time until something else is due; nil: nothing is known to become due.
   package static func dispatch(_ pool: Pool) async throws -> Duration? {
-    while try await pool.transaction(announceNext) { try Task.checkCancellation() }
-    while try await pool.transaction(placeNext) { try Task.checkCancellation() }
-    let due = try await pool.transaction { session in
-      try consumers.compactMap { try $0.enqueueDue(session) }.min()
+    var announcers = 1
+    while true {
+      let (isPlaced, due, pages) = try await passOn(announcers, pool)
+      if !isPlaced && pages == 0 { return due }
+      announcers = pages == announcers ? min(announcers * 2, maxAnnouncers) : 1
+      try Task.checkCancellation()
     }
-    return due.map { .seconds(min(max($0, 0.05), 3600)) }
+  }
+
+  /// Passes on what waits, and after it a page of each of as many announcements: these are of many users.
+  ///
+  /// - Returns: whether something waited, the time until something else is due, and the number of pages.
+  static func passOn(_ announcers: Int, _ pool: Pool) async throws -> (isPlaced: Bool, due: Duration?, pages: Int) {
+    let (isPlaced, due) = try await pool.transaction { session in
+      let isPlaced = try placeNext(session)
+      let due = try consumers.compactMap { try $0.enqueueDue(session) }.min()
+      return (isPlaced, due.map { Duration.seconds(min(max($0, 0.05), 3600)) })
+    }
+    return (isPlaced, due, try await announce(announcers, pool))
+  }
+
+  /// Notifies the next users of as many announcements at once; returns the number of those that there were.
+  private static func announce(_ count: Int, _ pool: Pool) async throws -> Int {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for _ in 0..<count { group.addTask { try await pool.transaction(announceNext) } }
+      return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
   }
 
   /// Gives the next events their positions, and has them delivered; false if there were none.
@@ -60,20 +86,23 @@ extension Events {
     try session.executeAfterCommit(Store.statements["notify_user"], .text(Store.eventChannel), .text(""))
   }
 
-  /// Has many users notified of an event that a user causes: each of them in a later transaction.
+  /// Has those who take part in a thread notified of a comment on a post or a collection, which is locked: each of them in a later transaction.
   static func announce(
-    _ kind: UserEvent.Kind, by actor: String, post: PublicID? = nil, subject: PublicID? = nil,
-    data: [String: String]? = nil, _ session: Session
+    _ kind: UserEvent.Kind, by actor: String, on subject: RecordID, comment: PublicID, _ session: Session
   ) throws {
+    let data = subject.kind == .collection ? ["collection": subject.id] : nil
     try session.execute(
-      statements["announce"], .text(kind.rawValue), .text(actor), .text(post?.description),
-      .text(subject?.description), .text(try data.map { try JSON.text($0) }))
+      statements["announce_comment"], .text(kind.rawValue), .text(actor),
+      .text(subject.kind == .post ? subject.id : nil),
+      .text(comment.description), .text(try data.map { try JSON.text($0) }), .text(subject.id))
     try wake(session)
   }
 
-  /// Notifies the next users of the oldest announcement; false if there is none. One that cannot be read is set aside.
+  /// Notifies the next users of the announcement whose turn it is; false if there is none. One that cannot be read is set aside.
   package static func announceNext(_ session: Session) throws -> Bool {
-    guard let row = try session.execute(statements["next_announcement"]).first else { return false }
+    guard let row = try session.execute(statements["next_announcement"], .double(usefulTime)).first else {
+      return false
+    }
     do { try session.savepoint { try announce(row, $0) } } catch  where SetAside.isOfRow(error) {
       try SetAside.note(.announcement, "\(row.get("id", as: Int64.self))", error, session)
     }
@@ -83,7 +112,8 @@ extension Events {
   private static func announce(_ row: Row, _ session: Session) throws {
     func text(_ column: String) throws -> Parameter { .text(try row.get(column, as: String?.self)) }
     let parameters =
-      try ["actor", "post", "subject", "data", "after"].map(text) + [.integer(Int64(audienceLimit))]
+      try ["actor", "post", "subject", "data", "after"].map(text)
+      + [.integer(Int64(audienceLimit)), .bool(try row.get("is_late"))]
     let kind: UserEvent.Kind = try row.enumValue("kind")
     let notified = try kind.audience.map { try session.execute($0, parameters).single() }
     try session.execute(

@@ -27,35 +27,67 @@ WITH unplaced AS (
 placed AS (
   UPDATE user_event SET position = unplaced.position FROM unplaced
   WHERE user_event.user_id = unplaced.user_id AND user_event.number = unplaced.number
-  RETURNING user_event.position)
-UPDATE event_position SET last = (SELECT max(position) FROM placed) WHERE EXISTS (SELECT FROM placed) RETURNING last
+  RETURNING user_event.position, user_event.is_late)
+UPDATE event_position SET last = (SELECT max(position) FROM placed), late = late + (SELECT count(*) FROM placed WHERE is_late)
+WHERE EXISTS (SELECT FROM placed) RETURNING last
 
--- name: announce
-INSERT INTO announcement (kind, actor, post, subject, data) VALUES ($1, $2, $3::uuid, $4::uuid, $5::jsonb)
+-- fragment: is_set_aside(announcement)
+EXISTS (
+  SELECT FROM row_set_aside AS aside
+  WHERE relation = 'announcement' AND row_key = {announcement}.id::text AND aside.until > clock_timestamp())
+
+-- fragment: next_turn(flow)
+-- The turn at which an announcement begins: after those of its flow, and not before what all have reached.
+greatest(
+    coalesce((SELECT waiting.turn FROM announcement AS waiting WHERE waiting.after IS NOT NULL AND NOT {is_set_aside(waiting)} ORDER BY waiting.turn LIMIT 1), 0),
+    coalesce((SELECT own.turn FROM announcement AS own WHERE own.flow = {flow} AND own.after IS NOT NULL ORDER BY own.turn DESC LIMIT 1) + 1, 0))
+
+-- name: announce_comment
+-- An announcement of the same thread that waits takes the comment in. What is commented on is locked: no two transactions look at once.
+WITH waiting AS (
+  SELECT id FROM announcement WHERE flow = $6 AND kind = $1 AND after = '' ORDER BY turn LIMIT 1 FOR UPDATE SKIP LOCKED),
+taken AS (
+  UPDATE announcement SET count = announcement.count + 1, actor = $2, subject = $4::uuid FROM waiting
+  WHERE announcement.id = waiting.id RETURNING announcement.id)
+INSERT INTO announcement (kind, actor, post, subject, data, turn)
+SELECT $1, $2, $3::uuid, $4::uuid, $5::jsonb, {next_turn($6)} WHERE NOT EXISTS (SELECT FROM taken)
 
 -- name: announce_post
 -- A post of the last days that others may see.
-INSERT INTO announcement (kind, actor, post)
-SELECT 'friend_posted', author, public_id FROM post
+INSERT INTO announcement (kind, actor, post, turn)
+SELECT 'friend_posted', author, public_id, {next_turn(post.author)} FROM post
 WHERE public_id = $1::uuid AND visibility <> 'private' AND created_at > statement_timestamp() - make_interval(secs => $2::float8)
   AND EXISTS (SELECT FROM relation WHERE kind = 'friend' AND user_id = post.author)
 ON CONFLICT DO NOTHING
 RETURNING id
 
 -- name: next_announcement
-SELECT id, kind, actor, post, subject, data, after FROM announcement
-WHERE after IS NOT NULL AND NOT EXISTS (
-  SELECT FROM row_set_aside AS aside
-  WHERE relation = 'announcement' AND row_key = announcement.id::text AND aside.until > clock_timestamp())
-ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+SELECT id, kind, actor, post, subject, after, CASE WHEN count > 1 THEN coalesce(data, '{}') || jsonb_build_object('count', count::text) ELSE data END AS data,
+  created_at < clock_timestamp() - make_interval(secs => $1::float8) AS is_late
+FROM announcement
+WHERE after IS NOT NULL AND NOT {is_set_aside(announcement)}
+ORDER BY turn, id LIMIT 1 FOR UPDATE SKIP LOCKED
+
+-- name: waiting
+-- How long the oldest event has waited for its position, and the oldest announcement for the users that it is for, in seconds; how many
+-- announcements wait; and how many events came too late to be sent.
+SELECT coalesce(extract(epoch FROM clock_timestamp() - unplaced.since), 0)::float8 AS unplaced,
+  coalesce(extract(epoch FROM clock_timestamp() - announced.since), 0)::float8 AS announced, announced.number, event_position.late
+FROM event_position, (SELECT min(created_at) AS since FROM user_event WHERE position IS NULL) AS unplaced,
+  (SELECT min(created_at) AS since, count(*) AS number FROM announcement WHERE after IS NOT NULL AND NOT {is_set_aside(announcement)}) AS announced
 
 -- fragment: friend_audience
 SELECT relation.target AS user_id FROM relation WHERE relation.kind = 'friend' AND relation.user_id = $1
 
 -- fragment: thread_audience
-SELECT comment.author AS user_id FROM comment JOIN post ON post.id = comment.post_id
-WHERE post.public_id = $2::uuid AND comment.author <> post.author AND NOT comment.is_hidden
-  AND comment.id < (SELECT id FROM comment WHERE public_id = $3::uuid)
+-- The fifty others who commented last, as the last thousand comments show: what a comment costs does not grow with its thread.
+SELECT latest.author AS user_id FROM post CROSS JOIN LATERAL (
+  SELECT comment.author FROM (
+    SELECT author, id FROM comment WHERE comment.post_id = post.id AND NOT comment.is_hidden
+    ORDER BY comment.created_at DESC, comment.id DESC LIMIT 1000) AS comment
+  WHERE comment.author <> post.author AND comment.author <> $1 AND comment.id < (SELECT id FROM comment WHERE public_id = $3::uuid)
+  GROUP BY comment.author ORDER BY max(comment.id) DESC LIMIT 50) AS latest
+WHERE post.public_id = $2::uuid
 
 -- fragment: collection_audience
 SELECT member.user_id FROM collection JOIN collection_member AS member ON member.collection_id = collection.id
@@ -79,8 +111,8 @@ counted AS (
   ON CONFLICT (user_id) DO UPDATE SET last = count.last + 1
   RETURNING user_id, last),
 inserted AS (
-  INSERT INTO user_event (user_id, number, kind, actor, post, subject, data)
-  SELECT user_id, last, {kind}, $1, $2::uuid, $3::uuid, $4::jsonb FROM counted RETURNING user_id)
+  INSERT INTO user_event (user_id, number, kind, actor, post, subject, data, is_late)
+  SELECT user_id, last, {kind}, $1, $2::uuid, $3::uuid, $4::jsonb, $7::boolean FROM counted RETURNING user_id)
 SELECT (SELECT max(user_id) FROM audience) AS after, array_to_json(ARRAY (SELECT user_id FROM inserted)) AS users
 
 -- name: announce_to_friends
@@ -93,9 +125,9 @@ SELECT (SELECT max(user_id) FROM audience) AS after, array_to_json(ARRAY (SELECT
 {announced({collection_audience}, 'collection_comment')}
 
 -- name: continue_announcement
--- Of what is announced once the row stays.
+-- Of what is announced once the row stays. The next page comes after what else the flow has.
 WITH ended AS (DELETE FROM announcement WHERE id = $1::bigint AND $2::text IS NULL AND kind <> 'friend_posted')
-UPDATE announcement SET after = $2 WHERE id = $1::bigint AND ($2::text IS NOT NULL OR kind = 'friend_posted')
+UPDATE announcement SET after = $2, turn = {next_turn(announcement.flow)} WHERE id = $1::bigint AND ($2::text IS NOT NULL OR kind = 'friend_posted')
 
 -- name: drop_old_announcements
 DELETE FROM announcement WHERE created_at < statement_timestamp() - make_interval(secs => $1::float8)

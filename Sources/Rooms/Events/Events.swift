@@ -14,7 +14,8 @@ package enum Events: Room {
   package static let schema: [EmbeddedText] = [RoomsSQL.Events_schema]
 
   package static let migrations = [
-    Migration(version: 150, name: "event_positions", RoomsSQL.v0150_event_positions)
+    Migration(version: 150, name: "event_positions", RoomsSQL.v0150_event_positions),
+    Migration(version: 174, name: "turns", RoomsSQL.v0174_turns),
   ]
 
   package static var maintenance: [MaintenanceTask] {

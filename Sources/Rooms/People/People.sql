@@ -96,7 +96,7 @@ INSERT INTO app_user (id) SELECT id FROM unnest($1::text[]) AS given (id) ORDER 
 
 -- name: lock_users
 -- Serializes the changes of the relations between users. Of two users at least one has a row.
-SELECT id FROM app_user WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE
+SELECT id, friends FROM app_user WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE
 
 -- name: lock_target_post
 -- The post, before the rows that refer to it.

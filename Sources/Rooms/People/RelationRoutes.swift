@@ -37,7 +37,7 @@ struct RelationRoutes: RouteRoom {
     try access.countSubmission(of: user, request)
     let record: RecordID.Kind = kind.target == .post ? .post : .user
     let relation = try await find(request, changing: true, else: Self.notFound(record, target)) {
-      try Relations.relate(user, kind, to: target, for: $0, $1)
+      try Relations.relate(user, kind, to: target, for: $0, maxFriends: configuration.maxFriends, $1)
     }
     return try .uncached(RelationResponse(relation))
   }

@@ -6,18 +6,23 @@ import Store
 
 /// Relations of users to users, posts and places. Triggers keep the counters.
 package enum Relations {
+  /// The maximum number of friends of a user: each post is announced to all of them.
+  package static let maxFriends = 5000
+
   /// Gives a user a relation, or asks for it, and notifies the other user; nil if the user does not see the target.
   /// Repetitions change nothing.
   ///
-  /// - Throws: `ForgottenRefusal`.
+  /// - Parameter maxFriends: the maximum number of relations that both sides have, of a user.
+  /// - Throws: `ForgottenRefusal`, or the problem that one of both has no room for the other.
   package static func relate(
-    _ user: String, _ kind: RelationKind, to target: String, for viewer: Viewer, _ session: Session
+    _ user: String, _ kind: RelationKind, to target: String, for viewer: Viewer, maxFriends: Int = maxFriends,
+    _ session: Session
   ) throws -> Relation? {
     try Store.requireUsers(user, in: session)
     if kind.target == .user { try Store.requireUsers(target, allowingSuspended: true, in: session) }
     switch (kind.target, kind.rule) {
     case (.user, .bothSides):
-      guard try ask(user, kind, to: target, viewer, session) else { return nil }
+      guard try ask(user, kind, to: target, viewer, maxFriends, session) else { return nil }
     case (.user, .ending):
       try lock(user, target, session)
       try drop(Self.bothSides(user, target, [RelationKind.friend.name, RelationKind.request]), session)
@@ -94,11 +99,11 @@ package enum Relations {
   /// Asks for a relation that both sides have, or accepts it if the other user has asked; false if the other user does not
   /// exist, or if one of both has blocked the other.
   private static func ask(
-    _ user: String, _ kind: RelationKind, to other: String, _ viewer: Viewer, _ session: Session
+    _ user: String, _ kind: RelationKind, to other: String, _ viewer: Viewer, _ maxFriends: Int, _ session: Session
   ) throws -> Bool {
     // An app's back-end may know users of whom this database has nothing.
     let known = try lock(user, other, addsOther: viewer == .unrestricted, session)
-    guard known.contains(where: { $0.utf8.elementsEqual(other.utf8) }) else { return false }
+    guard known.contains(where: { $0.id.utf8.elementsEqual(other.utf8) }) else { return false }
     var own: Set<String> = []
     var others: Set<String> = []
     for row in try session.execute(People.statements["relations_between"], .text(user), .text(other)) {
@@ -108,6 +113,10 @@ package enum Relations {
     }
     guard own.isDisjoint(with: [RelationKind.block.name, RelationKind.blocked]) else { return false }
     if own.contains(kind.name) || own.contains(RelationKind.request) { return true }
+    for (id, friends) in known where friends >= maxFriends {
+      throw ProblemKind.tooManyFriends.problem(
+        "The user '\(id)' has \(friends) friends; at most \(maxFriends) are permitted.")
+    }
     if others.contains(RelationKind.request) {
       try drop([(other, user, RelationKind.request)], session)
       try add(Self.bothSides(user, other, [kind.name]), session)
@@ -120,13 +129,15 @@ package enum Relations {
   }
 
   /// Locks the rows of two users until the transaction ends, so that only one transaction changes their relations; returns
-  /// the ids of those that exist. The first user gets a row.
+  /// the ids of those that exist, and how many friends they have. The first user gets a row.
   @discardableResult
   private static func lock(
     _ user: String, _ other: String, addsOther: Bool = false, _ session: Session
-  ) throws -> [String] {
+  ) throws -> [(id: String, friends: Int)] {
     try session.execute(People.statements["add_users"], .texts(addsOther ? [user, other] : [user]))
-    return try session.execute(People.statements["lock_users"], .texts([user, other])).map { try $0.get("id") }
+    return try session.execute(People.statements["lock_users"], .texts([user, other])).map {
+      (try $0.get("id"), try $0.get("friends"))
+    }
   }
 
   private typealias Sides = [(user: String, target: String, kind: String)]

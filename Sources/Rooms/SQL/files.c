@@ -15,6 +15,12 @@ const struct rooms_sql RoomsSQL = {
   .v0168_code_attempts = {(const char[]){
 #embed "../Accounts/v0168_code_attempts.sql" suffix(, 0)
   }},
+  .v0175_area = {(const char[]){
+#embed "../Places/v0175_area.sql" suffix(, 0)
+  }},
+  .v0174_turns = {(const char[]){
+#embed "../Events/v0174_turns.sql" suffix(, 0)
+  }},
   .v0173_used_access_tokens = {(const char[]){
 #embed "../Accounts/v0173_used_access_tokens.sql" suffix(, 0)
   }},

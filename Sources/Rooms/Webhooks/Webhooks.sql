@@ -64,7 +64,7 @@ SELECT webhook.id, event.position, event.order_key, CASE
   THEN clock_timestamp() END
 FROM webhook JOIN (
   SELECT position, kind, hashtextextended(coalesce(post::text, subject::text, user_id), 0) AS order_key
-  FROM user_event WHERE position BETWEEN $1::bigint AND $2::bigint) AS event ON event.kind = ANY (webhook.kinds)
+  FROM user_event WHERE position BETWEEN $1::bigint AND $2::bigint AND NOT is_late) AS event ON event.kind = ANY (webhook.kinds)
 WHERE webhook.disabled_at IS NULL
 
 -- name: due_webhooks

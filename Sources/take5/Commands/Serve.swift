@@ -49,6 +49,9 @@ extension Subcommand {
       \.api.admitsUnknownAge, "--unknown-age", "minor|adult",
       help: "what users without a birth date are for posts with a min_age; the same in all processes of a store"),
     Option(
+      \.api.maxFriends, "--max-friends", "N", .integer(1...1_000_000),
+      help: "maximum friends of a user: each post is announced to all of them"),
+    Option(
       \.limits.textOfUser, "--user-text", "MIB", .integer(1...1 << 20),
       help: "maximum text that one user stores a day, such as comments"),
     Option(

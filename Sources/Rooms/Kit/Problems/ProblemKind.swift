@@ -86,6 +86,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case accountNotFound = "account_not_found"
   case emailMissing = "email_missing"
   case emailTaken = "email_taken"
+  case tooManyFriends = "too_many_friends"
   case codeInvalid = "code_invalid"
   case keySetUnavailable = "key_set_unavailable"
   case overloaded
@@ -344,6 +345,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.conflict, "The user has no e-mail address", "Give the profile an email, and request the code again.")
     case .emailTaken:
       (.conflict, "The e-mail address is taken", "Sign in with the address, or give the profile another one.")
+    case .tooManyFriends:
+      (.conflict, "A user has too many friends", "End another friendship first.")
     case .codeInvalid:
       (
         .forbidden, "The code is invalid",
