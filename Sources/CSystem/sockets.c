@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <linux/sockios.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
@@ -56,8 +58,18 @@ int csystem_accept(int listener, uint8_t address[16]) {
   // The server writes complete responses: Nagle's algorithm would only delay them.
   const int one = 1;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  // What a client does not read stays with the response, which counts for the client, and not in the memory of all sockets.
+  const int unsent = CSYSTEM_UNSENT;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
   write_address(&from, address);
   return descriptor;
+}
+
+void csystem_reset_unread(int socket) {
+  int unsent = 0;
+  if (ioctl(socket, SIOCOUTQ, &unsent) != 0 || unsent == 0) return;
+  const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
 }
 
 void csystem_bound_receiving(int socket, int bytes) {

@@ -5,6 +5,13 @@ import Platform
 import Testing
 import WaitTesting
 
+/// The names of requests, as they were admitted.
+private final class Order: Sendable {
+  private let list = Locked<[String]>([])
+  var names: [String] { list.withLock { $0 } }
+  func add(_ name: String) { list.withLock { $0.append(name) } }
+}
+
 /// Tests of what one client may occupy.
 @Suite("The connections and threads that one client can occupy", .tags(.network), .timeLimit(.minutes(60)))
 struct ConnectionShareTests {
@@ -181,6 +188,69 @@ struct ConnectionShareTests {
       #expect((try? client.connection.receiveHead())?.hasPrefix("HTTP/1.1 200") ?? false == (name != nil))
       #expect(try Client("/hello", port).status() == 200)
     }
+  }
+
+  @Test("connections with thousands of requests that need no handler take turns")
+  func pipelinesTakeTurns() async throws {
+    let order = Order()
+    let gates = ["a": OneShot<Void>(), "b": OneShot<Void>()]
+    let router = Router(
+      routes: [
+        Route("GET", "/gate", admission: Self.known) { request in
+          await gates[request.headers["X"] ?? ""]?.value
+          return Response(.ok)
+        }
+      ],
+      fallbackAdmission: { (head, _) throws(Problem) in
+        if let name = head.headers["X"] { order.add(name) }
+        return .known(Named(head))
+      })
+    try await withClient(Self.configuration, router: router) { port in
+      let clients = try ["a", "b"].map { name in
+        let client = try Client(port)
+        let next = String(repeating: "GET /nothing HTTP/1.1\r\nHost: x\r\nX: \(name)\r\n\r\n", count: 2000)
+        try client.connection.send("GET /gate HTTP/1.1\r\nHost: x\r\nX: \(name)\r\n\r\n" + next)
+        return client
+      }
+      for gate in gates.values { gate.fulfil(()) }
+      for client in clients {
+        #expect(try client.status() == 200)
+        for _ in 0..<2000 { #expect(try client.status() == 404) }
+      }
+    }
+    let heads = order.names
+    #expect(heads.count == 4000)
+    // Neither has had all of its turns before the other one began.
+    let first = heads.first
+    #expect((heads.firstIndex { $0 != first } ?? .max) < 1000)
+  }
+
+  @Test("the responses that a client does not read have a share of the memory, and others are served")
+  func unread() async throws {
+    var configuration = Self.configuration
+    configuration.outputBytes = 6 << 20
+    let router = Router(routes: [
+      Route("GET", "/large", admission: Self.known) { _ in
+        Response(.ok, body: .bytes([UInt8](repeating: 1, count: 4 << 20)))
+      },
+      Route("GET", "/hello", admission: Self.known) { _ in Response(.ok) },
+    ])
+    let (refusals, continuation) = AsyncStream.makeStream(of: String.self)
+    let observer = ServerObserver(onRefusal: { continuation.yield("\($0.rawValue): \($1)") })
+    try await withServer(configuration, router: router, observer: observer) { server in
+      let port = server.port
+      let idle = try await onThread("client") { try (0..<2).map { _ in try Client("/large", port, as: "user ada") } }
+      #expect(await refusals.first { _ in true } == "user: user ada")
+      try await onThread("client") { () throws in
+        #expect(try Client("/large", port, as: "user bob").status() == 200)
+        #expect(try Client("/hello", port, as: "user ada").status() == 200)
+        // One of the two was cut, and the other is sent as it is read.
+        let whole = idle.filter { (try? $0.connection.receive().body.count) == 4 << 20 }
+        #expect(whole.count == 1)
+        #expect(try Client("/large", port, as: "user ada").status() == 200)
+      }
+    }
+    continuation.finish()
   }
 
   @Test("the body of a request is none of it, also while the credential is looked up", arguments: [nil, "user ada"])

@@ -7,6 +7,25 @@ import Testing
 /// Tests of input that a lenient proxy could interpret differently (RFC 9112, section 11.2).
 @Suite(.tags(.network), .timeLimit(.minutes(60)))
 struct FramingTests {
+  @Test("the content of all chunks that have arrived is one event, however short they are")
+  func shortChunks() throws {
+    var reader = RequestReader(limits: HeadParser.Limits())
+    let text =
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+      + String(repeating: "1\r\na\r\n", count: 1000) + "2\r\nb"
+    var bodies: [[UInt8]] = []
+    var hasEnded = false
+    for part in [text, "c\r\n0\r\n\r\n"] {
+      Array(part.utf8).withUnsafeBytes { reader.append($0) }
+      while let event = try reader.next() {
+        if case .body(let bytes) = event { bodies.append(bytes) }
+        if case .end = event { hasEnded = true }
+      }
+    }
+    #expect(bodies.map(\.count) == [1001, 1] && hasEnded)
+    #expect(String(decoding: bodies.joined(), as: UTF8.self) == String(repeating: "a", count: 1000) + "bc")
+  }
+
   @Test("the reader stores only unparsed bytes of pipelined requests")
   func pipelined() throws {
     var reader = RequestReader(limits: HeadParser.Limits())

@@ -6,6 +6,14 @@ import Testing
 /// Tests of text of the protocol that has combining characters beside its delimiters: U+0600 belongs to the Character that follows, and
 /// U+0301 to the one before.
 struct ProtocolTextTests {
+  @Test("a long list of preferences counts as absent, unless the caller reads it whatever its length")
+  func preferences() {
+    let value = Array(repeating: "a", count: 600).joined(separator: ",")
+    let fields = HeaderFields(dictionaryLiteral: ("Prefer", value), ("Accept", "b, c"))
+    #expect(fields.list("Prefer").isEmpty && fields.list("Prefer", maxBytes: .max).count == 600)
+    #expect(fields.list("accept") == ["b", "c"] && fields.bytes(of: "prefer") == 1199)
+  }
+
   @Test(
     "a list is split at each comma",
     arguments: [

@@ -125,9 +125,15 @@ void csystem_poll_remove(int poll, int descriptor);
 /// ready descriptors, or -1 with errno.
 int csystem_poll_wait(int poll, struct csystem_ready *ready, int room, int milliseconds);
 
-/// Accepts a connection as a non-blocking socket and returns the peer's address, IPv4 as an IPv4-mapped IPv6 address.
+/// The bytes that the system takes of a response before the client has room for them.
+#define CSYSTEM_UNSENT (128 << 10)
+
+/// Accepts a connection as a non-blocking socket, which takes CSYSTEM_UNSENT bytes ahead, and returns the peer's address, IPv4 as an IPv4-mapped IPv6 address.
 /// Returns -1 with errno on failure.
 int csystem_accept(int listener, uint8_t address[16]);
+
+/// Has the system forget what the client has not acknowledged, if there is anything, when the socket is closed.
+void csystem_reset_unread(int socket);
 
 /// Bounds the bytes that the system receives for a socket ahead of the process (socket(7), SO_RCVBUF); 0: the system decides again
 /// (SO_BUF_LOCK). Does nothing before Linux 5.14, where a bound cannot be taken back.

@@ -38,14 +38,23 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
     fields.filter { Self.equal($0.name.utf8, name) }.map(\.value)
   }
 
-  /// The elements of a comma-separated list field, of all its field lines (RFC 9110, section 5.6.1).
-  package func list(_ name: String) -> [Substring] {
+  /// The length of a list, in bytes, above which it counts as absent where its elements are preferences.
+  package static let maxPreferences = 1024
+
+  /// The elements of a comma-separated list field, of all its field lines (RFC 9110, section 5.6.1), unless they are longer than a limit.
+  package func list(_ name: String, maxBytes: Int = maxPreferences) -> [Substring] {
+    guard bytes(of: name) <= maxBytes else { return [] }
     var elements: [Substring] = []
     visitElements(of: name, separatedBy: UInt8(ascii: ",")) {
       elements.append(Substring(String(decoding: $0, as: UTF8.self)))
       return true
     }
     return elements.reversed()
+  }
+
+  /// The length of the values of a name.
+  package func bytes(of name: String) -> Int {
+    fields.reduce(0) { Self.equal($1.name.utf8, name) ? $0 + $1.value.utf8.count : $0 }
   }
 
   /// Whether a comma-separated list field has an element, in any case, and whether it has others.

@@ -80,6 +80,11 @@ final class Dispatcher: Sendable {
     return limits.withLock { $0.countInput(bytes, of: holder) }
   }
 
+  /// Counts bytes of responses that wait for a client to read; false if its share has no room for them.
+  func countOutput(_ bytes: Int, of holder: ShareHolder) -> Bool {
+    limits.withLock { $0.countOutput(bytes, of: holder) }
+  }
+
   /// The share that a connection uses, other than an authenticated request; nil for a trusted proxy.
   func shareHolder(of peer: IPAddress) -> ShareHolder? { isTrusted(peer) ? nil : .address(peer.site) }
 

@@ -89,7 +89,7 @@ package struct AllowedOrigins: Sendable, Hashable {
       .noContent, headers: ["Access-Control-Allow-Methods": Self.methods, "Access-Control-Max-Age": "7200"])
     // All that the page asks for but the server's own: the routes ignore what they do not know.
     let own = Self.ownField.lowercasedASCII
-    let asked = head.headers.list("Access-Control-Request-Headers").filter { name in
+    let asked = head.headers.list("Access-Control-Request-Headers", maxBytes: Self.maxAskedBytes).filter { name in
       name.utf8.allSatisfy(\.isTokenCharacter) && !name.lowercasedASCII.utf8.elementsEqual(own.utf8)
     }
     if !asked.isEmpty { response.headers["Access-Control-Allow-Headers"] = asked.joined(separator: ", ") }

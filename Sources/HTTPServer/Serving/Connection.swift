@@ -20,6 +20,8 @@ final class Connection {
   private static let maxDiscardedBytes = 64 << 10
   /// The number of bytes that are received of a connection that was reset.
   private static let maxRestBytes = 4 << 20
+  /// The number of requests that are handled before other connections have their turns: a client may have sent thousands.
+  private static let maxPipelined = 4
   /// The time in which a client that may send no more reads the response.
   private static let blockedTimeout = Duration.seconds(5)
 
@@ -51,6 +53,13 @@ final class Connection {
   private var countsForAddress = true
   /// The bytes that count for the address until a request takes them.
   private var countedInput = 0
+  /// The bytes of a response that count for the client until it reads them.
+  private var countedOutput = 0
+  private var countedHolder: ShareHolder?
+  /// Whether requests have been received that wait for the next turn.
+  private(set) var isInterrupted = false
+  /// Whether the connection waits for its turn.
+  var isQueued = false
   /// Whether the connection exceeds a limit; it is not counted.
   private(set) var isRejected = false
   private var deadline: ContinuousClock.Instant
@@ -97,7 +106,7 @@ final class Connection {
   /// The events that the connection waits for.
   var wanted: EventPoll.Condition {
     switch phase {
-    case .reading: .readable
+    case .reading: isInterrupted ? [] : .readable
     case .lingering: discardable > 0 ? .readable : []
     case .sending where writer?.waitsForBody != true || isBlocked: .writable
     case .waiting, .sending: peerFinished == nil ? .finished : []
@@ -114,7 +123,7 @@ final class Connection {
       return close()
     }
     switch phase {
-    case .reading where found.contains(.readable): receive(buffer)
+    case .reading where found.contains(.readable) && !isInterrupted: receive(buffer)
     case .lingering where found.contains(.readable) && discardable > 0: discard()
     case .sending where found.contains(.writable): run()
     case .waiting, .sending:
@@ -123,6 +132,12 @@ final class Connection {
       if writer?.stream != nil { close() }
     case .reading, .lingering, .closed: break
     }
+  }
+
+  /// Continues with the requests that have been received.
+  func goOn() {
+    (isInterrupted, isQueued) = (false, false)
+    if phase == .reading { run() }
   }
 
   /// Continues after the handler, the stream or the loading of a file has made progress.
@@ -151,7 +166,7 @@ final class Connection {
       if now >= deadline || isInactive || bodyTime?.isOver(at: now) == true { timeOut() }
     case .reading:
       // Between two requests, the connection is closed without a response.
-      if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isInactive { close() }
+      if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isInactive { closeUnread() }
     case .waiting:
       if now >= deadline {
         timeOut()
@@ -159,8 +174,8 @@ final class Connection {
         context?.abandon()
       }
     case .sending:
-      if now >= deadline || writer?.stream?.isCut == true || (isBlocked && isInactive) { close() }
-    case .lingering: if now >= deadline || isInactive { close() }
+      if now >= deadline || writer?.stream?.isCut == true || (isBlocked && isInactive) { closeUnread() }
+    case .lingering: if now >= deadline || isInactive { closeUnread() }
     case .closed: break
     }
   }
@@ -180,6 +195,12 @@ final class Connection {
   /// Closes the connection for others although it is busy; a handler that only reads is cancelled.
   func evict() {
     context?.abandon()
+    closeUnread()
+  }
+
+  /// Closes a connection whose client has not read what was sent, if anything is left: the system keeps nothing of it.
+  func closeUnread() {
+    socket.forgetUnread()
     close()
   }
 
@@ -260,9 +281,16 @@ final class Connection {
   /// Reads and sends until the connection must wait.
   private func run() {
     defer { countInput() }
+    var requests = 0
     while true {
       switch phase {
-      case .reading: guard readNext() else { return }
+      case .reading:
+        if context == nil, reader.hasInput {
+          isInterrupted = requests == Self.maxPipelined
+          if isInterrupted { return }
+          requests += 1
+        }
+        guard readNext() else { return }
       case .sending: guard sendMore() else { return }
       case .waiting, .lingering, .closed: return
       }
@@ -414,11 +442,23 @@ final class Connection {
     case .blocked:
       isBlocked = true
       lastProgress = .now
+      countOutput(writer?.heldBytes ?? 0)
       return false
     case .waiting: return false
     case .failed:
       close()
       return false
+    }
+  }
+
+  /// Counts the bytes of a response that wait for the client to read; one that has more of them than its share is not waited for.
+  private func countOutput(_ bytes: Int) {
+    guard bytes != countedOutput, let holder = countedHolder ?? shareHolder else { return }
+    if dispatcher.countOutput(bytes - countedOutput, of: holder) {
+      (countedOutput, countedHolder) = (bytes, holder)
+    } else {
+      dispatcher.report(holder.limit, holder)
+      closeUnread()
     }
   }
 
@@ -442,6 +482,8 @@ final class Connection {
 
   private func endRequest(isComplete: Bool) {
     guard let context else { return }
+    if let countedHolder { _ = dispatcher.countOutput(-countedOutput, of: countedHolder) }
+    (countedOutput, countedHolder) = (0, nil)
     if isStreaming { dispatcher.endStream() }
     isStreaming = false
     dispatcher.end(context, isComplete: isComplete, isLogged: !isRejected)

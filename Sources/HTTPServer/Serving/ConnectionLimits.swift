@@ -25,12 +25,16 @@ struct ConnectionLimits: Sendable {
   private let maxPerKey: Int
   private let maxPerUser: Int
   private let maxInputBytes: Int
+  private let maxOutputBytes: Int
+  private let maxOutputBytesPerKey: Int
 
   private(set) var connections = 0
   private(set) var streams = 0
   private var shares: [ShareHolder: Int] = [:]
   /// The received bytes that no request has taken yet, by the address.
   private var inputBytes: [ShareHolder: Int] = [:]
+  /// The bytes of responses that wait for their client to read.
+  private var outputBytes: [ShareHolder: Int] = [:]
 
   /// - Parameter connections: the maximum number of connections.
   init(_ configuration: ServerConfiguration, connections: Int) {
@@ -40,6 +44,8 @@ struct ConnectionLimits: Sendable {
     maxPerKey = configuration.maxPerKey
     maxPerUser = configuration.maxPerUser
     maxInputBytes = configuration.inputBytesPerAddress
+    maxOutputBytes = configuration.outputBytes
+    maxOutputBytesPerKey = configuration.outputBytesPerKey
   }
 
   /// Counts a connection; false, without counting it, at the limit.
@@ -85,6 +91,15 @@ struct ConnectionLimits: Sendable {
     let count = inputBytes[holder, default: 0] + bytes
     guard bytes < 0 || count <= maxInputBytes else { return false }
     inputBytes[holder] = count > 0 ? count : nil
+    return true
+  }
+
+  /// The same for bytes of responses.
+  mutating func countOutput(_ bytes: Int, of holder: ShareHolder) -> Bool {
+    let count = outputBytes[holder, default: 0] + bytes
+    let most = if case .key = holder { maxOutputBytesPerKey } else { maxOutputBytes }
+    guard bytes < 0 || count <= most else { return false }
+    outputBytes[holder] = count > 0 ? count : nil
     return true
   }
 

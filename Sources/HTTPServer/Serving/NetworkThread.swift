@@ -28,6 +28,8 @@ final class NetworkThread {
   private var nextNumber: UInt64 = 2
   /// The time before which no busy connection is looked for to be closed, because there was none.
   private var nextEviction = ContinuousClock.now
+  /// The connections with requests that wait for a turn, each once.
+  private var interrupted: [UInt64] = []
   /// The connections whose timeouts have not been checked since the last tick.
   private var unticked: [UInt64] = []
 
@@ -56,6 +58,7 @@ final class NetworkThread {
         default: handle(key, found, &handled)
         }
       }
+      goOn()
       let now = ContinuousClock.now
       if now >= nextTick {
         nextTick = now + tickInterval
@@ -67,9 +70,16 @@ final class NetworkThread {
     }
   }
 
+  /// Gives some of the connections whose clients have sent many requests their next turns, one after the other.
+  private func goOn() {
+    let turns = interrupted.prefix(Self.maxHandled)
+    interrupted.removeFirst(turns.count)
+    for number in turns { with(number) { $0.goOn() } }
+  }
+
   /// The time to wait for an event; nil: without a limit.
   private func timeout(until nextTick: ContinuousClock.Instant) -> Duration? {
-    if !unticked.isEmpty { return .zero }
+    if !unticked.isEmpty || !interrupted.isEmpty { return .zero }
     return connections.isEmpty && !isAcceptingPaused ? nil : max(.zero, ContinuousClock.now.duration(to: nextTick))
   }
 
@@ -95,6 +105,10 @@ final class NetworkThread {
 
   /// Registers a connection for the events that it waits for, or removes it if it is closed.
   private func update(_ connection: Connection) {
+    if connection.isInterrupted, !connection.isQueued {
+      connection.isQueued = true
+      interrupted.append(connection.number)
+    }
     let wanted = connection.wanted
     if !connection.isClosed, !connection.watched.isSuperset(of: wanted) {
       watch(connection, for: wanted.contains(.readable) ? [.readable, .finished] : wanted)
@@ -196,7 +210,7 @@ final class NetworkThread {
         dispatcher.close(from: connection.peer)
         connection.reject(limit.problem)
       } else {
-        connection.close()
+        connection.closeUnread()
       }
       update(connection)
     }

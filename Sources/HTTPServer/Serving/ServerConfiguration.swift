@@ -46,6 +46,11 @@ package struct ServerConfiguration: Sendable {
   /// The maximum number of bytes that have been received from one address and that no request has taken yet: those of unfinished
   /// heads, and of requests behind another one.
   package var inputBytesPerAddress = 4 << 20
+  /// The maximum number of bytes of responses that wait in memory until a user, or the clients of an address, read them: files wait on
+  /// the disk.
+  package var outputBytes = 16 << 20
+  /// The same of one API key.
+  package var outputBytesPerKey = 256 << 20
   /// The number of unread body bytes at which the server stops receiving: one chunk of a fast client, or several of a slow one.
   package var bufferedBytes = 128 << 10
 

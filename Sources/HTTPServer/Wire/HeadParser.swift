@@ -61,12 +61,13 @@ struct HeadParser {
   var hasStarted: Bool { scanned > lineStart || !lines.isEmpty }
 
   private func checkSize() throws(Problem) {
+    // The first line is that of the request.
     if lines.isEmpty && scanned > limits.requestLine {
       throw Problem(
         .requestLineTooLong, detail: "The request line is longer than \(limits.requestLine) bytes.",
         remedy: "Send a shorter path or query.")
     }
-    if scanned > limits.head || lines.count > limits.fields {
+    if scanned > limits.head || lines.count > limits.fields + 1 {
       throw Problem(
         .headTooLarge,
         detail: "The head of the request is longer than \(limits.head) bytes or has more than \(limits.fields) fields.",

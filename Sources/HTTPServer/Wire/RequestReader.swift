@@ -3,7 +3,7 @@ struct RequestReader {
   /// An event of the connection.
   enum Event {
     case head(RequestHead)
-    /// A chunk of the body.
+    /// Bytes of the body, of as many chunks as have been received.
     case body([UInt8])
     /// The request is complete.
     case end
@@ -63,20 +63,32 @@ struct RequestReader {
         phase = rest == Int64(count) ? .end : .length(rest - Int64(count))
         return .body(take(count))
       case .chunked(var body):
-        guard let piece = try body.read(input[start...]) else { return nil }
-        phase = .chunked(body)
-        switch piece {
-        case .content(let count): return .body(take(count))
-        case .framing(let count): drop(count)
-        case .end(let count):
-          drop(count)
-          phase = .end
-        }
+        let content = try content(of: &body)
+        if !content.isEmpty { return .body(content) }
+        guard case .end = phase else { return nil }
       case .end:
         phase = .head
         return .end
       }
     }
+  }
+
+  /// The content of the chunks that have been received: each of them may be a byte.
+  private mutating func content(of body: inout ChunkedBody) throws(Problem) -> [UInt8] {
+    var content: [UInt8] = []
+    while let piece = try body.read(input[start...]) {
+      switch piece {
+      case .content(let count):
+        if content.isEmpty { content = take(count) } else { content += take(count) }
+      case .framing(let count): drop(count)
+      case .end(let count):
+        drop(count)
+        phase = .end
+        return content
+      }
+    }
+    phase = .chunked(body)
+    return content
   }
 
   private mutating func take(_ count: Int) -> [UInt8] {

@@ -54,6 +54,12 @@ struct ResponseWriter {
   /// The stream that is being sent; nil for other bodies.
   var stream: BodyStream? { if case .stream(let stream, _) = rest { stream } else { nil } }
 
+  /// The bytes in memory that have not been sent.
+  var heldBytes: Int {
+    let held = bytes.count - sent
+    return if case .bytes(let body) = rest { held + body.count } else { held }
+  }
+
   /// Sends as much as the socket accepts.
   mutating func send(on socket: borrowing StreamSocket, waker: Waker) -> SendResult {
     var maxCount = Self.maxFileBytes

@@ -10,6 +10,9 @@ enum ReprDigest {
   /// The SHA-256 that a request announces; nil if it announces none. Other algorithms are ignored (RFC 9530, section 3).
   static func sha256(_ headers: HeaderFields) throws(Problem) -> SHA256Digest? {
     // Of members with the same key the last one counts (RFC 9651, section 4.2.2).
+    guard headers.bytes(of: name) <= HeaderFields.maxPreferences else {
+      throw UploadDialect.invalid(name, "is longer than \(HeaderFields.maxPreferences) bytes")
+    }
     guard let value = headers.list(name).compactMap(member).last else { return nil }
     let text = value.prefix { $0 != ";" }.split(separator: " ").joined()
     guard text.count >= 2, text.hasPrefix(":"), text.hasSuffix(":"),

@@ -78,6 +78,7 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
       let metadata = try Self.metadata(head)
       let hasContent = Self.contentType(head) == Self.tusContent
       guard hasContent || head.contentLength == 0 else { throw Self.wrongContent(Self.tusContent) }
+      if hasContent { try Self.refuseChecksum(head) }
       return Creation(length: length, hasContent: hasContent, isComplete: length == 0, metadata: metadata)
     case .draft01, .draft:
       guard let isComplete = isComplete(head) else {
@@ -94,10 +95,7 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
   func appending(_ head: RequestHead) throws(Problem) -> Appending {
     switch self {
     case .tus:
-      // An extension that the service has not: bytes that a client wants to have checked are not taken unchecked.
-      if head.headers["Upload-Checksum"] != nil {
-        throw Self.invalid("Upload-Checksum", "is not supported: give the file a Repr-Digest at its creation")
-      }
+      try Self.refuseChecksum(head)
       // Generators of clients know only the general type of bytes.
       guard [Self.tusContent, "application/octet-stream"].contains(Self.contentType(head)) else {
         throw Self.wrongContent(Self.tusContent)
@@ -170,9 +168,16 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
     return Int64(text) ?? .max
   }
 
+  /// Throws a problem for an extension that the service has not: bytes that a client wants to have checked are not taken unchecked.
+  private static func refuseChecksum(_ head: RequestHead) throws(Problem) {
+    guard head.headers["Upload-Checksum"] != nil else { return }
+    throw invalid("Upload-Checksum", "is not supported: give the file a Repr-Digest at its creation")
+  }
+
   /// The media type of the body, without its parameters.
   private static func contentType(_ head: RequestHead) -> String? {
-    head.headers["Content-Type"]?.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
+    let type = (head.headers["Content-Type"] ?? "").utf8.prefix { ![0x3B, 0x20, 0x09].contains($0) }
+    return type.count <= 100 ? Substring(type).lowercasedASCII : nil
   }
 
   /// What the client wants to be sent back: keys, each with a value in Base64 or without a value. nil: nothing.

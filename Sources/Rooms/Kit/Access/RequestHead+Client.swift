@@ -20,7 +20,9 @@ extension RequestHead {
   func actingUser() throws(Problem) -> String? {
     let fields = headers.values(Self.userField)
     guard let field = fields.first else { return nil }
-    guard fields.count == 1, field.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), let user = RequestTarget.decode(field[...]),
+    // Of a code point at most four bytes, each of which may be encoded.
+    guard fields.count == 1, field.utf8.count <= MaxLength.name * 12, field.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
+      let user = RequestTarget.decode(field[...]),
       1...MaxLength.name ~= user.unicodeScalars.count
     else {
       throw ProblemKind.invalidFields.problem(
