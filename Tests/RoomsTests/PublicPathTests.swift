@@ -19,6 +19,15 @@ struct PublicPathTests {
       let again = try await api.submit(form, headers: key + [("Idempotency-Key", "one")])
       let id = try #require(post.json["id"].text)
       for response in [post, again] { #expect(response.headers["location"] == "/api/v1/posts/\(id)") }
+      #expect(post.json["job"]["url"].text?.hasPrefix("/api/v1/jobs/") == true)
+      let collection = try await request(
+        "POST", "/v1/collections", port: api.port,
+        headers: key + [("Take5-User", "ada"), ("Content-Type", "application/json")],
+        body: Array(#"{"kind":"itinerary","name":"Summer"}"#.utf8))
+      let link = try await request(
+        "POST", "/v1/collections/\(try #require(collection.json["id"].text))/link", port: api.port,
+        headers: key + [("Take5-User", "ada")])
+      #expect(link.json["url"].text?.hasPrefix("/api/v1/collections/") == true, "\(link.text)")
       let upload = try await request(
         "POST", "/v1/uploads", port: api.port,
         headers: key + [("Tus-Resumable", "1.0.0"), ("Upload-Length", "5"), ("X-Forwarded-For", "192.0.2.1")])

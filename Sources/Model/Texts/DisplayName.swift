@@ -18,8 +18,14 @@ package enum DisplayName {
       isVisible = isVisible || isSeen(scalar)
     }
     guard direction.isClosed else { return closing }
-    return isVisible ? nil : "must have a character that can be seen"
+    return isVisible ? nil : unseen
   }
+
+  /// What is wrong with a text in which nothing is to be seen.
+  package static let unseen = "must have a character that can be seen"
+
+  /// Whether something is to be seen in a text.
+  package static func isSeen(_ text: String) -> Bool { text.unicodeScalars.contains(where: isSeen) }
 
   private static let closing = "must close the marks of direction that it opens, and no other ones"
 

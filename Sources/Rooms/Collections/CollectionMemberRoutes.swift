@@ -83,7 +83,8 @@ struct CollectionMemberRoutes: RouteRoom {
       try Collections.setLink(hash, of: id, for: $0, $1) ? true : nil
     }
     let path = CollectionResponse.path(id)
-    return try .uncached(LinkResponse(link: secret, url: "\(path)?link=\(secret)"), .created, at: path)
+    return try .uncached(
+      LinkResponse(link: secret, url: "\(access.publicURL?.prefix ?? "")\(path)?link=\(secret)"), .created, at: path)
   }
 
   private func deleteLink(_ request: Request) async throws -> Response {

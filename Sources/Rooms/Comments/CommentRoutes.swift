@@ -48,7 +48,7 @@ struct CommentRoutes: RouteRoom {
   private func submitComment(_ request: Request, on subject: RecordID) async throws -> Response {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let author = reader.author(actingAs: request.caller.user)
-    let text = reader.required("text", limit: MaxLength.text)
+    let text = reader.prose("text", limit: MaxLength.text, isRequired: true, allowsEmpty: false) ?? ""
     try reader.check()
     _ = try request.caller.author(author)
     try access.countSubmission(of: author, request)
@@ -66,7 +66,7 @@ struct CommentRoutes: RouteRoom {
   private func changeComment(_ request: Request, on subject: RecordID) async throws -> Response {
     let id = try id(.comment, request, "comment")
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
-    let text = reader.required("text", limit: MaxLength.text)
+    let text = reader.prose("text", limit: MaxLength.text, isRequired: true, allowsEmpty: false) ?? ""
     try reader.check()
     try access.countSubmission(of: request.caller.viewer.user ?? "", request)
     return try await show(request, CommentResponse.init, changing: true, else: Self.notFound(.comment, id)) {

@@ -24,10 +24,12 @@ struct ImageResponse: NilEncodable {
     alternativeText = image.draft.alternativeText
     status = image.status
     createdAt = image.createdAt
-    job = image.job.map { JobSummaryResponse($0, isReadable: viewer.owns(image.draft.author ?? image.draft.owner)) }
+    job = image.job.map {
+      JobSummaryResponse($0, isReadable: viewer.owns(image.draft.author ?? image.draft.owner), urls)
+    }
     reasons = image.reasons
     assets = image.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: image.isPublic) }
-    url = Self.path(image.id)
+    url = urls.prefix + Self.path(image.id)
   }
 
   /// The path of an image.

@@ -44,7 +44,10 @@ struct ImageRoutes: RouteRoom {
 
   /// Returns the owner of an image from the path: the id of a post, or a name that the app assigned.
   func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
-    kind == .reaction ? "\(try id(.post, request))" : try name(request)
+    if kind == .reaction { return "\(try id(.post, request))" }
+    let name = try name(request)
+    // The id of a collection in one spelling, by which its thumbnail belongs to it.
+    return kind == .itinerary ? PublicID(name).map { "\($0)" } ?? name : name
   }
 
   private func readImage(_ request: Request) async throws -> Response {

@@ -23,11 +23,11 @@ struct JobSummaryResponse: NilEncodable {
   let progress: Double
   let url: String?
 
-  init(_ job: JobSummary, isReadable: Bool) {
+  init(_ job: JobSummary, isReadable: Bool, _ urls: MediaURLs) {
     id = job.id
     state = job.state
     progress = job.progress
-    url = isReadable ? Self.path(job.id) : nil
+    url = isReadable ? urls.prefix + Self.path(job.id) : nil
   }
 
   /// The path of a job.

@@ -201,12 +201,25 @@ extension Profile {
     return 1...days[month - 1] ~= day
   }
 
-  /// Whether a text may be an e-mail address: one `@` between other visible characters. Only a message to it could show more.
+  /// Whether a text may be an e-mail address: one `@` between visible characters and a domain. Only a message to it could show more.
+  ///
+  /// What a mailer reads as a list, a comment, a quotation or a name is none of them (RFC 5322, section 3.2.3, `specials`): it would be
+  /// another spelling of some mailbox, which the limit of mails does not count for it.
   private static func isAddress(_ text: String) -> Bool {
     // By code points: a character may be '@' with what combines with it.
     let scalars = text.unicodeScalars
     let parts = scalars.split(separator: "@", omittingEmptySubsequences: false)
-    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && scalars.count <= maxEmail
-      && scalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+    guard parts.count == 2, scalars.count <= maxEmail, !parts[0].isEmpty else { return false }
+    let isVisible = parts[0].allSatisfy { scalar in
+      scalar.value > 0x20 && scalar.value != 0x7F && !"()<>[]:;,\\\"".unicodeScalars.contains(scalar)
+        && !scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isWhitespace
+        && scalar.properties.generalCategory != .control
+    }
+    let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+    return isVisible
+      && labels.allSatisfy { label in
+        guard label.first != "-", label.last != "-", !label.isEmpty else { return false }
+        return label.allSatisfy { $0 == "-" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0) }
+      }
   }
 }

@@ -109,8 +109,8 @@ extension PostDraft {
   ) -> PostDraft {
     let kind = reader.choice("kind", of: PostKind.self, isRequired: requiresKind)
     let author = reader.author(actingAs: user)
-    let title = reader.text("title", limit: MaxLength.name)
-    let caption = reader.text("caption", limit: MaxLength.text)
+    let title = reader.displayName("title")
+    let caption = reader.prose("caption", limit: MaxLength.text)
     let alternativeText = reader.text("alternative_text", limit: MaxLength.alternativeText)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let foreground = reader.choice("foreground", of: Camera.self)
@@ -161,8 +161,8 @@ extension PostChange {
     ) -> MemberChange<Value> {
       (object ?? fields)[name] == nil ? .keep : .set(value)
     }
-    let title = reader.text("title", limit: MaxLength.name)
-    let caption = reader.text("caption", limit: MaxLength.text)
+    let title = reader.displayName("title")
+    let caption = reader.prose("caption", limit: MaxLength.text)
     let alternativeText = reader.text("alternative_text", limit: MaxLength.alternativeText)
     let place = reader.object("place", PostDraft.place)
     let location = reader.object("location", PostDraft.coordinate)

@@ -29,7 +29,7 @@ struct PostResponse: NilEncodable {
     try container.encode(post.createdAt, forKey: .createdAt)
     try container.encode(post.updatedAt, forKey: .updatedAt)
     try container.encode(
-      post.job.map { JobSummaryResponse($0, isReadable: viewer.owns(post.draft.author)) }, forKey: .job)
+      post.job.map { JobSummaryResponse($0, isReadable: viewer.owns(post.draft.author), urls) }, forKey: .job)
     try container.encode(post.counts, forKey: .counts)
     try container.encode(post.punctuality, forKey: .window)
     try container.encode(post.offsetSeconds, forKey: .offsetSeconds)

@@ -81,7 +81,7 @@ package struct WebhookCourier: Courier {
           let response = try client.send(request, cutAt: Self.maxReply, within: Self.timeout) { address in
             permits.admits(address, of: target.server.host)
           }
-          return WebhookOutcome(response, now: Self.now, showing: !Webhooks.codeKinds.contains(event.kind))
+          return WebhookOutcome(response, now: Self.now, showing: !Webhooks.accountKinds.contains(event.kind))
         } catch {
           return .failed(status: nil, error: error.cause, retryAfter: nil)
         }

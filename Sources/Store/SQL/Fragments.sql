@@ -59,7 +59,7 @@ CASE WHEN {viewer}::text IS NULL THEN 120 WHEN {viewer}::text = '' THEN 0 ELSE c
 
 -- fragment: pictures(image, collection)
 -- Whether an image is the thumbnail of a collection. An itinerary that is the app's own has an id of another form, and no row.
-({collection}.public_id = CASE WHEN {image}.kind = 'itinerary' AND {image}.owner ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+({collection}.public_id = CASE WHEN {image}.kind = 'itinerary' AND {image}.owner ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
   THEN {image}.owner::uuid END)
 
 -- fragment: sees_pictured(image, viewer)

@@ -254,8 +254,9 @@ extension AccessControl {
   /// The text that a request may store, in bytes, by its head. With an `Idempotency-Key` the response is stored as well.
   private static func text(of request: Request) -> Int64 {
     let length = request.head.contentLength ?? JSONBody.limit
-    // A longer body has media, whose bytes other limits count.
-    let text = length > JSONBody.limit ? 4 << 10 : length
+    // A longer body has media, whose bytes other limits count. Ids in the path are stored as well, and a row is more than its text.
+    let body = length > JSONBody.limit ? 4 << 10 : length
+    let text = max(1 << 10, body + Int64(request.target.path.utf8.count))
     return request.headers["Idempotency-Key"] == nil ? text : 2 * text
   }
 

@@ -41,7 +41,8 @@ package struct MediaURLs: Sendable {
   /// In seconds since 1970-01-01 UTC.
   private let now: Int
   /// What precedes the paths of the service at the proxy; no part of signatures.
-  private let prefix: String
+  /// What precedes the paths of the service for its clients.
+  let prefix: String
 
   /// Without signatures, for what no client receives.
   package static let unsigned = MediaURLs(keys: [], reader: Reader(name: "", keyHash: ""), now: 0)

@@ -38,6 +38,13 @@ struct FieldReader {
     return text
   }
 
+  /// Reads a text that people read, of at most `limit` characters: unless it is empty, there is something to be seen.
+  mutating func prose(_ name: String, limit: Int, isRequired: Bool = false, allowsEmpty: Bool = true) -> String? {
+    guard let text = text(name, limit: limit, isRequired: isRequired, allowsEmpty: allowsEmpty) else { return nil }
+    guard text.isEmpty || DisplayName.isSeen(text) else { return refuse(name, DisplayName.unseen) }
+    return text
+  }
+
   /// Reads a name that people see in one line (`DisplayName`), of at most `limit` characters.
   mutating func displayName(
     _ name: String, limit: Int = MaxLength.name, isRequired: Bool = false, allowsEmpty: Bool = true
