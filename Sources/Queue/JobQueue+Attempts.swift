@@ -76,6 +76,12 @@ extension JobQueue {
     try notify(queue: job.queue, session)
   }
 
+  /// Returns a job whose turn is over: it goes behind the others of its queue. The attempt does not count.
+  package static func requeue(_ job: ClaimedJob, _ session: Session) throws {
+    try fenced(job, session.execute(statements["requeue"], .integer(job.id), .integer(job.token)))
+    try notify(queue: job.queue, session)
+  }
+
   /// Puts a job off because something that it waits for is not ready; the attempt does not count.
   package static func snooze(_ job: ClaimedJob, seconds: Double, _ session: Session) throws {
     try fenced(

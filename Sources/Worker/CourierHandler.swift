@@ -7,7 +7,7 @@ import Telemetry
 /// The handler of the jobs of a courier.
 struct CourierHandler: JobHandler {
   /// The time after which the others of the queue have their turns.
-  private static let turn = Duration.seconds(30)
+  static let turn = Duration.seconds(30)
 
   /// Something became due while the job was to end.
   private struct MoreIsDue: Error {}
@@ -16,10 +16,11 @@ struct CourierHandler: JobHandler {
   let pool: Pool
   let store: Store
   var clock: any WorkerClock = ContinuousClock()
+  var turn = Self.turn
 
   func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
     let job = held.job
-    let end = ContinuousClock.now + Self.turn
+    let end = ContinuousClock.now + turn
     do {
       while held.stopReason == nil {
         let hasMore = try await courier.deliver(job, isStopped: { held.stopReason != nil }, pool)
@@ -27,7 +28,7 @@ struct CourierHandler: JobHandler {
         do {
           try await pool.transaction { [courier] session in
             if hasMore {
-              try JobQueue.release(job, session)
+              try JobQueue.requeue(job, session)
             } else {
               // Who adds something holds the job until the commit, or finds that it has ended.
               try JobQueue.drop(job, session)

@@ -114,7 +114,7 @@ struct TaskHandler: JobHandler {
       let step = try await pool.transaction { [store] session in
         let step = try store.perform(job, session)
         switch step {
-        case .batch: try JobQueue.release(job, session)
+        case .batch: try JobQueue.requeue(job, session)
         case .last:
           try JobQueue.complete(job, .accepted, result: nil, session)
           try JobQueue.notifyChange(of: job.publicID, session)

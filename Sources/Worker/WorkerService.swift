@@ -121,7 +121,7 @@ package final class WorkerService: Sendable {
       ] + store.rooms.flatMap { $0.maintenance } + tasks,
       onReaped: { reaped, session in try JobControl.fail(reaped, session) }, onStart: onStart, log: log,
       metrics: metrics,
-      tracer: tracer)
+      kinds: [PostJob.kind, LookJob.kind, ImageJob.kind, ReprocessJob.kind, ForgetJob.kind], tracer: tracer)
   }
 
   /// Asks the worker to end: `run()` claims no more jobs and returns after the drain.

@@ -36,6 +36,24 @@ struct ReprocessingTests {
     }
   }
 
+  @Test("of a large run five hundred items are jobs at a time, and without a run nothing is scheduled")
+  func window() async throws {
+    try await StoreFixture.with { fixture in
+      #expect(try await fixture.pool.transaction { try Reprocessing.schedule($0) } == nil)
+      _ = try await fixture.ready("first")
+      _ = try await fixture.startRun()
+      try await fixture.pool.run { session in
+        _ = try session.execute(
+          """
+          INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
+          SELECT run_id, subject_kind, gen_random_uuid(), definition FROM reprocess_item, generate_series(1, 700)
+          """)
+      }
+      #expect(try await fixture.pool.transaction { try Reprocessing.schedule($0) } == 500)
+      #expect(try await fixture.pool.transaction { try Reprocessing.schedule($0) } == 0)
+    }
+  }
+
   @Test("a moment whose foreground changes is composed again, also one that changes while it is composed")
   func exchanging() async throws {
     try await StoreFixture.with { fixture in

@@ -59,6 +59,13 @@ UPDATE job SET state = {due_state(limit_name)}, {end_attempt}, attempt = attempt
 WHERE {held}
 RETURNING id
 
+-- name: requeue
+-- The same; the job goes behind all that wait.
+UPDATE job SET state = {due_state(limit_name)}, {end_attempt}, attempt = attempt - 1,
+  rank = {rank({microseconds(clock_timestamp())}, priority)}
+WHERE {held}
+RETURNING id
+
 -- name: snooze
 -- The attempt does not count: the job waits for something that is not ready.
 UPDATE job SET

@@ -33,13 +33,14 @@ package final class QueueWorker: Sendable {
   ///   - consumers: the queues that the worker claims from.
   ///   - tasks: maintenance in addition to the queue's own.
   ///   - onReaped: runs in the transaction that reaps jobs.
+  ///   - kinds: the kinds of jobs of which the metrics begin with 0.
   ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: QueueWorkerConfiguration, database: DatabaseURL, pool: Pool, consumers: [ConsumerConfiguration],
     tasks: [MaintenanceTask] = [], onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
     onStart: @escaping @Sendable () -> Void = {}, log: Logger, metrics: Metrics,
-    tracer: Tracer? = nil
+    kinds: [String] = [], tracer: Tracer? = nil
   ) {
     self.configuration = configuration
     polling = Polling(interval: configuration.pollInterval)
@@ -51,6 +52,7 @@ package final class QueueWorker: Sendable {
     self.onStart = onStart
     self.log = log
     self.metrics = WorkerMetrics(metrics)
+    self.metrics.begin(kinds)
     self.tracer = tracer
   }
 

@@ -7,9 +7,20 @@ struct WorkerMetrics: Sendable {
 
   init(_ metrics: Metrics) { self.metrics = metrics }
 
+  /// Begins the counters of kinds of jobs at 0: of one that begins with its first event, `increase` does not see that event.
+  func begin(_ kinds: [String]) {
+    for kind in kinds {
+      for outcome in ["accepted", "rejected", "cancelled", "retried", "dead", "released", "lost"] {
+        end(kind: kind, outcome: outcome, count: 0)
+      }
+      for state in [JobState.scheduled, .dead, .cancelled] { reaped(kind: kind, state, count: 0) }
+    }
+  }
+
   /// - Parameter outcome: `accepted`, `rejected`, `cancelled`, `retried`, `dead`, `released` or `lost`.
-  func end(kind: String, outcome: String) {
-    metrics.count("take5_jobs_total", "Attempts at jobs, by outcome.", ["kind": kind, "outcome": outcome])
+  func end(kind: String, outcome: String, count: Int = 1) {
+    metrics.count(
+      "take5_jobs_total", "Attempts at jobs, by outcome.", ["kind": kind, "outcome": outcome], by: Double(count))
   }
 
   func quarantined(kind: String, _ code: ReasonCode) {
@@ -46,11 +57,13 @@ struct WorkerMetrics: Sendable {
   }
 
   func reaped(_ jobs: [Reaped]) {
-    for job in jobs {
-      metrics.count(
-        "take5_leases_lost_total", "Jobs taken from lost workers or past their deadline, by their new state.",
-        ["kind": job.kind, "state": job.state.rawValue])
-    }
+    for job in jobs { reaped(kind: job.kind, job.state, count: 1) }
+  }
+
+  private func reaped(kind: String, _ state: JobState, count: Int) {
+    metrics.count(
+      "take5_leases_lost_total", "Jobs taken from lost workers or past their deadline, by their new state.",
+      ["kind": kind, "state": state.rawValue], by: Double(count))
   }
 
   func setAside(_ table: String, rows: Int) {

@@ -65,7 +65,7 @@ extension TaskJob {
 
 /// What a transaction of a job without media has done.
 package enum TaskStep: Sendable, Hashable {
-  /// A part: the job is given back, and continues at once.
+  /// A part: the job is given back, and continues after the others that wait.
   case batch
   /// The rest.
   case last

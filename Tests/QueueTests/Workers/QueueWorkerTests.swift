@@ -48,6 +48,48 @@ struct WorkerLifeTests {
     }
   }
 
+  @Test("of many workers that never poll each job has one at once, also several that are called by one notification")
+  func calls() async throws {
+    try await ConsumerFixture.with { fixture in
+      try await fixture.pool.run { try JobQueue.deregister(worker: fixture.worker, $0) }
+      let pool = Pool(fixture.url, size: 12)
+      var configuration = QueueWorkerConfiguration()
+      configuration.pollInterval = .seconds(100_000)
+      let workers = (0..<6).map { [configuration] _ in
+        QueueWorker(
+          configuration: configuration, database: fixture.url, pool: pool,
+          consumers: [
+            ConsumerConfiguration(
+              queue: "media", slots: 1,
+              handler: Handler { held in
+                try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+                return .healthy
+              })
+          ], log: Logger { _ in }, metrics: Metrics())
+      }
+      let running = workers.map { worker in Task { try await worker.run() } }
+      func done(_ jobs: Int) async throws -> Bool { try await count(fixture, "SELECT count(*) FROM job_done") == jobs }
+      // The first look of each worker finds nothing.
+      try await until { try await count(fixture, "SELECT count(*) FROM worker") == 6 }
+      try await until {
+        try await count(
+          fixture, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()")
+          == 6
+      }
+      for job in 1...20 {
+        try await fixture.enqueue()
+        try await fixture.pool.run { try JobQueue.notify(queue: "media", $0) }
+        try await until { try await done(job) }
+      }
+      try await fixture.enqueue(40)
+      try await fixture.pool.run { try JobQueue.notify(queue: "media", $0) }
+      try await until { try await done(60) }
+      for worker in workers { worker.stop() }
+      for task in running { try await task.value }
+      await pool.close()
+    }
+  }
+
   @Test("a worker whose row is gone ends, so that its caller starts another one")
   func evicted() async throws {
     try await ConsumerFixture.with { fixture in
