@@ -280,7 +280,7 @@ struct AttackerTests {
       "connections that stay open when", "threads of handlers", "submissions that wait for",
       "text that is stored a day",
       "mails with codes", "registrations that the operator", "received bytes that no request",
-      "passwords that are hashed",
+      "passwords that are hashed", "bytes of responses",
     ]
     for cells in LimitsDocumentTests.shares {
       let hasAttack = cells[8].contains("`AttackerTests.")

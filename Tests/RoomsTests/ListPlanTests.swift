@@ -15,6 +15,9 @@ struct ListPlanTests {
 
   private static let world = """
     SET session_replication_role = replica;
+    -- It would read pages too.
+    ALTER TABLE post SET (autovacuum_enabled = off);
+    ALTER TABLE place SET (autovacuum_enabled = off);
     SELECT setseed(0.7);
     INSERT INTO post (public_id, status, author, kind, visibility, foreground, latitude, longitude, place_id, created_at, fields)
     SELECT gen_random_uuid(), 'ready', CASE WHEN n % 2 = 0 THEN 'strong' ELSE 'user ' || n % 3000 END, 'photo', 'public', 'front',

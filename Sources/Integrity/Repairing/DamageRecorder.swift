@@ -15,6 +15,12 @@ package struct DamageRecorder: Sendable {
     self.blobs = blobs
     self.log = log
     self.metrics = metrics
+    for damage in BlobDamage.allCases { count(damage, by: 0) }
+  }
+
+  private func count(_ damage: BlobDamage, by count: Double = 1) {
+    metrics.count(
+      "take5_blobs_damaged_total", "Damaged blobs, by kind of damage.", ["kind": damage.rawValue], by: count)
   }
 
   /// Reads a blob, and records its damage under the lock of its row, which excludes writers and collectors.
@@ -34,8 +40,7 @@ package struct DamageRecorder: Sendable {
       try Damage.note(damage, of: hash, session) ? (damage, try BlobUse.read(hash, session)) : nil
     }
     guard let found = found ?? nil else { return }
-    metrics.count(
-      "take5_blobs_damaged_total", "Damaged blobs, by kind of damage.", ["kind": found.damage.rawValue])
+    count(found.damage)
     let subjects = Set(found.uses.compactMap { $0.subject?.description ?? $0.quarantine }).sorted()
     log.error(
       "a blob is damaged",

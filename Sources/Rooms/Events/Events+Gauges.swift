@@ -1,9 +1,9 @@
-package import Postgres
-package import Telemetry
+internal import Postgres
+internal import Telemetry
 
 extension Events {
   /// The gauges of what waits to be passed on; all processes of one database report the same values.
-  package static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+  static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let row = try session.execute(statements["waiting"]).single()
     let age =
       "Time since the oldest event that waits for its position, or the oldest announcement for the users that it is for."

@@ -46,7 +46,7 @@ struct ServiceRoutes: RouteRoom {
   private func readMetrics(_ request: Request) async throws -> Response {
     // Without the database the gauges of the queue are absent; the counters of this process are returned.
     // Sooner than Prometheus gives up.
-    let gauges = (try? await database.run(timeout: .seconds(2)) { try QueueGauges.measure($0) + Events.gauges($0) })
+    let gauges = (try? await database.run(timeout: .seconds(2)) { try OperationGauges.measure($0) })
     let isUp = MetricGauge("take5_database_up", "Whether the database is available.", [:], gauges == nil ? 0 : 1)
     // Absent as well, while the storage does not answer.
     var own = [isUp]

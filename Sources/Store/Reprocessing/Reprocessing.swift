@@ -17,6 +17,12 @@ package enum Reprocessing {
     try session.executeAfterCommit(Store.statements["notify_user"], .text(channel), .text(""))
   }
 
+  /// Returns the age of the oldest running run, in seconds, and the number of items of all that wait for their turn, up to 100,000.
+  package static func running(_ session: Session) throws(PostgresError) -> (seconds: Double, items: Int) {
+    let row = try session.execute(Self.statements["running"]).single()
+    return (try row.get("seconds"), try row.get("items"))
+  }
+
   /// Summarizes the subjects of a request, by kind and by the definitions of the current and the next outputs.
   package static func summarize(_ request: ReprocessRequest, _ session: Session) throws -> [ReprocessGroup] {
     let definitions = Dictionary(

@@ -117,6 +117,13 @@ SELECT job FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL AND job IS 
 -- That of a run, within what requests may ask for: earlier versions stored any.
 least(greatest(rate, 0.00001), 100000)
 
+-- name: running
+-- How long the oldest running run has run, in seconds, and how many items of all wait for their turn, as far as LIMIT counts.
+SELECT coalesce(extract(epoch FROM clock_timestamp() - (SELECT min(created_at) FROM reprocess_run WHERE state = 'running')), 0)::float8 AS seconds,
+  (SELECT count(*) FROM (
+    SELECT FROM reprocess_run AS run JOIN reprocess_item AS item ON item.run_id = run.id
+    WHERE run.state = 'running' AND item.outcome IS NULL AND item.job IS NULL LIMIT 100000) AS waiting) AS items
+
 -- name: runs_to_schedule
 -- The running runs, with the number of items that the rate allows to start now. A run that another worker has locked is
 -- skipped.

@@ -46,7 +46,7 @@ extension Subcommand {
     guard let text = arguments.value("--metrics") else { return nil }
     let address = try ListenAddress(parsing: text)
     let route = Route("GET", "/metrics", admission: Route.open) { _ in
-      let gauges = try? await database.run(timeout: .seconds(2)) { try QueueGauges.measure($0) + Events.gauges($0) }
+      let gauges = try? await database.run(timeout: .seconds(2)) { try OperationGauges.measure($0) }
       let isUp = MetricGauge("take5_database_up", "Whether the database can be reached.", [:], gauges == nil ? 0 : 1)
       return Response(
         .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],

@@ -90,6 +90,15 @@ final class RefusalLog: Sendable {
   init(log: Logger, metrics: Metrics) {
     self.log = log
     self.metrics = metrics
+    for limit in [
+      "connections", "streams", "address", "user", "key", "requests", "submissions", "attempts", "uploads",
+    ] { count(limit, by: 0) }
+  }
+
+  private func count(_ limit: String, by count: Double = 1) {
+    metrics.count(
+      "take5_http_refused_total", "Connections, requests, streams and submissions that a limit refused.",
+      ["limit": limit], by: count)
   }
 
   /// Counts a refusal, and logs it if the client has no line for this limit yet.
@@ -98,10 +107,7 @@ final class RefusalLog: Sendable {
   ///   - limit: the name of the limit.
   ///   - client: the address, the key or the author.
   func report(_ limit: String, client: String) {
-    metrics.count(
-      "take5_http_refused_total",
-      "Connections, requests, streams and submissions that a limit refused.",
-      ["limit": limit])
+    count(limit)
     guard limiter.withLock({ $0.admits(limit, client, at: .now) }) else { return }
     log.warning("limit exceeded", ["limit": limit, "client": client])
   }

@@ -27,10 +27,13 @@ struct ServiceProcess: Sendable {
       )
     }
     let metrics = Metrics()
-    let output = try LogOutput(format: try LogFormat(arguments)) {
+    let countDropped = { @Sendable (lines: Double) in
       metrics.count(
-        "take5_log_lines_dropped_total", "Log lines that were dropped because their reader was slow or gone.")
+        "take5_log_lines_dropped_total", "Log lines that were dropped because their reader was slow or gone.", by: lines
+      )
     }
+    countDropped(0)
+    let output = try LogOutput(format: try LogFormat(arguments)) { countDropped(1) }
     let process = ServiceProcess(
       signals: StopSignals(isService: true), log: try Logger(arguments) { output.add($0) }, metrics: metrics)
     defer { output.flush(within: flushTimeout) }

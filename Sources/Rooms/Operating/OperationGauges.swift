@@ -1,0 +1,18 @@
+package import Postgres
+internal import Queue
+internal import Store
+package import Telemetry
+
+/// The gauges of a database for Prometheus: of the queue, of events and of runs.
+package enum OperationGauges {
+  package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+    let running = try Reprocessing.running(session)
+    return try QueueGauges.measure(session) + Events.gauges(session) + [
+      MetricGauge(
+        "take5_run_age_seconds", "Age of the oldest reprocessing run that is running.", [:], running.seconds),
+      MetricGauge(
+        "take5_run_items", "Items of running reprocessing runs that wait for their turn, up to 100,000.", [:],
+        Double(running.items)),
+    ]
+  }
+}
