@@ -1,6 +1,7 @@
 internal import Model
 internal import Platform
 internal import Postgres
+internal import Queue
 import Rooms
 internal import Store
 
