@@ -126,8 +126,11 @@ package final class QueueWorker: Sendable {
     switch report {
     case .notification(let notification) where notification.channel == QueueChannel.schedule: schedule.raise()
     case .notification(let notification) where notification.channel == QueueChannel.jobs:
-      guard let call = JobCall(payload: notification.payload) else { return }
-      for consumer in running.withLock({ $0 }) where consumer.queue == call.queue { consumer.receive(call) }
+      let call = JobCall(payload: notification.payload)
+      // Services of earlier versions name the queue alone.
+      for consumer in running.withLock({ $0 }) where consumer.queue == call?.queue ?? notification.payload {
+        if let call { consumer.receive(call) } else { consumer.wake.raise() }
+      }
     case .notification(let notification):
       for task in tasks where task.channel == notification.channel { task.wake.raise() }
     case .connected, .disconnected:

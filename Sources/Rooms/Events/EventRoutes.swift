@@ -63,8 +63,10 @@ struct EventRoutes: RouteRoom {
     let caller = request.caller
     var identity: IdentityToken?
     if case .provider(let token) = caller.credential { identity = token }
+    let user = try request.actingUser()
+    try access.limits.countSubmission(of: user, tenant: caller.tenant)
     let ticket = EventTicket(
-      user: try request.actingUser(), token: caller.token?.id, minter: caller.minter, identity: identity)
+      user: user, token: caller.token?.id, minter: caller.minter, identity: identity)
     let text = Kit.newSecret(Self.ticketPrefix)
     let expiry = try await database.transaction { session in
       try Events.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)

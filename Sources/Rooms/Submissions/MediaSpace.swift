@@ -11,7 +11,7 @@ struct MediaSpace: Sendable {
   /// The uploads whose bytes have not all come yet.
   let uploads: OpenUploads
 
-  /// Throws a problem with status 503 if there is too little free space beside what is promised to uploads.
+  /// Throws a problem with status 503 if there is too little free space beside what is promised to uploads, up to half of it.
   ///
   /// - Parameter bytes: the number of bytes that are about to be sent.
   func check(reserving bytes: Int64 = 0) throws { try check(for: uploads.promisedBytes, and: bytes) }
@@ -27,8 +27,11 @@ struct MediaSpace: Sendable {
   }
 
   private func require(_ free: Int64?, for promised: Int64, and bytes: Int64) throws(Problem) {
-    // Neither is negative, so that no difference overflows.
-    guard let free, free - promised < minFree || free - promised - minFree < bytes else { return }
+    guard let free else { return }
+    // All promises together count as half of the space: who makes accounts that promise and send nothing stops no others.
+    let promised = min(promised, max(0, free - minFree) / 2)
+    // None is negative, so that no difference overflows.
+    guard free - promised < minFree || free - promised - minFree < bytes else { return }
     throw ProblemKind.storageLow.problem(
       "The storage has \(max(0, free - promised) >> 20) MiB of free space; \(minFree >> 20) MiB are reserved.",
       headers: ["Retry-After": "60"])

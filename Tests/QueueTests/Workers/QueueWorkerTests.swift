@@ -84,6 +84,10 @@ struct WorkerLifeTests {
       try await fixture.enqueue(40)
       try await fixture.pool.run { try JobQueue.notify(queue: "media", $0) }
       try await until { try await done(60) }
+      // A service of an earlier version names the queue alone.
+      try await fixture.enqueue()
+      try await fixture.pool.run { _ = try $0.execute("SELECT pg_notify('\(QueueChannel.jobs)', 'media')") }
+      try await until { try await done(61) }
       for worker in workers { worker.stop() }
       for task in running { try await task.value }
       await pool.close()
