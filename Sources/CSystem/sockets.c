@@ -65,9 +65,13 @@ int csystem_accept(int listener, uint8_t address[16]) {
   return descriptor;
 }
 
+int csystem_unread(int socket) {
+  int unread = 0;
+  return ioctl(socket, SIOCOUTQ, &unread) == 0 ? unread : 0;
+}
+
 void csystem_reset_unread(int socket) {
-  int unsent = 0;
-  if (ioctl(socket, SIOCOUTQ, &unsent) != 0 || unsent == 0) return;
+  if (csystem_unread(socket) == 0) return;
   const struct linger reset = {.l_onoff = 1, .l_linger = 0};
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
 }

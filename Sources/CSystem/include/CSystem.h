@@ -128,9 +128,13 @@ int csystem_poll_wait(int poll, struct csystem_ready *ready, int room, int milli
 /// The bytes that the system takes of a response before the client has room for them.
 #define CSYSTEM_UNSENT (128 << 10)
 
-/// Accepts a connection as a non-blocking socket, which takes CSYSTEM_UNSENT bytes ahead, and returns the peer's address, IPv4 as an IPv4-mapped IPv6 address.
+/// Accepts a connection as a non-blocking socket, which takes CSYSTEM_UNSENT bytes ahead, and returns the peer's address, IPv4 as an
+/// IPv4-mapped IPv6 address.
 /// Returns -1 with errno on failure.
 int csystem_accept(int listener, uint8_t address[16]);
+
+/// The bytes that the client has not acknowledged.
+int csystem_unread(int socket);
 
 /// Has the system forget what the client has not acknowledged, if there is anything, when the socket is closed.
 void csystem_reset_unread(int socket);

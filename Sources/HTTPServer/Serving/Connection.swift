@@ -56,6 +56,8 @@ final class Connection {
   /// The bytes of a response that count for the client until it reads them.
   private var countedOutput = 0
   private var countedHolder: ShareHolder?
+  /// The bytes that the client had not acknowledged when it was found idle.
+  private var lastUnread = Int.max
   /// Whether requests have been received that wait for the next turn.
   private(set) var isInterrupted = false
   /// Whether the connection waits for its turn.
@@ -166,7 +168,7 @@ final class Connection {
       if now >= deadline || isInactive || bodyTime?.isOver(at: now) == true { timeOut() }
     case .reading:
       // Between two requests, the connection is closed without a response.
-      if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isInactive { closeUnread() }
+      if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isInactive { closeUnlessRead(at: now) }
     case .waiting:
       if now >= deadline {
         timeOut()
@@ -175,7 +177,7 @@ final class Connection {
       }
     case .sending:
       if now >= deadline || writer?.stream?.isCut == true || (isBlocked && isInactive) { closeUnread() }
-    case .lingering: if now >= deadline || isInactive { closeUnread() }
+    case .lingering: if now >= deadline || isInactive { closeUnlessRead(at: now) }
     case .closed: break
     }
   }
@@ -196,6 +198,14 @@ final class Connection {
   func evict() {
     context?.abandon()
     closeUnread()
+  }
+
+  /// Closes an idle connection, unless the client of a slow link still reads what the system has taken ahead.
+  private func closeUnlessRead(at now: ContinuousClock.Instant) {
+    let unread = socket.unread
+    guard !isRejected, unread > 0, unread < lastUnread else { return closeUnread() }
+    (lastUnread, lastProgress) = (unread, now)
+    deadline = now + dispatcher.configuration.lingerTimeout
   }
 
   /// Closes a connection whose client has not read what was sent, if anything is left: the system keeps nothing of it.
@@ -467,7 +477,7 @@ final class Connection {
     writer = nil
     endRequest(isComplete: true)
     let now = ContinuousClock.now
-    lastProgress = now
+    (lastProgress, lastUnread) = (now, .max)
     guard isLast else {
       phase = .reading
       deadline = now + dispatcher.configuration.headTimeout

@@ -70,6 +70,9 @@ package struct StreamSocket: ~Copyable, Sendable {
     Self.outcome { csystem_send_file(number, file.number, offset, count) }
   }
 
+  /// The number of sent bytes that the peer has not acknowledged.
+  package var unread: Int { Int(csystem_unread(number)) }
+
   /// Has the system forget what the peer has not acknowledged when the connection is closed, instead of sending it for minutes.
   package borrowing func forgetUnread() { csystem_reset_unread(number) }
 
