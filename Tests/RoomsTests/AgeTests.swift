@@ -46,6 +46,31 @@ struct AgeTests {
     }
   }
 
+  @Test("of a place a friend who is too young reads what the posts say that the friend sees")
+  func words() async throws {
+    try await UserClient.with { api in
+      for user in ["ada", "minor", "adult"] { try await Self.user(user, daysTo18: user == "minor" ? 1 : -1, api) }
+      for friend in ["minor", "adult"] {
+        _ = try await FieldTests.send(api, "PUT", "/v1/users/ada/friends/\(friend)", as: "ada")
+        #expect(try await FieldTests.send(api, "PUT", "/v1/users/\(friend)/friends/ada", as: friend).status == 200)
+      }
+      for (name, longitude, age) in [("Bar", 2, "null"), ("Back room", 20, "18")] {
+        let post = #"""
+          {"kind":"marker","title":"x","visibility":"friends","min_age":\#(age),
+          "place":{"id":"bar","name":"\#(name)","coordinate":{"latitude":1,"longitude":\#(longitude)}}}
+          """#
+        #expect(try await FieldTests.send(api, "POST", "/v1/posts", as: "ada", post).status == 201)
+      }
+      for (friend, name, longitude) in [("minor", "Bar", 2), ("adult", "Back room", 20)] {
+        let place = try await FieldTests.send(api, "GET", "/v1/places/bar", as: friend).json
+        #expect(place["name"].text == name, "\(friend)")
+        #expect(place["coordinate"]["longitude"] == .number(Double(longitude)), "\(friend)")
+        let listed = try await FieldTests.send(api, "GET", "/v1/places?box=19,0,21,2", as: friend).json
+        #expect(listed["items"].elements.count == (friend == "adult" ? 1 : 0), "\(friend)")
+      }
+    }
+  }
+
   @Test("a post from 18 on is nowhere for a user who becomes 18 tomorrow, and is there for all others and its author")
   func everywhere() async throws {
     try await UserClient.with { api in

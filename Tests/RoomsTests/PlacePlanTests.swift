@@ -94,12 +94,17 @@ struct PlacePlanTests {
     EXISTS (SELECT FROM post WHERE post.place_id = {friend}.place_id AND post.author = {friend}.user_id AND post.status = 'ready'
       AND post.visibility = 'friends' AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})})
 
+    -- fragment: word(column, friend, viewer)
+    (SELECT {column} FROM post WHERE post.place_id = {friend}.place_id AND post.author = {friend}.user_id AND post.status = 'ready'
+      AND post.visibility = 'friends' AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}
+      AND {column} IS NOT NULL ORDER BY id DESC LIMIT 1)
+
     -- name: rule
     SELECT place.id, coalesce(place.name, said.name) AS name, coalesce(place.latitude, said.latitude) AS latitude,
       coalesce(photo.asset_set_id, picture.asset_set_id) AS asset_set_id
     FROM place
     LEFT JOIN LATERAL (
-      SELECT * FROM place_friend AS friend
+      SELECT {word(place_name, friend, $1)} AS name, {word(place_latitude, friend, $1)} AS latitude FROM place_friend AS friend
       WHERE (place.name IS NULL OR place.latitude IS NULL) AND NOT place.is_own AND friend.place_id = place.id AND {seen(friend, $1)}
       ORDER BY friend.latitude IS NULL, friend.name IS NULL, friend.user_id LIMIT 1) AS said ON true
     LEFT JOIN LATERAL (
@@ -137,7 +142,9 @@ struct PlacePlanTests {
       timestamptz '2026-11-01 00:00:00Z' + make_interval(secs => floor(random() * 30))
     FROM generate_series(1, 600) AS n;
     INSERT INTO place_friend (place_id, user_id, posts, name, latitude, longitude)
-    SELECT place_id, author, count(*), max(place_name), max(place_latitude), max(place_latitude) FROM post
+    SELECT place_id, author, count(*), (array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1],
+      (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1],
+      (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1] FROM post
     WHERE visibility = 'friends' AND status = 'ready' AND place_id <> 'place 0' GROUP BY place_id, author;
     INSERT INTO relation (kind, user_id, target)
     SELECT (ARRAY['friend', 'friend', 'block', 'blocked', 'like'])[1 + floor(random() * 5)], 'user ' || floor(random() * 30),

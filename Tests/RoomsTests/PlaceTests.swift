@@ -69,6 +69,30 @@ struct PlaceTests {
     }
   }
 
+  @Test(
+    "what a public post has said of a place goes with it into private, and what it says no more; a deleted one's word stays",
+    arguments: [#"{"visibility":"private"}"#, #"{"visibility":"friends"}"#, #"{"min_age":18}"#])
+  func withdrawn(change: String) async throws {
+    try await UserClient.with { api in
+      func place() async throws -> JSONValue { try await Self.send(api, "GET", "/v1/places/lake", as: "eve").json }
+      #expect(try await Self.send(api, "PUT", "/v1/users/eve/favourites/lake", as: "eve").status < 300)
+      let first = try await Self.post(api, by: "ada", at: "lake", longitude: 9.25)
+      let second = try await Self.post(api, by: "ada", at: "lake", longitude: 9.75)
+      #expect(try await place()["coordinate"]["longitude"] == .number(9.75))
+      #expect(try await Self.send(api, "PATCH", second, as: "ada", change).status == 200)
+      #expect(try await place()["coordinate"]["longitude"] == .number(9.25))
+      let unnamed = #"{"place":{"id":"lake","name":null,"coordinate":{"latitude":47.5,"longitude":9.25}}}"#
+      #expect(try await Self.send(api, "PATCH", first, as: "ada", unnamed).status == 200)
+      let present = try await place()
+      #expect(present["name"] == .null && present["coordinate"]["longitude"] == .number(9.25))
+      #expect(try await Self.send(api, "PATCH", first, as: "ada", change).status == 200)
+      #expect(try await place()["coordinate"] == .null)
+      let third = try await Self.post(api, by: "bob", at: "lake", longitude: 9.5)
+      #expect(try await Self.send(api, "DELETE", third, as: "bob").status == 204)
+      #expect(try await place()["coordinate"]["longitude"] == .number(9.5))
+    }
+  }
+
   @Test("each user has one description of a place, a back-end has the last word, and two at once lose nothing")
   func describing() async throws {
     try await UserClient.with { api in

@@ -10,6 +10,21 @@
  WHERE post.place_id = {place} AND post.author = {user} AND post.status = 'ready' AND post.visibility = 'friends'
    AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})} LIMIT 1) IS NOT NULL
 
+-- fragment: latest_of_place
+-- What the latest of some posts say of a place.
+(array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1] AS name,
+  (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1] AS latitude,
+  (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1] AS longitude
+
+-- fragment: told(place, user, viewer)
+-- What the latest posts for friends that a user has at a place say of it to a viewer; no row if the viewer sees none of them.
+SELECT {latest_of_place} FROM (
+      SELECT post.id, place_name, place_latitude, place_longitude FROM post
+      WHERE post.place_id = {place} AND post.author = {user} AND post.status = 'ready' AND post.visibility = 'friends'
+        AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}
+      ORDER BY post.created_at DESC, post.id DESC LIMIT 100) AS seen
+    HAVING count(*) > 0
+
 -- fragment: friends_at(place, viewer)
 -- The viewer, and the viewer's friends, who have posts for friends at a place, in the order of their ids. Of the friends and of those who
 -- have such posts each skips by an index what the others have not, so that the fewer of them are the steps: a stranger takes none
@@ -89,14 +104,14 @@ SELECT post.asset_set_id, {is_public(post)} AS is_public, post.created_at, post.
 -- that the viewer sees, or else the media of the newest such post.
 LEFT JOIN LATERAL (
   SELECT said.name, said.latitude, said.longitude FROM (
-    (SELECT there.* FROM (
+    (SELECT told.* FROM (
        SELECT there.* FROM ({friends_at(place.id, {viewer})}) AS friend
        CROSS JOIN LATERAL (
          SELECT * FROM place_friend WHERE place_friend.place_id = place.id AND place_friend.user_id = friend.user_id) AS there
        WHERE {is_undescribed} ORDER BY {most_complete(there)} OFFSET 0) AS there
-     WHERE {befriended(place.id, there.user_id, {viewer})} LIMIT 1)
+     CROSS JOIN LATERAL ({told(place.id, there.user_id, {viewer})}) AS told LIMIT 1)
     UNION ALL
-    (SELECT there.* FROM place_friend AS there
+    (SELECT there.name, there.latitude, there.longitude FROM place_friend AS there
      WHERE {viewer}::text IS NULL AND {is_undescribed} AND there.place_id = place.id
        AND {befriended(place.id, there.user_id, {viewer})}
      ORDER BY {most_complete(there)} LIMIT 1)) AS said
@@ -153,12 +168,15 @@ CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSE
 ORDER BY chosen.key DESC, chosen.number DESC
 
 -- name: places_of_friends(conditions, key, distance)
--- Those that posts for friends alone make known or locate, where these say that they are.
+-- Those that posts for friends alone make known or locate, where these say that they are. One whose friend says so in a post that the viewer
+-- does not see is not there.
 SELECT {place_columns($4, {collections_of_place($4)})}, chosen.key, chosen.distance FROM (
   SELECT number, max({key}) AS key, min({distance}) AS distance FROM (
     SELECT friend.position, place.number, place.post_count, place.favourite_count
     FROM place_friend AS friend JOIN place ON place.id = friend.place_id
-    WHERE (NOT place.is_known OR place.latitude IS NULL AND NOT place.is_own) AND NOT place.is_hidden AND {befriended(friend.place_id, friend.user_id, $4)} AND friend.user_id = ANY (ARRAY(
+    CROSS JOIN LATERAL ({told(friend.place_id, friend.user_id, $4)}) AS told
+    WHERE (NOT place.is_known OR place.latitude IS NULL AND NOT place.is_own) AND NOT place.is_hidden
+      AND (told.latitude, told.longitude) IS NOT DISTINCT FROM (friend.latitude, friend.longitude) AND friend.user_id = ANY (ARRAY(
       SELECT $4::text UNION ALL SELECT target FROM relation WHERE user_id = $4::text AND kind = 'friend'))) AS found
   WHERE {conditions} GROUP BY number HAVING (max({key}), number) < ($1::bigint, $2::bigint)
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
@@ -302,12 +320,6 @@ post_count, author_count, favourite_count, collection_count, comment_count, rati
   (SELECT count(*) FROM comment WHERE comment.place_id = {place} AND NOT is_hidden),
   (SELECT count(*) FROM place_rating AS given WHERE given.place_id = {place}),
   (SELECT coalesce(sum(halves), 0) FROM place_rating AS given WHERE given.place_id = {place})
-
--- fragment: latest_of_place
--- What the latest of some posts say of a place.
-(array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1],
-  (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1],
-  (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1]
 
 -- name: check_places
 SELECT id AS position, id,

@@ -24,6 +24,7 @@ package enum Places: RecordRoom {
     Migration(version: 164, name: "places_of_viewers", RoomsSQL.v0164_places_of_viewers),
     Migration(version: 172, name: "ages", RoomsSQL.v0172_ages),
     Migration(version: 175, name: "area", RoomsSQL.v0175_area),
+    Migration(version: 176, name: "withdrawn_words", RoomsSQL.v0176_withdrawn_words),
   ]
 
   package static var maintenance: [MaintenanceTask] { [MaintenanceTask("activity", deleting: dropOldActivity)] }

@@ -15,6 +15,9 @@ const struct rooms_sql RoomsSQL = {
   .v0168_code_attempts = {(const char[]){
 #embed "../Accounts/v0168_code_attempts.sql" suffix(, 0)
   }},
+  .v0176_withdrawn_words = {(const char[]){
+#embed "../Places/v0176_withdrawn_words.sql" suffix(, 0)
+  }},
   .v0175_area = {(const char[]){
 #embed "../Places/v0175_area.sql" suffix(, 0)
   }},
