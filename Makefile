@@ -386,7 +386,8 @@ bench-fleet: build ## measure what 10, 100 and 1,000 workers cost the database, 
 	$(BUILD) --product bench
 	$(PROGRAMS)/bench --fleet $(if $(SHORT),,--write docs/scaling.md)
 
-bench-town: build ## measure how long a town waits that films in the same five minutes, with simulated machines, three minutes
+bench-town: build ## measure how long a town waits that films in the same five minutes, with simulated machines, six minutes
+	@$(call install,$(BENCH_CROWD_PACKAGES))
 	$(BUILD) --product bench
 	$(PROGRAMS)/bench --town $(if $(SHORT),,--write docs/scaling.md)
 

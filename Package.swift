@@ -202,9 +202,9 @@ let package = Package(
     benchmark(
       "bench",
       [
-        "AV", "Blobs", "CLinkedLibraries", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels",
-        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms", "SeededRandom", "Stills",
-        "Store", "SyntheticMedia", "Telemetry",
+        "AV", "Blobs", "CLinkedLibraries", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting",
+        "Kernels", "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms", "SeededRandom",
+        "Stills", "Store", "SyntheticMedia", "Telemetry",
       ],
       resources: [
         .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),

@@ -31,7 +31,9 @@ struct Bench {
         case .fleet where !options.asksForHelp:
           try await report(options) { try await FleetBench(folder: options.folder).findings() }
         case .town where !options.asksForHelp:
-          try await report(options) { try await TownBench(folder: options.folder).findings() }
+          try await report(options) {
+            try await TownBench(folder: options.folder, take5: options.take5).findings(of: options.only)
+          }
         case .footage where !options.asksForHelp:
           try Folder.make(options.folder)
           _ = try await PhoneFootage(folder: options.folder, progress: Console.progress)

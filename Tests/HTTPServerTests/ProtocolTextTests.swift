@@ -90,6 +90,8 @@ struct ProtocolTextTests {
       }
       #expect(head.headers.map(\.value.unicodeScalars.count) == [1, 5 + marks.utf8.count])
     }
+    let accented = try #require(try Self.head("GET / HTTP/1.1", "Host: x", "X: aé\u{10FFFF}"))
+    #expect(accented.headers["X"]?.unicodeScalars.map(\.value) == [0x61, 0xC3, 0xA9, 0xF4, 0x8F, 0xBF, 0xBF])
     #expect(throws: Problem.self) { try Self.head("GET / HTTP/1.1\(marks.prefix(1000))", "Host: x") }
     #expect(throws: Problem.self) { try Self.head("GET / HTTP/1.1", "Host: x", "Expect: 100-continue\(marks)") }
     #expect(throws: Problem.self) { try Self.head("GET / HTTP/1.1", "Host: x", "Transfer-Encoding: chunked\(marks)") }

@@ -4,8 +4,8 @@ internal import Platform
 /// Measures what the bytes of a request cost the service that are made to cost most, against a flat request of the same length to the
 /// same route: the processor time of its process, without that of the database.
 ///
-/// Requests come one after the other, each on a connection of its own. What is counted before it is read, such as a registration, is
-/// left out: it has few requests.
+/// Requests come one after the other, each on a connection of its own, to each route that the service describes. Streams are left out, and
+/// what is counted before it is read, such as a registration: it has few requests.
 struct WorstBytes: Sendable {
   private static let repetitions = 21
 
@@ -21,23 +21,25 @@ struct WorstBytes: Sendable {
     let service = try RunningService(
       program, workers: 0, log: "\(folder)/bytes.log", more: ["--accounts", "on"],
       environment: ["TAKE5_API_KEY": AttackBench.key])
-    let token = try AttackBench.token(of: "mallory", service.port)
-    let findings = try WorstPart.all.map { try finding(of: $0, token, service) }
+    _ = try AttackBench.token(of: "mallory", service.port)
+    let routes = try DescribedRoutes(port: service.port)
+    let findings = try WorstPart.all(of: routes).map { try finding(of: $0, service) }
     try service.stop()
     return findings
   }
 
-  private func finding(of part: WorstPart, _ token: String, _ service: RunningService) throws -> Finding {
-    Console.progress(part.meaning)
-    var (worst, name, flat) = (0.0, "", 0.0)
+  private func finding(of part: WorstPart, _ service: RunningService) throws -> Finding {
+    Console.progress("\(part.meaning), of \(part.routes.count) routes")
+    var (worst, name, flats): (Double, String, [Double]) = (0, "", [])
     for route in part.routes {
       func cost(_ content: String) throws -> Double {
-        let request = Array(part.request(route, content, token: token).utf8)
+        let request = Array(part.request(route, content, token: AttackBench.key).utf8)
         let times = try (0..<Self.repetitions).map { _ in try time(of: request, service) }
         // The clock of a process steps: the least time may be none.
         return times.sorted()[times.count / 2] / Double(request.count)
       }
-      flat = try cost(part.flat)
+      let flat = try cost(part.flat)
+      flats.append(flat)
       for form in part.forms {
         let ratio = try cost(form.content) / flat
         if ratio > worst { (worst, name) = (ratio, "\(form.name), \(route)") }
@@ -50,7 +52,7 @@ struct WorstBytes: Sendable {
       [worst],
       details: [
         .init("forms", [Double(part.routes.count * part.forms.count)], decimals: 0),
-        .init("a flat one of 64 KiB, ms", [flat * 65536], decimals: 1),
+        .init("a flat one of 64 KiB, ms", flats.map { $0 * 65536 }, decimals: 1),
       ])
   }
 
@@ -60,7 +62,9 @@ struct WorstBytes: Sendable {
     var connection = try ClientConnection(port: service.port)
     // A refusal may come before all is sent.
     try? connection.send(request)
-    _ = try connection.receive()
+    let status = try connection.receive().status
+    // Nothing has been read of what is counted before.
+    guard status != 429, status != 503 else { throw BenchError("the service responded with \(status)") }
     return service.processorTime - start
   }
 }

@@ -8,12 +8,17 @@ internal import Store
 /// Measures how long a town of 100,000 waits that films in the same five minutes, and what that needs of PostgreSQL.
 struct TownBench: Sendable {
   let folder: String
+  /// The path of take5; nil: in the folder of this program.
+  let take5: String?
 
-  func findings() async throws -> (figures: [Finding], observations: [Finding]) {
+  /// - Parameter only: the names or prefixes of figures; with any, only the rush of registrations is measured.
+  func findings(of only: [String]) async throws -> (figures: [Finding], observations: [Finding]) {
     let folder = folder
+    let rush = RegistrationRush(folder: folder, program: try Programs.take5(take5))
     return try await onThread("bench-town") {
+      guard only.isEmpty else { return (try rush.findings(), []) }
       let whole = try Self.measure(Town.Size(), folder)
-      return (try Self.disturbed(folder), whole)
+      return (try Self.disturbed(folder, rush) + rush.findings(), whole)
     }
   }
 
@@ -33,8 +38,8 @@ struct TownBench: Sendable {
     return try result.get()
   }
 
-  /// A smaller town, alone and with a popular author and a busy thread.
-  private static func disturbed(_ folder: String) throws -> [Finding] {
+  /// A smaller town, alone, and with a popular author, a busy thread and a rush of registrations.
+  private static func disturbed(_ folder: String, _ rush: RegistrationRush) throws -> [Finding] {
     var size = Town.Size()
     (size.moments, size.seconds) = (6000, 60)
     var (towns, others): ([Town.Records], [Disturbance.Records]) = ([], [])
@@ -46,8 +51,10 @@ struct TownBench: Sendable {
       if !isThere { costs = try end(of: begin { try await disturbance.costs() }) }
       let town = Town(size, database: database, store: store)
       let running = begin { try await disturbance.run(isThere: isThere) }
+      let registering = isThere ? begin { try await onThread("rush") { try rush.run() } } : nil
       _ = try town.run()
       disturbance.isOver.cancel()
+      if let registering { try end(of: registering) }
       others.append(try end(of: running))
       towns.append(town.records.withLock { $0 })
     }
@@ -55,7 +62,8 @@ struct TownBench: Sendable {
     func ratio(_ name: String, _ meaning: String, _ values: [[Double]]) -> Finding {
       Finding(
         Figure(
-          "town.disturbed.\(name)", "\(meaning) with a popular author and a busy thread against those without, p99",
+          "town.disturbed.\(name)",
+          "\(meaning) with a popular author, a busy thread and a rush against those without, p99",
           .atMost(1.5)),
         [p99(values[1]) / p99(values[0])],
         details: [

@@ -20,9 +20,23 @@ package enum ExternalText {
   ///
   /// It takes bytes in memory: a generic function of another module asks its collection for each byte, which takes a millisecond for a head.
   package static func latin(_ bytes: UnsafeRawBufferPointer) -> String {
-    bytes.reduce(0, |) < 0x80
-      ? String(decoding: bytes, as: UTF8.self)
-      : String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
+    return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+      var count = 0
+      func append(_ unit: UInt8) {
+        text[count] = unit
+        count += 1
+      }
+      for byte in bytes {
+        if byte < 0x80 {
+          append(byte)
+        } else {
+          append(0xC0 | byte >> 6)
+          append(0x80 | byte & 0x3F)
+        }
+      }
+      return count
+    }
   }
 
   /// Whether the texts in JSON are such, also those written with escapes, for decoders that are not ours: they look up members by name.

@@ -36,10 +36,11 @@ package final class PasswordWork: Sendable {
   ///   of the line.
   package init(max: Int? = nil) throws(SystemError) {
     executor = try ThreadExecutor(name: "password", threads: Self.threads, givesWay: true)
-    let start = ContinuousClock.now
+    // By the thread's clock: a machine that is busy when it starts would have a short line for good.
+    let start = ThisThread.processorTime
     decoy = PasswordHash(of: Kit.newSecret(""))
     let width = Double(min(Self.threads, ThisProcess.processors))
-    time = Swift.max(0.001, (ContinuousClock.now - start) / .seconds(1)) / width
+    time = Swift.max(0.001, (ThisThread.processorTime - start) / .seconds(1)) / width
     self.max = max ?? Swift.max(Self.addressPart * Self.threads, Int(exactly: (Self.lineSeconds / time).rounded()) ?? 0)
   }
 

@@ -8,7 +8,7 @@ struct JSONReader {
   /// The maximum length of the name of a member, in bytes; no client needs one that is half as long.
   static let maxNameBytes = 100
 
-  /// The maximum number of members of an object.
+  /// The maximum number of members of an object, with those that are repeated.
   static let maxMembers = 256
 
   /// What a JSON text may not have; the text says what is wrong with it.
@@ -85,16 +85,18 @@ struct JSONReader {
   private mutating func members(depth: Int) throws(Refusal) -> [String: JSONValue] {
     index += 1
     var members: [String: JSONValue] = [:]
+    var count = 0
     if skip("}") { return members }
     repeat {
+      count += 1
+      guard count <= Self.maxMembers else {
+        throw Refusal(detail: "has an object with more than \(Self.maxMembers) members")
+      }
       guard next() == UInt8(ascii: "\"") else { throw Self.malformed }
       let name = try string(maxBytes: Self.maxNameBytes)
       guard skip(":") else { throw Self.malformed }
       let value = try value(depth: depth)
       if let first = members.updateValue(value, forKey: name) { members[name] = first }
-      guard members.count <= Self.maxMembers else {
-        throw Refusal(detail: "has an object with more than \(Self.maxMembers) members")
-      }
     } while skip(",")
     guard skip("}") else { throw Self.malformed }
     return members

@@ -60,6 +60,11 @@ struct QueryReader: FilterReader {
     _ name: String, of type: Value.Type, separator: Unicode.Scalar?
   ) -> Set<Value> {
     guard var texts = values.removeValue(forKey: name) else { return [] }
+    // A value names what few have: who repeats it a hundred times wants its cost.
+    guard texts.count <= 100 else {
+      errors.append(FieldError(name, Self.expected(type)))
+      return []
+    }
     if let separator {
       texts = texts.flatMap { text in
         text.unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0) }
