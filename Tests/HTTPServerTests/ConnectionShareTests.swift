@@ -236,6 +236,30 @@ struct ConnectionShareTests {
     #expect((heads.firstIndex { $0 != first } ?? .max) < 1000)
   }
 
+  @Test("the system keeps nothing for a client that reads nothing while its connection is idle")
+  func unreadTail() async throws {
+    var configuration = Self.configuration
+    configuration.idleTimeout = .milliseconds(200)
+    let length = 100 << 10
+    let router = Router(routes: [
+      Route("GET", "/tail", admission: Self.known) { _ in
+        Response(.ok, body: .bytes([UInt8](repeating: 1, count: length)))
+      }
+    ])
+    try await withServer(configuration, router: router) { server in
+      let port = server.port
+      let client = try await onThread("client") {
+        let client = try Client(port, room: 4096)
+        try client.send("/tail")
+        return client
+      }
+      try await until("the first request") { server.load.requests + server.load.connections > 0 }
+      try await until("the connection is closed") { server.load.connections == 0 }
+      let received = try await onThread("client") { client.connection.receiveRest().count }
+      #expect(received < length)
+    }
+  }
+
   @Test("the responses that a client does not read have a share of the memory, and others are served")
   func unread() async throws {
     var configuration = Self.configuration
@@ -390,8 +414,8 @@ struct ConnectionShareTests {
 private final class Client: @unchecked Sendable {
   var connection: ClientConnection
 
-  init(_ port: UInt16, from address: String? = nil) throws {
-    connection = try ClientConnection(port: port, from: address)
+  init(_ port: UInt16, from address: String? = nil, room: Int32? = nil) throws {
+    connection = try ClientConnection(port: port, from: address, room: room)
   }
 
   /// Sends a request without a body.

@@ -142,7 +142,7 @@ extension Subcommand {
     let api = ControlAPI(
       database: pool, lists: lists, store: store, blobs: opened.blobs, definitions: definitions, access: access,
       changes: changes, metrics: metrics, configuration: configuration.api, scrub: scrub, passwords: passwords,
-      log: log, onUploadRefusal: { client in refusals.report("uploads", client: client.description) },
+      log: log, onUploadRefusal: { client in refusals.report(RefusalLog.uploads, client: client.description) },
       isLive: { [isEmbedded = opened.database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
       configuration.server, api: api, log: log, metrics: metrics, refusals: refusals, tracer: opened.tracer)

@@ -83,6 +83,9 @@ extension AccessRecord {
 
 /// Counts and logs requests that a limit refuses.
 final class RefusalLog: Sendable {
+  /// The limit of concurrent submissions and parts of uploads.
+  static let uploads = "uploads"
+
   private let log: Logger
   private let metrics: Metrics
   private let limiter = Locked(LineLimiter())
@@ -90,9 +93,8 @@ final class RefusalLog: Sendable {
   init(log: Logger, metrics: Metrics) {
     self.log = log
     self.metrics = metrics
-    for limit in [
-      "connections", "streams", "address", "user", "key", "requests", "submissions", "attempts", "uploads",
-    ] { count(limit, by: 0) }
+    let limits = Refusal.allCases.map(\.rawValue) + RateLimits.Limit.allCases.map(\.rawValue) + [Self.uploads]
+    for limit in limits { count(limit, by: 0) }
   }
 
   private func count(_ limit: String, by count: Double = 1) {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Platform
 
@@ -7,10 +8,14 @@ final class Browser: Sendable {
   private let process = Locked<Int32?>(nil)
 
   /// Opens a page and waits until the browser ends; returns its last lines on standard error.
+  ///
+  /// Each run has a profile of its own: a browser does not start with that of one that runs.
   func open(_ url: String) async throws -> [String] {
+    let profile = "\(OutputFolder.path)/profile-\(UUID())"
+    defer { try? Folder.remove(profile) }
     let options = [
       "--headless", "--disable-gpu", "--disable-audio-output", "--autoplay-policy=no-user-gesture-required",
-      "--user-data-dir=\(OutputFolder.path)/profile",
+      "--user-data-dir=\(profile)",
     ]
     let run = try await Program.run(
       "chromium", options + (geteuid() == 0 ? ["--no-sandbox"] : []) + [url], seconds: 600

@@ -60,9 +60,14 @@ package struct ClientConnection: ~Copyable {
   private let descriptor: Descriptor
   private var buffer: [UInt8] = []
 
-  /// - Parameter address: the local IPv4 address; nil: chosen by the system.
-  package init(port: UInt16, from address: String? = nil) throws {
+  /// - Parameters:
+  ///   - address: the local IPv4 address; nil: chosen by the system.
+  ///   - room: the number of bytes that the system receives ahead; nil: chosen by the system.
+  package init(port: UInt16, from address: String? = nil, room: Int32? = nil) throws {
     descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    if var room {
+      setsockopt(descriptor.number, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+    }
     if let address {
       // The port is chosen at the connection, when it need differ only from those of the same two addresses.
       var later: Int32 = 1

@@ -48,7 +48,7 @@ package final class RateLimits: Sendable {
   }
 
   /// The limit that refused a request.
-  package enum Limit: String, Sendable {
+  package enum Limit: String, Sendable, CaseIterable {
     case requests
     case submissions
     case attempts
