@@ -16,7 +16,7 @@
   (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1] AS latitude,
   (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1] AS longitude
 
--- fragment: told(place, user, viewer)
+-- fragment: said_to(place, user, viewer)
 -- What the latest posts for friends that a user has at a place say of it to a viewer; no row if the viewer sees none of them.
 SELECT {latest_of_place} FROM (
       SELECT post.id, place_name, place_latitude, place_longitude FROM post
@@ -104,12 +104,12 @@ SELECT post.asset_set_id, {is_public(post)} AS is_public, post.created_at, post.
 -- that the viewer sees, or else the media of the newest such post.
 LEFT JOIN LATERAL (
   SELECT said.name, said.latitude, said.longitude FROM (
-    (SELECT told.* FROM (
+    (SELECT words.* FROM (
        SELECT there.* FROM ({friends_at(place.id, {viewer})}) AS friend
        CROSS JOIN LATERAL (
          SELECT * FROM place_friend WHERE place_friend.place_id = place.id AND place_friend.user_id = friend.user_id) AS there
        WHERE {is_undescribed} ORDER BY {most_complete(there)} OFFSET 0) AS there
-     CROSS JOIN LATERAL ({told(place.id, there.user_id, {viewer})}) AS told LIMIT 1)
+     CROSS JOIN LATERAL ({said_to(place.id, there.user_id, {viewer})}) AS words LIMIT 1)
     UNION ALL
     (SELECT there.name, there.latitude, there.longitude FROM place_friend AS there
      WHERE {viewer}::text IS NULL AND {is_undescribed} AND there.place_id = place.id
@@ -174,9 +174,9 @@ SELECT {place_columns($4, {collections_of_place($4)})}, chosen.key, chosen.dista
   SELECT number, max({key}) AS key, min({distance}) AS distance FROM (
     SELECT friend.position, place.number, place.post_count, place.favourite_count
     FROM place_friend AS friend JOIN place ON place.id = friend.place_id
-    CROSS JOIN LATERAL ({told(friend.place_id, friend.user_id, $4)}) AS told
+    CROSS JOIN LATERAL ({said_to(friend.place_id, friend.user_id, $4)}) AS words
     WHERE (NOT place.is_known OR place.latitude IS NULL AND NOT place.is_own) AND NOT place.is_hidden
-      AND (told.latitude, told.longitude) IS NOT DISTINCT FROM (friend.latitude, friend.longitude) AND friend.user_id = ANY (ARRAY(
+      AND (words.latitude, words.longitude) IS NOT DISTINCT FROM (friend.latitude, friend.longitude) AND friend.user_id = ANY (ARRAY(
       SELECT $4::text UNION ALL SELECT target FROM relation WHERE user_id = $4::text AND kind = 'friend'))) AS found
   WHERE {conditions} GROUP BY number HAVING (max({key}), number) < ($1::bigint, $2::bigint)
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
