@@ -29,10 +29,15 @@ struct AuthorizationTests {
       throw PushError(.unavailable, "no token")
     }
     #expect(authorization.value.hasPrefix("bearer "))
-    #expect(1_000_000 + 20 * 60...1_000_000 + 60 * 60 ~= authorization.renewal)
+    #expect(authorization.start == 998_400 && authorization.renewal == 998_400 + 40 * 60)
     let token = try VerifiedToken(String(authorization.value.dropFirst(7)), key: credentials.ec.json)
     #expect(token.header == ["alg": "ES256", "kid": "ABC123DEFG", "typ": "JWT"])
-    #expect(try token.claims(Claims.self) == Claims(iss: "DEF123GHIJ", iat: 1_000_000))
+    #expect(try token.claims(Claims.self) == Claims(iss: "DEF123GHIJ", iat: 998_400))
+    // Whenever another worker starts, its token is of the same time.
+    for now in [998_400, 1_000_799] {
+      guard case .ready(let other) = try credentials.apns().authorization(for: origin, now: now) else { continue }
+      #expect((other.start, other.renewal) == (authorization.start, authorization.renewal))
+    }
   }
 
   @Test("Google's access token is fetched with an assertion by RS256, and renewed before it expires")

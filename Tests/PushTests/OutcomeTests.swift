@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Push
 import Testing
 
@@ -5,6 +6,52 @@ import Testing
 struct OutcomeTests {
   private func response(_ status: Int, _ body: String = "", _ headers: [String: String] = [:]) -> PushResponse {
     PushResponse(status: status, headers: headers, body: Array(body.utf8))
+  }
+
+  /// The rows of docs/push.md, "What providers answer": provider, answers and outcome.
+  private static func documented() throws -> [(provider: String, answers: [String], outcome: String)] {
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+    let text = String(decoding: try Data(contentsOf: URL(filePath: "\(root)/docs/push.md")), as: UTF8.self)
+    return text.matches(of: /\n\| `(apns|fcm|web_push)` \| ([^|]+) \| `(\w+)` \|(?=\n)/).map { row in
+      (String(row.1), row.2.matches(of: /`([^`]+)`/).map { String($0.1) }, String(row.3))
+    }
+  }
+
+  @Test("what providers answer is what the document says")
+  func table() async throws {
+    let credentials = try await CredentialsFixture()
+    let providers: [String: any Provider] = try [
+      "apns": credentials.apns(), "fcm": credentials.fcm(), "web_push": credentials.webPush(),
+    ]
+    let rows = try Self.documented()
+    #expect(rows.count == 24)
+    for (name, answers, expected) in rows {
+      for answer in answers {
+        let words = answer.split(separator: " ").map(String.init)
+        let reason = words.count > 1 ? words[1] : nil
+        // Of Google's reasons these are statuses, and the others codes of FcmError.
+        let statuses = ["NOT_FOUND", "UNAUTHENTICATED", "PERMISSION_DENIED"]
+        let detail = reason.flatMap { statuses.contains($0) ? nil : #"{"errorCode":"\#($0)"}"# } ?? "{}"
+        let body =
+          name == "fcm"
+          ? #"{"error":{"status":"\#(reason ?? "")","details":[\#(detail)]}}"# : #"{"reason":"\#(reason ?? "")"}"#
+        let status = try #require(Int(words[0]))
+        let outcome = try #require(providers[name]).outcome(of: response(status, reason == nil ? "" : body), now: 0)
+        let found =
+          switch outcome {
+          case .delivered: "delivered"
+          case .gone: "gone"
+          case .deviceRefused: "device_refused"
+          case .authorizationExpired: "renewed"
+          case .credentialsRefused: "credentials_refused"
+          case .retry: "retried"
+          case .refused: "refused"
+          case .expired: "expired"
+          case .unknown: "unknown"
+          }
+        #expect(found == expected, "\(name) \(answer)")
+      }
+    }
   }
 
   @Test("Apple's responses, by its table of status codes and reasons")
@@ -54,7 +101,13 @@ struct OutcomeTests {
     let accepted = response(200, #"{"name":"projects/p/messages/1"}"#)
     #expect(fcm.outcome(of: accepted, now: 0) == .delivered(id: "projects/p/messages/1"))
     #expect(outcome(404, "NOT_FOUND", "UNREGISTERED") == .gone(since: nil))
-    #expect(outcome(404, "NOT_FOUND", nil) == .refused("NOT_FOUND"))
+    #expect(outcome(404, "NOT_FOUND", nil) == .deviceRefused("NOT_FOUND"))
+    #expect(fcm.outcome(of: response(404, "<html>"), now: 0) == .refused("status 404"))
+    let inWords = #"""
+      {"error":{"code":400,"message":"The registration token is not a valid FCM registration token","status":"INVALID_ARGUMENT",
+      "details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"INVALID_ARGUMENT"}]}}
+      """#
+    #expect(fcm.outcome(of: response(400, inWords), now: 0) == .deviceRefused("INVALID_ARGUMENT"))
     #expect(outcome(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH") == .deviceRefused("SENDER_ID_MISMATCH"))
     #expect(outcome(403, "PERMISSION_DENIED", nil) == .credentialsRefused("PERMISSION_DENIED"))
     #expect(outcome(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT") == .refused("INVALID_ARGUMENT"))
@@ -78,7 +131,7 @@ struct OutcomeTests {
     #expect(outcome(404) == .gone(since: nil) && outcome(410) == .gone(since: nil))
     #expect(outcome(401) == .authorizationExpired && outcome(403) == .credentialsRefused("status 403"))
     for status in [400, 413, 415] { #expect(outcome(status) == .refused("status \(status)")) }
-    for status in [429, 500, 503] { #expect(outcome(status) == .retry(after: nil, "status \(status)")) }
+    for status in [406, 429, 500, 503] { #expect(outcome(status) == .retry(after: nil, "status \(status)")) }
     for status in [301, 302, 307, 308] {
       #expect(outcome(status) == .deviceRefused("status \(status): redirects are not followed"))
     }

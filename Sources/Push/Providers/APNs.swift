@@ -6,7 +6,8 @@ import Model
 package struct APNs: Provider {
   package static let name = "apns"
   static let maxPayloadBytes = 4096
-  /// Apple refuses a token after an hour, and another one within 20 minutes.
+  /// Apple refuses a token after an hour, and another one within 20 minutes: all workers make theirs for the same part of the day, whenever
+  /// they start.
   private static let tokenSeconds = 40 * 60
 
   private let origin: Origin
@@ -73,8 +74,9 @@ package struct APNs: Provider {
   }
 
   package func authorization(for origin: Origin, now: Int) -> AuthorizationStep {
-    let token = JSONWebToken.signed(Claims(iss: teamID, iat: now), with: key, id: keyID)
-    return .ready(Authorization(value: "bearer \(token)", renewal: now + Self.tokenSeconds))
+    let start = now - now % Self.tokenSeconds
+    let token = JSONWebToken.signed(Claims(iss: teamID, iat: start), with: key, id: keyID)
+    return .ready(Authorization(value: "bearer \(token)", start: start, renewal: start + Self.tokenSeconds))
   }
 
   package func outcome(of response: PushResponse, now: Int) -> Outcome {

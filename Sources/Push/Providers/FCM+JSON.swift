@@ -25,11 +25,14 @@ extension FCM {
       }
 
       let status: String?
+      let message: String?
       let details: [Detail]?
 
-      /// Whether the registration token is what was refused.
+      /// Whether the registration token is what was refused: by its field, or in words ("The registration token is not a valid FCM
+      /// registration token").
       var isOfToken: Bool {
         details?.contains { $0.fieldViolations?.contains { $0.field == "message.token" } == true } == true
+          || message?.lowercased().contains("registration token") == true
       }
     }
 

@@ -87,7 +87,7 @@ package struct FCM: Provider {
     else { return nil }
     // Five minutes early, but not again at once.
     let seconds = min(max(token.expiresIn, 360), 3600) - 300
-    return Authorization(value: "Bearer \(token.accessToken)", renewal: now + seconds)
+    return Authorization(value: "Bearer \(token.accessToken)", start: now, renewal: now + seconds)
   }
 
   package func outcome(of response: PushResponse, now: Int) -> Outcome {
@@ -99,6 +99,8 @@ package struct FCM: Provider {
     case (404, "UNREGISTERED"): return .gone(since: nil)
     case (403, "SENDER_ID_MISMATCH"): return .deviceRefused(text)
     case (400, _) where answer?.error?.isOfToken == true: return .deviceRefused(text)
+    // Of a project that does not exist all devices are refused, so that none goes.
+    case (404, "NOT_FOUND"): return .deviceRefused(text)
     // The credentials of Apple or of a browser behind this one token: the others are not refused.
     case (401, "THIRD_PARTY_AUTH_ERROR"): return .retry(after: nil, text)
     case (403, _): return .credentialsRefused(text)

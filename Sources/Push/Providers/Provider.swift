@@ -30,8 +30,13 @@ extension Provider {
 /// The value of an `authorization` field, for some time.
 package struct Authorization: Sendable, Hashable {
   package let value: String
-  /// The time from which another one is made, in seconds since 1970-01-01 UTC.
+  /// The time from which it is valid, in seconds since 1970-01-01 UTC: one of a clock that was ahead is none once the clock is right.
+  package let start: Int
+  /// The time from which another one is made.
   package let renewal: Int
+
+  /// Whether it authorizes a request.
+  func isValid(at now: Int) -> Bool { start <= now && now < renewal }
 }
 
 package enum AuthorizationStep: Sendable {

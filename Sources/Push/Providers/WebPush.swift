@@ -65,7 +65,8 @@ package struct WebPush: Provider {
   package func authorization(for origin: Origin, now: Int) -> AuthorizationStep {
     let claims = Claims(aud: origin.description, exp: now + Self.tokenSeconds, sub: subject)
     let token = JSONWebToken.signed(claims, with: key)
-    return .ready(Authorization(value: "vapid t=\(token),k=\(publicKey)", renewal: now + Self.tokenSeconds / 2))
+    return .ready(
+      Authorization(value: "vapid t=\(token),k=\(publicKey)", start: now, renewal: now + Self.tokenSeconds / 2))
   }
 
   package func outcome(of response: PushResponse, now: Int) -> Outcome {
@@ -75,7 +76,8 @@ package struct WebPush: Provider {
     case 404, 410: return .gone(since: nil)
     case 401: return .authorizationExpired
     case 403: return .credentialsRefused(reason)
-    case 429, 500, 502...504: return .retry(after: response.retryAfter(now: now), reason)
+    // 406: the service of Windows has had too many for this device.
+    case 406, 429, 500, 502...504: return .retry(after: response.retryAfter(now: now), reason)
     case 300...399: return .deviceRefused("\(reason): redirects are not followed")
     case 400...499: return .refused(reason)
     default: return .unknown(reason)

@@ -128,7 +128,7 @@ final class SendingLoop {
   private func authorization(_ host: Host) -> (value: Authorization?, Void)? {
     if host.key.isForAuthorization { return (nil, ()) }
     let now = time(nil)
-    if let authorization = host.authorization, authorization.renewal > now { return (authorization, ()) }
+    if let authorization = host.authorization, authorization.isValid(at: now) { return (authorization, ()) }
     guard !host.isAuthorizing else { return nil }
     switch host.provider.authorization(for: host.key.origin, now: now) {
     case .ready(let authorization):
