@@ -11,6 +11,8 @@ package struct HTTPClient: Sendable {
   /// The time in seconds after which the body is sent without `100 Continue`: a round trip on a mobile link may take longer
   /// than the second that libcurl waits by default.
   private static let continueTimeout = 5
+  /// Who asks: firewalls refuse requests that do not say it.
+  private static let agent = "take5/\(ThisProcess.version)"
 
   private let server: ServerAddress
   private let apiKey: String?
@@ -88,6 +90,7 @@ package struct HTTPClient: Sendable {
     // HTTP/2 has no advantage for a connection with one request at a time.
     handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    handle.set(CURLOPT_USERAGENT, Self.agent)
     handle.set(CURLOPT_CONNECTTIMEOUT, Self.connectTimeout)
     let timeout = request.timeout ?? timeout
     handle.set(CURLOPT_LOW_SPEED_LIMIT, 1)

@@ -32,6 +32,7 @@ struct TransferTests {
     #expect(
       server.received.heads.first?.hasPrefix("GET /v1/posts HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n") == true)
     #expect(server.received.heads.first?.contains("\r\nAuthorization: Bearer t5-key") == true)
+    #expect(server.received.heads.first?.contains("\r\nUser-Agent: take5/") == true)
     server.stop()
   }
 

@@ -61,7 +61,9 @@ struct WebhookTests {
       WebhookTurn(outcomes, failures: failures, failingSeconds: seconds)
     }
     #expect((0..<5).map { turn([failed], $0).pause } == [5, 30, 300, 300, 300])
-    #expect(turn([busy, .delivered(status: 200)]).pause == 600 && turn([busy, .delivered(status: 200)]).failures == 0)
+    // What one message is asked to wait holds back the others for five minutes at most.
+    #expect(turn([busy]).pause == 300)
+    #expect(turn([busy, .delivered(status: 200)]).pause == 0 && turn([busy, .delivered(status: 200)]).failures == 0)
     #expect(turn([failed], .max).failures > 0 && turn([.withdrawn], 3).failures == 3)
     #expect(turn([failed], 9, 432_000).cause == .failing && turn([failed], 9, 431_999).cause == nil)
     #expect(turn([failed, .delivered(status: 200)], 9, 432_000).cause == nil && turn([.gone]).cause == .gone)
@@ -76,7 +78,10 @@ struct WebhookTests {
       try await hook.turn()
       #expect(hook.received().count == Webhooks.pageSize)
       let isPaused: Bool = try await hook.value(
-        "SELECT next_at > clock_timestamp() + interval '3500 seconds' AND failing_since IS NOT NULL FROM webhook")
+        """
+        SELECT next_at - clock_timestamp() BETWEEN '200 seconds' AND '300 seconds' AND failing_since IS NOT NULL
+        FROM webhook
+        """)
       #expect(isPaused)
       try await hook.turn()
       #expect(hook.received().isEmpty)

@@ -86,8 +86,9 @@ struct WebhookTurn: Sendable, Hashable {
     let isFailing = hasFailed && !hasSucceeded
     // Of a page without a response of the endpoint nothing follows.
     self.failures = isFailing ? min(failures, 1000) + 1 : hasSucceeded ? 0 : failures
-    let own = isFailing ? Self.pauses[min(failures, Self.pauses.count - 1)] : 0
-    self.pause = max(own, Double(asked))
+    // What a response asks for is for its message; the endpoint waits as long as its rule permits, and not if it took another one.
+    let own = Self.pauses[min(failures, Self.pauses.count - 1)]
+    self.pause = isFailing ? max(own, min(Double(asked), Self.pauses[Self.pauses.count - 1])) : 0
     cause = isGone ? .gone : isFailing && failingSeconds >= Self.limit ? .failing : nil
   }
 }
