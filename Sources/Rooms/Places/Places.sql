@@ -368,6 +368,10 @@ said AS (
   WHERE place_id = $1 AND status = 'ready' AND visibility = 'public' AND min_age IS NULL AND (place_name <> '' OR place_latitude IS NOT NULL)
   GROUP BY place_id, author ORDER BY min(id)
   ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitude = excluded.latitude, longitude = excluded.longitude),
+unsaid AS (
+  DELETE FROM place_description WHERE place_id = $1 AND rank = 1 AND NOT EXISTS (
+    SELECT FROM post WHERE post.place_id = $1 AND post.author = place_description.user_id AND status = 'ready' AND visibility = 'public'
+      AND min_age IS NULL AND (place_name <> '' OR place_latitude IS NOT NULL))),
 touched AS (UPDATE place_description SET rank = rank WHERE place_id = $1 AND rank <> 1)
 UPDATE place SET ({place_counters}) = ({place_counts(place.id)}) WHERE id = $1
 
