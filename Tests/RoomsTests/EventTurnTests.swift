@@ -48,6 +48,25 @@ struct EventTurnTests {
     }
   }
 
+  @Test("a comment is announced although the next one is deleted, or its author and a reader have blocked each other")
+  func left() async throws {
+    try await RunningAPI.with { api in
+      let post = try await api.insertPost(by: "ada")
+      try await api.comment(on: post, by: "bob")
+      _ = try await Events.dispatch(api.pool)
+      for author in ["eve", "kim"] { try await api.comment(on: post, by: author) }
+      try await api.execute("DELETE FROM comment WHERE author = 'kim'")
+      _ = try await Events.dispatch(api.pool)
+      for (user, target, kind) in [("bob", "leo", "block"), ("leo", "bob", "blocked")] {
+        try await api.execute("INSERT INTO relation (kind, user_id, target) VALUES ('\(kind)', '\(user)', '\(target)')")
+      }
+      for author in ["max", "leo"] { try await api.comment(on: post, by: author) }
+      _ = try await Events.dispatch(api.pool)
+      let events = try await api.events(2, of: "bob", after: "0-0").filter { $0.name == "thread_comment" }
+      #expect(events.compactMap { $0.data["user"].text } == ["eve", "max"])
+    }
+  }
+
   @Test("what waits is placed before the second page of many posts, and a thread waits for one page of their author")
   func turns() async throws {
     try await RunningAPI.with { api in

@@ -8,20 +8,31 @@ SELECT FROM job WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR UPDATE
 -- The same for a transaction that has locked what the jobs are for, which comes after them: what another one has locked is left out.
 SELECT public_id FROM job WHERE public_id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED
 
+-- fragment: has_head_start(job, spent)
+-- Whether a job of an author, at its place among those that are asked for, goes ahead.
+({job}.author IS NULL
+    OR greatest(coalesce({spent}.next_rank, 0), now) + {job}.place * {head_start_pause} <= now + 2 * {head_start_pause})
+
 -- name: give_head_starts
 -- Once for each job, which has a priority below zero from then on, and twice for an author within ten minutes: the first that wait. A job
--- that executes, or that another transaction has locked, is left as it is. The conditions are compared again with the row that is locked,
--- and with the one that is written.
-WITH asked AS MATERIALIZED (
-    SELECT id, author, rank FROM job
-    WHERE public_id = ANY ($1::uuid[]) AND state <> 'x' AND priority >= 0 FOR NO KEY UPDATE SKIP LOCKED),
-  time AS MATERIALIZED (SELECT {microseconds(clock_timestamp())} AS now),
+-- that executes, or that another transaction has locked, is left as it is. What an author has left is read first, so that nothing is locked
+-- of one who has none, and again of the row that is locked; the conditions are compared again with the job that is locked, and with the one
+-- that is written.
+WITH time AS MATERIALIZED (SELECT {microseconds(clock_timestamp())} AS now),
+  asked AS MATERIALIZED (
+    SELECT id, author, row_number() OVER (PARTITION BY author ORDER BY rank, id) AS place FROM job
+    WHERE public_id = ANY ($1::uuid[]) AND state <> 'x' AND priority >= 0),
+  fitting AS MATERIALIZED (
+    SELECT asked.* FROM asked CROSS JOIN time LEFT JOIN job_share AS spent ON spent.name = 'ahead:' || asked.author
+    WHERE {has_head_start(asked, spent)}),
+  spent AS MATERIALIZED (
+    SELECT name, next_rank FROM job_share WHERE name IN (SELECT 'ahead:' || author FROM fitting) ORDER BY name FOR NO KEY UPDATE),
   moved AS MATERIALIZED (
-    SELECT line.id, line.author
-    FROM (SELECT id, author, row_number() OVER (PARTITION BY author ORDER BY rank, id) AS place FROM asked) AS line
-    CROSS JOIN time LEFT JOIN job_share AS spent ON spent.name = 'ahead:' || line.author
-    WHERE line.author IS NULL
-      OR greatest(coalesce(spent.next_rank, 0), now) + line.place * {head_start_pause} <= now + 2 * {head_start_pause}),
+    SELECT id, author FROM job
+    WHERE id IN (
+        SELECT fitting.id FROM fitting CROSS JOIN time LEFT JOIN spent ON spent.name = 'ahead:' || fitting.author
+        WHERE {has_head_start(fitting, spent)})
+      AND state <> 'x' AND priority >= 0 FOR NO KEY UPDATE SKIP LOCKED),
   paid AS (
     INSERT INTO job_share AS spent (name, next_rank)
     SELECT 'ahead:' || author, now + count(*) * {head_start_pause} FROM moved CROSS JOIN time WHERE author IS NOT NULL

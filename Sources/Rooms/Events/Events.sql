@@ -43,9 +43,13 @@ greatest(
     coalesce((SELECT own.turn FROM announcement AS own WHERE own.flow = {flow} AND own.after IS NOT NULL ORDER BY own.turn DESC LIMIT 1) + 1, 0))
 
 -- name: announce_comment
--- An announcement of the same thread that waits takes the comment in. What is commented on is locked: no two transactions look at once.
+-- An announcement of the same thread that waits takes the comment in, unless its author and some other user have blocked each other: who may
+-- not see this comment has the one before it announced. What is commented on is locked: no two transactions look at once.
 WITH waiting AS (
-  SELECT id FROM announcement WHERE flow = $6 AND kind = $1 AND after = '' ORDER BY turn LIMIT 1 FOR UPDATE SKIP LOCKED),
+  SELECT id FROM announcement
+  WHERE flow = $6 AND kind = $1 AND after = ''
+    AND NOT EXISTS (SELECT FROM relation WHERE user_id = $2 AND kind IN ('block', 'blocked'))
+  ORDER BY turn LIMIT 1 FOR UPDATE SKIP LOCKED),
 taken AS (
   UPDATE announcement SET count = announcement.count + 1, actor = $2, subject = $4::uuid FROM waiting
   WHERE announcement.id = waiting.id RETURNING announcement.id)
@@ -62,11 +66,19 @@ ON CONFLICT DO NOTHING
 RETURNING id
 
 -- name: next_announcement
-SELECT id, kind, actor, post, subject, after, CASE WHEN count > 1 THEN coalesce(data, '{}') || jsonb_build_object('count', count::text) ELSE data END AS data,
-  created_at < clock_timestamp() - make_interval(secs => $1::float8) AS is_late
+-- Of several comments of which the newest has been deleted, the newest that is there.
+SELECT announcement.id, kind, coalesce(left_over.author, actor) AS actor, post, coalesce(left_over.public_id, subject) AS subject, after,
+  CASE WHEN count > 1 THEN coalesce(data, '{}') || jsonb_build_object('count', count::text) ELSE data END AS data,
+  announcement.created_at < clock_timestamp() - make_interval(secs => $1::float8) AS is_late
 FROM announcement
+LEFT JOIN LATERAL (
+  SELECT comment.author, comment.public_id FROM comment
+  WHERE announcement.count > 1 AND NOT EXISTS (SELECT FROM comment AS newest WHERE newest.public_id = announcement.subject)
+    AND comment.post_id = (SELECT post.id FROM post WHERE post.public_id = announcement.post)
+    AND NOT comment.is_hidden AND comment.created_at >= announcement.created_at - interval '1 second'
+  ORDER BY comment.created_at DESC, comment.id DESC LIMIT 1) AS left_over ON true
 WHERE after IS NOT NULL AND NOT {is_set_aside(announcement)}
-ORDER BY turn, id LIMIT 1 FOR UPDATE SKIP LOCKED
+ORDER BY turn, announcement.id LIMIT 1 FOR UPDATE OF announcement SKIP LOCKED
 
 -- name: waiting
 -- How long the oldest event has waited for its position, and the oldest announcement for the users that it is for, in seconds; how many
