@@ -20,6 +20,12 @@ struct PublicPathTests {
       let id = try #require(post.json["id"].text)
       for response in [post, again] { #expect(response.headers["location"] == "/api/v1/posts/\(id)") }
       #expect(post.json["job"]["url"].text?.hasPrefix("/api/v1/jobs/") == true)
+      let job = try #require(post.json["job"]["url"].text)
+      #expect(try await api.get(String(job.dropFirst("/api".count)), headers: key).json["url"].text == job)
+      let opened = try await request(
+        "POST", "/v1/moderation/cases", port: api.port, headers: key + [("Content-Type", "application/json")],
+        body: Array(#"{"post":"\#(id)"}"#.utf8))
+      #expect(opened.json["url"].text == "/api/v1/posts/\(id)", "\(opened.text)")
       let collection = try await request(
         "POST", "/v1/collections", port: api.port,
         headers: key + [("Take5-User", "ada"), ("Content-Type", "application/json")],

@@ -26,7 +26,8 @@ struct ForgettingRoutes: RouteRoom {
       return (job, tokens)
     }
     access.tokens.forget(Set(tokens))
-    return try .uncached(JobResponse(job), .accepted, at: JobSummaryResponse.path(job.publicID))
+    return try .uncached(
+      JobResponse(job, prefix: access.urlPrefix), .accepted, at: JobSummaryResponse.path(job.publicID))
   }
 }
 

@@ -19,8 +19,13 @@ final class JobEvents: Sendable {
   private let sent: Locked<Sent>
   private let lifetime: StreamLifetime
 
-  /// - Parameter lastID: the value of the header field `Last-Event-ID`, or of the parameter that stands for it.
-  init(lastID: String?) {
+  private let prefix: String
+
+  /// - Parameters:
+  ///   - lastID: the value of the header field `Last-Event-ID`, or of the parameter that stands for it.
+  ///   - prefix: that of the URLs of the service.
+  init(lastID: String?, prefix: String) {
+    self.prefix = prefix
     sent = Locked(Sent(lastID: lastID))
     let lifetime = StreamLifetime()
     self.lifetime = lifetime
@@ -55,7 +60,7 @@ final class JobEvents: Sendable {
   /// Writes under the lock, so that events have the order of their states.
   private func write(_ job: JobRecord, _ sent: inout Sent) {
     let id = Self.id(of: job)
-    if sent.lastID != id, let data = try? JSON.text(JobResponse(job)) {
+    if sent.lastID != id, let data = try? JSON.text(JobResponse(job, prefix: prefix)) {
       sent.lastID = id
       stream.write(Array("id: \(id)\nevent: \(job.state.isFinal ? "end" : "progress")\ndata: \(data)\n\n".utf8))
     }

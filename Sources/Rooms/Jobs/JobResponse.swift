@@ -5,11 +5,13 @@ internal import Queue
 /// The JSON of a job for clients; unknown values are null.
 struct JobResponse: Encodable {
   private let job: JobRecord
+  private let prefix: String
 
-  init(_ job: JobRecord) { self.job = job }
+  /// - Parameter prefix: that of the URLs of the service.
+  init(_ job: JobRecord, prefix: String) { (self.job, self.prefix) = (job, prefix) }
 
   func encode(to encoder: any Encoder) throws {
-    var container = try job.encodeProgress(to: encoder)
+    var container = try job.encodeProgress(to: encoder, prefix: prefix)
     // The error itself is only for the operator (`take5 jobs show`): it may contain hosts, paths and statements.
     try container.encode(job.error == nil ? nil : "an attempt failed", forKey: .error)
     try container.encode(try job.result.map { try JSON.decode(Verdict.self, from: $0) }, forKey: .verdict)
@@ -37,11 +39,13 @@ struct JobSummaryResponse: NilEncodable {
 /// The JSON of a job for operators: with the error of the last attempt, without the decisions.
 struct JobEntryResponse: Encodable {
   private let job: JobRecord
+  private let prefix: String
 
-  init(_ job: JobRecord) { self.job = job }
+  /// - Parameter prefix: that of the URLs of the service.
+  init(_ job: JobRecord, prefix: String) { (self.job, self.prefix) = (job, prefix) }
 
   func encode(to encoder: any Encoder) throws {
-    var container = try job.encodeProgress(to: encoder)
+    var container = try job.encodeProgress(to: encoder, prefix: prefix)
     try container.encode(job.queue, forKey: .queue)
     try container.encode(job.lost, forKey: .lost)
     try container.encode(job.author, forKey: .author)
@@ -60,7 +64,9 @@ private enum JobKey: CodingKey {
 
 extension JobRecord {
   /// Encodes what both clients and operators read; returns the container for the rest.
-  fileprivate func encodeProgress(to encoder: any Encoder) throws -> KeyedEncodingContainer<JobKey> {
+  fileprivate func encodeProgress(
+    to encoder: any Encoder, prefix: String
+  ) throws -> KeyedEncodingContainer<JobKey> {
     var container = encoder.container(keyedBy: JobKey.self)
     try container.encode(publicID, forKey: .id)
     try container.encode(kind, forKey: .kind)
@@ -72,7 +78,7 @@ extension JobRecord {
     try container.encode(createdAt, forKey: .createdAt)
     try container.encode(startedAt, forKey: .startedAt)
     try container.encode(finishedAt, forKey: .finishedAt)
-    try container.encode(JobSummaryResponse.path(publicID), forKey: .url)
+    try container.encode(prefix + JobSummaryResponse.path(publicID), forKey: .url)
     return container
   }
 }

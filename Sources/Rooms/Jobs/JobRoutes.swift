@@ -32,7 +32,7 @@ struct JobRoutes: RouteRoom {
     {
       job = ended
     }
-    return try .uncached(JobResponse(job))
+    return try .uncached(JobResponse(job, prefix: access.urlPrefix))
   }
 
   /// Reads a job; throws a problem with status 404 if the client sees no such job. A user sees the jobs of what that user
@@ -51,7 +51,7 @@ struct JobRoutes: RouteRoom {
     try reader.finish()
     let id = try Self.jobID(request)
     let headers = OpenStreams.headers
-    let events = JobEvents(lastID: request.headers["Last-Event-ID"] ?? lastID)
+    let events = JobEvents(lastID: request.headers["Last-Event-ID"] ?? lastID, prefix: access.urlPrefix)
     if request.method == "HEAD" {
       _ = try await job(id, for: request)
       return Response(.ok, headers: headers, body: .stream(events.stream))
@@ -104,7 +104,8 @@ struct JobRoutes: RouteRoom {
     let page = jobs.prefix(limit)
     return try .uncached(
       PageResponse(
-        items: page.map(JobEntryResponse.init), next: jobs.count > limit ? page.last?.publicID.description : nil))
+        items: page.map { JobEntryResponse($0, prefix: access.urlPrefix) },
+        next: jobs.count > limit ? page.last?.publicID.description : nil))
   }
 
   private func retryJob(_ request: Request) async throws -> Response {
@@ -138,6 +139,6 @@ struct JobRoutes: RouteRoom {
       }
       return job
     }
-    return try .uncached(JobEntryResponse(job))
+    return try .uncached(JobEntryResponse(job, prefix: access.urlPrefix))
   }
 }

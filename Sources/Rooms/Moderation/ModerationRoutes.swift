@@ -32,7 +32,7 @@ struct ModerationRoutes: RouteRoom {
     let page = reader.page()
     try reader.finish()
     let cases = try await database.read { try Moderation.list(state, page, $0) }
-    return try .uncached(PageResponse(cases) { CaseResponse($0) })
+    return try .uncached(PageResponse(cases) { CaseResponse($0, prefix: access.urlPrefix) })
   }
 
   private func readCase(_ request: Request) async throws -> Response {
@@ -40,7 +40,8 @@ struct ModerationRoutes: RouteRoom {
     let found = try await find(request, else: Self.caseNotFound(text)) { _, session in
       try PublicID(text).flatMap { id in
         try Moderation.find(id, session).map {
-          CaseResponse($0, try Moderation.reports(of: id, limit: Self.maxReports, session))
+          CaseResponse(
+            $0, try Moderation.reports(of: id, limit: Self.maxReports, session), prefix: access.urlPrefix)
         }
       }
     }
@@ -65,7 +66,8 @@ struct ModerationRoutes: RouteRoom {
         try Self.decided(try Moderation.decide(opened.id, decision, by: by, note: note, session), "\(opened.id)"), isNew
       )
     }
-    return try .uncached(CaseResponse(result.0), result.1 ? .created : .ok, at: CaseResponse.path(result.0.id))
+    return try .uncached(
+      CaseResponse(result.0, prefix: access.urlPrefix), result.1 ? .created : .ok, at: CaseResponse.path(result.0.id))
   }
 
   private func decideCase(_ request: Request) async throws -> Response {
@@ -80,7 +82,7 @@ struct ModerationRoutes: RouteRoom {
     let decided = try await database.transaction { session in
       try Self.decided(try Moderation.decide(id, decision, by: by, note: note, session), text)
     }
-    return try .uncached(CaseResponse(decided))
+    return try .uncached(CaseResponse(decided, prefix: access.urlPrefix))
   }
 
   private static func decided(_ result: Moderation.Decided, _ id: String) throws(Problem) -> ModerationCase {
@@ -111,10 +113,13 @@ extension Caller {
 struct CaseResponse: Encodable {
   private let opened: ModerationCase
   private let reports: [Report]?
+  private let prefix: String
 
-  init(_ opened: ModerationCase, _ reports: [Report]? = nil) {
+  /// - Parameter prefix: that of the URLs of the service.
+  init(_ opened: ModerationCase, _ reports: [Report]? = nil, prefix: String) {
     self.opened = opened
     self.reports = reports
+    self.prefix = prefix
   }
 
   /// The path of a case.
@@ -140,7 +145,7 @@ struct CaseResponse: Encodable {
       opened.outcome == nil ? ModerationCase.State.open : ModerationCase.State.decided, forKey: .state)
     try container.encode(opened.cause, forKey: .cause)
     try container.encode(opened.author, forKey: .author)
-    try container.encode(path, forKey: .url)
+    try container.encode(path.map { prefix + $0 }, forKey: .url)
     try container.encode(Counts(reports: opened.reports), forKey: .counts)
     try container.encode(opened.createdAt, forKey: .createdAt)
     try container.encode(opened.outcome?.decision, forKey: .decision)

@@ -251,7 +251,7 @@ extension AccessControl {
   func countSubmission(of author: String, _ request: Request) throws(Problem) {
     try limits.countSubmission(of: author, tenant: request.caller.tenant)
     try databaseSpace?.check()
-    let address = request.caller.token == nil ? nil : request.client
+    let address = request.caller.isUser ? request.client : nil
     try limits.countText(Self.text(of: request), of: author, tenant: request.caller.tenant, from: address)
   }
 

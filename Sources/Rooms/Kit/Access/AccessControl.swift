@@ -211,8 +211,11 @@ package final class AccessControl: Sendable {
   /// The keys that media URLs and the cookies of the console are verified with; the first one signs.
   var signingKeys: [SigningKey] { cache.withLock(\.signing) }
 
+  /// What precedes the paths of the service in the URLs that clients receive.
+  var urlPrefix: String { publicURL?.prefix ?? "" }
+
   func urls(for reader: MediaURLs.Reader) -> MediaURLs {
-    MediaURLs(keys: signingKeys, reader: reader, now: now(), prefix: publicURL?.prefix ?? "")
+    MediaURLs(keys: signingKeys, reader: reader, now: now(), prefix: urlPrefix)
   }
 
   private func reader(_ caller: Caller) -> MediaURLs.Reader {

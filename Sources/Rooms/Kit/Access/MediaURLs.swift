@@ -40,8 +40,7 @@ package struct MediaURLs: Sendable {
   private let reader: Reader
   /// In seconds since 1970-01-01 UTC.
   private let now: Int
-  /// What precedes the paths of the service at the proxy; no part of signatures.
-  /// What precedes the paths of the service for its clients.
+  /// What precedes the paths of the service for its clients; no part of signatures.
   let prefix: String
 
   /// Without signatures, for what no client receives.

@@ -107,9 +107,14 @@ package final class RateLimits: Sendable {
       guard let wait else { return }
       throw refusal(.text, name, wait, "\(sender) stores more than \(most >> 20) MiB of text in a day.")
     }
-    try take("text of \(tenant) \(author)", configuration.textOfUser, "This author")
+    let own = "text of \(tenant) \(author)"
+    try take(own, configuration.textOfUser, "This author")
     guard let address else { return }
-    try take("text from \(address.site)", configuration.textOfAddress, "This address")
+    do throws(Problem) { try take("text from \(address.site)", configuration.textOfAddress, "This address") } catch {
+      // The user's own share is good elsewhere.
+      _ = self.take(own, .daily(configuration.textOfUser), -Double(bytes))
+      throw error
+    }
   }
 
   func take(_ limit: Limit, _ name: String, _ rate: Rate, _ detail: String) throws(Problem) {
