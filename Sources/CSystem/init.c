@@ -33,6 +33,8 @@ void csystem_leave_process_one(char *const *arguments) {
   sigset_t all, former;
   sigfillset(&all);
   if (sigprocmask(SIG_BLOCK, &all, &former) != 0) return;
+  // Where it is ignored, the kernel reaps children without a word.
+  signal(SIGCHLD, SIG_DFL);
   pid_t child = fork();
   if (child < 0) {
     sigprocmask(SIG_SETMASK, &former, NULL);

@@ -11,14 +11,17 @@ struct TownBench: Sendable {
   /// The path of take5; nil: in the folder of this program.
   let take5: String?
 
-  /// - Parameter only: the names or prefixes of figures; with any, only the rush of registrations is measured.
+  /// - Parameter only: the names or prefixes of figures, of which each part is measured that has one; empty: all.
   func findings(of only: [String]) async throws -> (figures: [Finding], observations: [Finding]) {
     let folder = folder
     let rush = RegistrationRush(folder: folder, program: try Programs.take5(take5))
     return try await onThread("bench-town") {
-      guard only.isEmpty else { return (try rush.findings(), []) }
-      let whole = try Self.measure(Town.Size(), folder)
-      return (try Self.disturbed(folder, rush) + rush.findings(), whole)
+      func isWanted(_ parts: [String]) -> Bool {
+        only.isEmpty || only.contains { name in parts.contains { $0.hasPrefix(name) || name.hasPrefix($0) } }
+      }
+      let whole = isWanted(["town.moments", "town.look"]) ? try Self.measure(Town.Size(), folder) : []
+      let disturbed = isWanted(["town.disturbed", "town.comment"]) ? try Self.disturbed(folder, rush) : []
+      return (disturbed + (isWanted(["town.registrations"]) ? try rush.findings() : []), whole)
     }
   }
 

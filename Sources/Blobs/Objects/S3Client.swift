@@ -327,6 +327,12 @@ package final class S3Client: Sendable {
   /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.
   func storeSeconds() -> Int { now() + skew.withLock(\.self) }
 
+  /// What is refused is one object, and not the service.
+  private static let codesOfObjects: Set = [
+    "BadDigest", "EntityTooLarge", "EntityTooSmall", "IncompleteBody", "InvalidDigest", "InvalidPart",
+    "InvalidPartOrder", "KeyTooLongError",
+  ]
+
   /// - Parameter status: what the response says in the end.
   private func refusal(
     _ response: HTTPResponse, _ status: Int, _ code: String, _ method: String, _ key: String, isRepeated: Bool
@@ -336,7 +342,8 @@ package final class S3Client: Sendable {
     return S3Error(
       status: status, code: code,
       description: "\(location): \(method) \(key): status \(response.status)\(detail.isEmpty ? "" : " (\(detail))")",
-      isRefusal: !isRepeated && (400..<500).contains(status) && status != 404 && status != 412)
+      isRefusal: !isRepeated && (400..<500).contains(status) && status != 404 && status != 412
+        && !Self.codesOfObjects.contains(code))
   }
 
   /// Whether a request that got a response may succeed if it is repeated.

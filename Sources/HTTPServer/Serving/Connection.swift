@@ -272,7 +272,8 @@ final class Connection {
     }
   }
 
-  /// Counts what no request has taken yet, unless it is the body of that in progress, which counts for its credential soon; without room for it, the address has too many requests.
+  /// Counts what no request has taken yet, unless it is the body of that in progress, which counts for its credential soon; without room for
+  /// it, the address has too many requests.
   private func countInput() {
     let isOfRequest = context != nil && (head?.hasBody == true || !countsForAddress)
     let count = isClosed || isOfRequest ? 0 : reader.input.count

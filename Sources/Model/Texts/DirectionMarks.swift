@@ -49,10 +49,10 @@ package struct DirectionMarks: Sendable {
       + String(endOfIsolate)
   }
 
-  /// Whether a letter belongs to a script that runs from right to left: the blocks that Unicode keeps for these.
+  /// Whether a letter belongs to a script that runs from right to left: the blocks that Unicode keeps for these, and the mark of this direction.
   private static func runsFromRight(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    case 0x590...0x8FF, 0x200F, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
     default: false
     }
   }

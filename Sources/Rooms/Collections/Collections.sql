@@ -41,7 +41,8 @@ collection.id, collection.public_id, collection.kind, collection.author, collect
 LEFT JOIN collection_member AS own ON own.collection_id = collection.id AND own.user_id = {viewer}::text
 
 -- fragment: cover(viewer)
--- The set of the thumbnail: its own, unless the viewer has a link and no credential, for which a URL cannot be signed, or else the latest photo of the first place that has one, or the media of the first post
+-- The set of the thumbnail: its own, unless the viewer has a link and no credential, for which a URL cannot be signed, or else the latest photo
+-- of the first place that has one, or the media of the first post
 -- that the viewer sees.
 LEFT JOIN LATERAL (
   SELECT asset_set_id, is_public FROM (

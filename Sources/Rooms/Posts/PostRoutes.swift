@@ -45,6 +45,7 @@ struct PostRoutes: RouteRoom {
 
   private func changePost(_ request: Request) async throws -> Response {
     let id = try id(.post, request)
+    if let user = request.caller.viewer.user { try access.countSubmission(of: user, request) }
     let change = try PostChange(fields: try await JSONBody.fields(of: request), defined: definitions.fields.posts)
     return try await show(request, postJSON(for: request), changing: true, else: Self.notFound(.post, id)) {
       viewer, session in

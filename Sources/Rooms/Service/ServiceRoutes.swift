@@ -12,6 +12,12 @@ struct ServiceRoutes: RouteRoom {
   let reads: BlobReads
   let space: MediaSpace
   let isLive: @Sendable () -> Bool
+  /// Everybody may ask, and each check uses the threads of all.
+  private let readiness = SharedCheck()
+
+  init(kit: Kit, reads: BlobReads, space: MediaSpace, isLive: @escaping @Sendable () -> Bool) {
+    (self.kit, self.reads, self.space, self.isLive) = (kit, reads, space, isLive)
+  }
 
   var routes: [Route] {
     [
@@ -33,9 +39,11 @@ struct ServiceRoutes: RouteRoom {
 
   /// Checks that submissions with media can be stored, in a few seconds. This does not need a worker.
   private func readReadiness(_ request: Request) async throws -> Response {
-    let store = store
-    try await database.run { try store.check($0) }
-    try space.requireFree(try await reads.check())
+    let (store, database, space, reads) = (store, database, space, reads)
+    try await readiness.run {
+      try await database.run { try store.check($0) }
+      try space.requireFree(try await reads.check())
+    }
     return Self.healthy("ready")
   }
 

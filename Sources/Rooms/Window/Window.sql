@@ -126,6 +126,8 @@ FROM daily_window WHERE id = $2
 SELECT id, closes_at <= clock_timestamp() AS is_over FROM daily_window ORDER BY id DESC LIMIT 1
 
 -- name: windows
--- The windows from a number on.
-SELECT id, opened_at, closes_at, closes_at <= clock_timestamp() AS is_over FROM daily_window
-WHERE id >= $1::bigint ORDER BY id LIMIT 100
+-- The windows from a number on, the last hundred: who asks for those of years takes none from the others.
+SELECT * FROM (
+  SELECT id, opened_at, closes_at, closes_at <= clock_timestamp() AS is_over FROM daily_window
+  WHERE id >= $1::bigint ORDER BY id DESC LIMIT 100) AS last
+ORDER BY id

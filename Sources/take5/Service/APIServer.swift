@@ -68,11 +68,12 @@ enum APIServer {
 }
 
 extension AccessRecord {
-  /// The path without the token of a device, which addresses a phone.
+  /// The path without the token of a device, which addresses a phone; of a long one the beginning, so that a few clients do not fill the log.
   var loggedPath: String {
     let segments = path.split(separator: "/", maxSplits: 4)
-    guard segments.count == 5, segments[3] == "devices" else { return path }
-    return "/" + segments.dropLast().joined(separator: "/") + "/…"
+    let isOfDevice = segments.count == 5 && segments[3] == "devices"
+    let logged = isOfDevice ? "/" + segments.dropLast().joined(separator: "/") + "/…" : path
+    return logged.utf8.count <= 256 ? logged : String(decoding: logged.utf8.prefix(256), as: UTF8.self) + "…"
   }
 
   /// The method as a label. Unknown methods share one label, so that clients cannot create time series.
