@@ -82,7 +82,9 @@ struct AppScene {
     ]
     let now = Date()
     let day = { (days: Double) in JSON.text(of: now.addingTimeInterval(days * 86_400)) }
-    let month = String(JSON.text(of: now).prefix(7))
+    // In Berlin, which is two hours ahead at the ends of March to September, and one at those of the other months.
+    let isSummer = ["03", "04", "05", "06", "07", "08", "09"].contains(JSON.text(of: now).dropFirst(5).prefix(2))
+    let month = String(JSON.text(of: now.addingTimeInterval(isSummer ? 7200 : 3600)).prefix(7))
     values = [
       "me": "ada", "friend": "bob", "stranger": "eve", "troll": "troll", "device": "phone:1", "place": "lake",
       "today": day(-0.5),
