@@ -33,7 +33,7 @@ void csystem_leave_process_one(char *const *arguments) {
   sigset_t all, former;
   sigfillset(&all);
   if (sigprocmask(SIG_BLOCK, &all, &former) != 0) return;
-  // Where it is ignored, the kernel reaps children without a word.
+  // Where it is ignored, the kernel reaps children and sends no signal.
   signal(SIGCHLD, SIG_DFL);
   pid_t child = fork();
   if (child < 0) {

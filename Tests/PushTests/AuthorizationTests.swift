@@ -29,12 +29,12 @@ struct AuthorizationTests {
       throw PushError(.unavailable, "no token")
     }
     #expect(authorization.value.hasPrefix("bearer "))
-    #expect(authorization.start == 998_400 && authorization.renewal == 998_400 + 40 * 60)
+    #expect(authorization.start == 999_000 && authorization.renewal == 999_000 + 30 * 60)
     let token = try VerifiedToken(String(authorization.value.dropFirst(7)), key: credentials.ec.json)
     #expect(token.header == ["alg": "ES256", "kid": "ABC123DEFG", "typ": "JWT"])
-    #expect(try token.claims(Claims.self) == Claims(iss: "DEF123GHIJ", iat: 998_400))
+    #expect(try token.claims(Claims.self) == Claims(iss: "DEF123GHIJ", iat: 999_000))
     // Whenever another worker starts, its token is of the same time.
-    for now in [998_400, 1_000_799] {
+    for now in [999_000, 1_000_799] {
       guard case .ready(let other) = try credentials.apns().authorization(for: origin, now: now) else { continue }
       #expect((other.start, other.renewal) == (authorization.start, authorization.renewal))
     }

@@ -90,6 +90,12 @@ struct PlaceTests {
       let third = try await Self.post(api, by: "bob", at: "lake", longitude: 9.5)
       #expect(try await Self.send(api, "DELETE", third, as: "bob").status == 204)
       #expect(try await place()["coordinate"]["longitude"] == .number(9.5))
+      // A post that said nothing takes nothing with it.
+      let silent = #"{"kind":"marker","title":"Here","place":{"id":"lake"}}"#
+      let fourth = try #require(try await Self.send(api, "POST", "/v1/posts", as: "eve", silent).headers["location"])
+      #expect(try await Self.send(api, "PATCH", fourth, as: "eve", change).status == 200)
+      #expect(try await place()["name"].text == "Named by a post")
+      #expect(try await place()["coordinate"]["longitude"] == .number(9.5))
     }
   }
 

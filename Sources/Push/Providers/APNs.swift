@@ -6,9 +6,9 @@ import Model
 package struct APNs: Provider {
   package static let name = "apns"
   static let maxPayloadBytes = 4096
-  /// Apple refuses a token after an hour, and another one within 20 minutes: all workers make theirs for the same part of the day, whenever
-  /// they start.
-  private static let tokenSeconds = 40 * 60
+  /// Apple refuses a token after an hour, and another one within 20 minutes: all workers date theirs by the same half hours, whenever they
+  /// start. A clock may be half an hour behind.
+  private static let tokenSeconds = 30 * 60
 
   private let origin: Origin
   private let topic: String

@@ -36,7 +36,7 @@ package final class PasswordWork: Sendable {
   ///   of the line.
   package init(max: Int? = nil) throws(SystemError) {
     executor = try ThreadExecutor(name: "password", threads: Self.threads, givesWay: true)
-    // By the thread's clock: a machine that is busy when it starts would have a short line for good.
+    // By the thread's clock: a machine that is busy at the start would have a short line until the service ends.
     let start = ThisThread.processorTime
     decoy = PasswordHash(of: Kit.newSecret(""))
     let width = Double(min(Self.threads, ThisProcess.processors))

@@ -70,15 +70,15 @@ RETURNING id
 SELECT announcement.id, kind, coalesce(left_over.author, actor) AS actor, post, coalesce(left_over.public_id, subject) AS subject, after,
   CASE WHEN count > 1 THEN coalesce(data, '{}') || jsonb_build_object('count', count::text) ELSE data END AS data,
   announcement.created_at < clock_timestamp() - make_interval(secs => $1::float8) AS is_late
-FROM announcement
+FROM (
+  SELECT * FROM announcement WHERE after IS NOT NULL AND NOT {is_set_aside(announcement)}
+  ORDER BY turn, id LIMIT 1 FOR UPDATE SKIP LOCKED) AS announcement
 LEFT JOIN LATERAL (
   SELECT comment.author, comment.public_id FROM comment
   WHERE announcement.count > 1 AND NOT EXISTS (SELECT FROM comment AS newest WHERE newest.public_id = announcement.subject)
     AND comment.post_id = (SELECT post.id FROM post WHERE post.public_id = announcement.post)
     AND NOT comment.is_hidden AND comment.created_at >= announcement.created_at - interval '1 second'
   ORDER BY comment.created_at DESC, comment.id DESC LIMIT 1) AS left_over ON true
-WHERE after IS NOT NULL AND NOT {is_set_aside(announcement)}
-ORDER BY turn, announcement.id LIMIT 1 FOR UPDATE OF announcement SKIP LOCKED
 
 -- name: waiting
 -- How long the oldest event has waited for its position, and the oldest announcement for the users that it is for, in seconds; how many

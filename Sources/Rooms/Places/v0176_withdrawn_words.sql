@@ -63,8 +63,8 @@ BEGIN
   WHERE id = counted.place_id;
 END $$;
 
--- As before; a place that only a post described, which is for friends, for adults, private or not ready now, loses what the post said. One whose
--- post is deleted keeps it: it belongs to the app.
+-- As before; a place that only a post described, which is for friends, for adults, private or not ready now, loses what the post said, and nothing that
+-- others said who are gone. One whose post is deleted keeps it: it belongs to the app.
 CREATE OR REPLACE FUNCTION post_places() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   was text := CASE WHEN TG_OP <> 'INSERT' AND OLD.status = 'ready'
@@ -84,7 +84,9 @@ BEGIN
   END IF;
   IF TG_OP = 'UPDATE' AND was IS NOT NULL AND OLD.visibility = 'public' AND (NEW.status <> 'ready'
     OR NEW.visibility <> 'public' OR NEW.min_age IS NOT NULL) THEN
-    UPDATE place SET (name, latitude, longitude) = (NULL, NULL, NULL)
+    UPDATE place SET name = nullif(name, OLD.place_name),
+      (latitude, longitude) = (
+        SELECT latitude, longitude WHERE (latitude, longitude) IS DISTINCT FROM (OLD.place_latitude, OLD.place_longitude))
     WHERE id = was AND NOT is_own AND NOT EXISTS (SELECT FROM place_description WHERE place_id = was);
   END IF;
   RETURN NULL;
