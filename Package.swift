@@ -319,7 +319,8 @@ let package = Package(
     tests(
       "MediaProcessTests",
       [
-        "Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "hostile-media", "take5-media",
+        "Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "hostile-media", "SeededRandom",
+        "take5-media",
         "WaitTesting",
       ]),
     tests(

@@ -49,10 +49,11 @@ package struct HTTPClient: Sendable {
     try perform(HTTPRequest("GET", path), Transfer(maxBytes: maxBytes), seconds: seconds)
   }
 
-  /// Sends a request to a server that a client of the service has named: only to an address that `admits` accepts, which is the one that
-  /// is connected to, and reads no more of the body of the response than `maxBytes`.
+  /// Sends a request to a server that a client of the service has named: only to an address that `admits` accepts, which
+  /// is the one that is connected to, and reads no more of the body of the response than `maxBytes`. The head of the
+  /// response is enough: its body may have no end, or not come within the time.
   ///
-  /// - Parameter seconds: the time for the whole request, after which it fails.
+  /// - Parameter seconds: the time for the whole request, after which it fails without the head of a response.
   package func send(
     _ request: HTTPRequest, cutAt maxBytes: Int, within seconds: Int,
     admitting admits: @escaping @Sendable (IPAddress) -> Bool
@@ -118,7 +119,7 @@ package struct HTTPClient: Sendable {
     let body = BodyReader(request.body, transfer)
     handle.set(body)
     let code = withExtendedLifetime(body) { handle.perform() }
-    guard code == CURLE_OK || transfer.isCut else {
+    guard code == CURLE_OK || transfer.isAnswered else {
       throw transfer.failure ?? HTTPClientError(code, of: handle, at: server, timeout: seconds ?? timeout)
     }
     if case .file = request.body, body.offset > 0, !transfer.isAskedForBody, 200..<300 ~= transfer.response.status {

@@ -12,9 +12,13 @@ final class Transfer {
   private let file: Int32?
   /// The maximum length of a body in memory.
   private let maxBytes: Int
-  /// Whether the rest of a longer body is not read; otherwise the request fails.
+  /// Whether the head of a response is enough: the rest of a longer body is not read, and what does not come of it is not
+  /// missed; otherwise the request fails.
   private let cuts: Bool
-  private(set) var isCut = false
+  /// Whether the head of a response has come that is not an interim one.
+  private var hasHead = false
+  /// Whether there is a response, although the transfer of its body failed.
+  var isAnswered: Bool { cuts && hasHead }
   /// Whether the server has asked for the body (`100 Continue`).
   private(set) var isAskedForBody = false
   /// Whether the request may connect to an address of the server's.
@@ -44,7 +48,10 @@ final class Transfer {
     if header.hasPrefix("HTTP/") {
       status = header.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
       headers = [:]
+      hasHead = false
       if status == 100 { isAskedForBody = true }
+    } else if header.utf8.allSatisfy({ $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
+      hasHead = status >= 200
     } else if let colon = header.firstIndex(of: ":") {
       let value = header[header.index(after: colon)...].drop { $0 == " " }
       headers[header[..<colon].lowercased()] = String(value.prefix { $0 != "\r" && $0 != "\n" && $0 != "\r\n" })
@@ -57,7 +64,6 @@ final class Transfer {
       guard piece.count <= maxBytes - body.count else {
         if cuts {
           body += piece.prefix(maxBytes - body.count)
-          isCut = true
           return false
         }
         failure = HTTPClientError("the response is longer than \(maxBytes) bytes")
@@ -87,7 +93,7 @@ final class Transfer {
       let found = IPAddress(socketAddress: UnsafeRawBufferPointer(start: start, count: Int(address.pointee.addrlen)))
       guard let found, admits(found) else {
         // Without the address: who names a server must not learn what a name resolves to in the network of the service.
-        failure = HTTPClientError("the address of the server is not public")
+        failure = HTTPClientError("the address of the server is not public", at: .admission)
         return -1
       }
     }

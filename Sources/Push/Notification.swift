@@ -7,8 +7,18 @@ package struct Notification: Sendable, Hashable {
     case normal
   }
 
+  package enum Style: Sendable, Hashable {
+    /// The device shows it.
+    case alert
+    /// The app shows it, where the provider can deliver that: on Android, where a later alert replaces one that waits for the phone.
+    case data
+    /// The app learns of it, and nothing is shown.
+    case silent
+  }
+
   /// The kind of its event, such as `friend_posted`.
   package var kind: String
+  package var style: Style
   package var title: String
   package var body: String
   package var badge: Int?
@@ -18,21 +28,29 @@ package struct Notification: Sendable, Hashable {
   package var data: [String: String]
   /// Replaces the notification with the same id that a device has not shown yet, or still shows.
   package var collapseID: String?
+  /// What a device groups it by.
+  package var thread: String?
+  /// Whether it is of no use later, so that a device shows it whatever it is set to.
+  package var isTimeSensitive: Bool
   /// The time from which nothing delivers it, in seconds since 1970-01-01 UTC.
   package var expiry: Int
   package var priority: Priority
 
   package init(
-    kind: String, title: String, body: String, badge: Int? = nil, mediaURL: String? = nil, data: [String: String] = [:],
-    collapseID: String? = nil, expiry: Int, priority: Priority = .high
+    kind: String, style: Style = .alert, title: String, body: String, badge: Int? = nil, mediaURL: String? = nil,
+    data: [String: String] = [:], collapseID: String? = nil, thread: String? = nil, isTimeSensitive: Bool = false,
+    expiry: Int, priority: Priority = .high
   ) {
     self.kind = kind
+    self.style = style
     self.title = title
     self.body = body
     self.badge = badge
     self.mediaURL = mediaURL
     self.data = data
     self.collapseID = collapseID
+    self.thread = thread
+    self.isTimeSensitive = isTimeSensitive
     self.expiry = expiry
     self.priority = priority
   }
@@ -61,8 +79,8 @@ package struct Notification: Sendable, Hashable {
 
 /// Where a notification is sent.
 package enum Device: Sendable, Hashable {
-  /// A device token of Apple, in hexadecimal digits.
-  case apns(String)
+  /// A device token of Apple, in hexadecimal digits, and where it is valid; nil: where the credentials say.
+  case apns(String, APNs.Environment? = nil)
   /// A registration token of Firebase.
   case fcm(String)
   case webPush(Subscription)

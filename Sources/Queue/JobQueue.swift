@@ -79,6 +79,7 @@ package enum QueueMigrations {
     Migration(version: 163, name: "worker_slots", QueueSQL.v0163_worker_slots),
     Migration(version: 165, name: "job_progress", QueueSQL.v0165_job_progress),
     Migration(version: 166, name: "set_aside", QueueSQL.v0166_set_aside),
+    Migration(version: 179, name: "waiting_jobs", QueueSQL.v0179_waiting_jobs),
   ]
 }
 

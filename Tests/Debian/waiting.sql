@@ -22,6 +22,7 @@ INSERT INTO maintenance_turn (worker_id, ends_at) VALUES (1, now()) ON CONFLICT 
 INSERT INTO media_crash (inputs, crashes, last_error) VALUES (sha256('crash'), 1, 'the process ended') ON CONFLICT DO NOTHING;
 INSERT INTO quarantined_input (inputs, role, blob) SELECT sha256('crash'), 'front', hash FROM blob LIMIT 1 ON CONFLICT DO NOTHING;
 INSERT INTO one_time_code (user_id, purpose, hash, email) SELECT user_id, 'verification', sha256('code'), 'cleo@example.org' FROM account LIMIT 1 ON CONFLICT DO NOTHING;
+INSERT INTO push_broadcast (shard, position, expires_at, last) VALUES (16, 0, now() + interval '1 year', 1) ON CONFLICT DO NOTHING;
 INSERT INTO push_delivery (device_id, position, shard, expires_at, next_at) SELECT id, 0, shard, now() + interval '1 year', now() + interval '1 year' FROM device LIMIT 1 ON CONFLICT DO NOTHING;
 INSERT INTO push_provider (provider, seen_at) VALUES ('apns', now()) ON CONFLICT DO NOTHING;
 INSERT INTO removal_count (slot, removals) VALUES (70000, 1) ON CONFLICT DO NOTHING;

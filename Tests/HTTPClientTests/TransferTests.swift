@@ -133,7 +133,7 @@ struct TransferTests {
           .send(request, cutAt: 100, within: 10) { _ in false }
       }
     }
-    #expect(error?.cause.contains("is not public") == true)
+    #expect(error?.cause.contains("is not public") == true && error?.stage == .admission)
     server.stop()
   }
 
@@ -148,6 +148,20 @@ struct TransferTests {
     #expect(response.status == 503 && response.body == Array("hell".utf8))
     #expect(response.retryAfter(now: 0) == 7)
     server.stop()
+  }
+
+  @Test("where the body is cut, the head of a response is enough, and without one there is an error")
+  func headAlone() async throws {
+    let heads = ["Content-Length: 5\r\n\r\nhel", "Transfer-Encoding: chunked\r\n\r\nno number\r\n"]
+    for response in heads.map({ "HTTP/1.1 200 OK\r\n\($0)" }) + [""] {
+      let server = try ScriptedServer(response: response, closes: true)
+      let client = Self.client(server)
+      let status = try? await onThread("client") {
+        try client.send(HTTPRequest("POST", "/"), cutAt: 100, within: 60) { _ in true }.status
+      }
+      #expect(status == (response.contains("200") ? 200 : nil), "\(response)")
+      server.stop()
+    }
   }
 
   @Test(

@@ -4,6 +4,7 @@ import MediaFixtures
 import MediaProcess
 import Model
 import Platform
+import SeededRandom
 import Testing
 
 /// Children that write the outputs of an honest child and repeat its messages with a lie (`Tests/Support/hostile-media`).
@@ -129,6 +130,56 @@ struct LyingChildTests {
       #expect(failure.detail.contains("outputs.\(role.rawValue).file is not "), "\(failure)")
     }
     await slot.stop()
+  }
+
+  /// How many replies are changed; TAKE5_LIES has it.
+  private static let arbitraryLies = getenv("TAKE5_LIES").flatMap { Int(String(cString: $0)) } ?? 60
+
+  @Test("a reply with an arbitrary change is refused, or says of each output what it is")
+  func arbitrary() async throws {
+    let honest = try await HonestRun.make()
+    let message = try Self.message(.result(honest.report))
+    try await Array(0..<2).forEach(concurrently: 2) { half in
+      let slot = try Self.slot()
+      for number in 0..<Self.arbitraryLies / 2 {
+        var random = SplitMix64(seed: UInt64(2 * number + half))
+        let lie = Self.changed(message, &random)
+        do {
+          let report = try await replay([lie], honest.outputs, of: honest, in: slot).report
+          #expect(
+            report.outputs.map(Self.checkable) == honest.report.outputs.map(Self.checkable),
+            "\(number), \(half): \(String(decoding: lie, as: UTF8.self))")
+        } catch let failure as MediaFailure {
+          #expect(failure.kind == .protocolViolation, "\(number), \(half): \(failure)")
+        }
+      }
+      await slot.stop()
+    } receive: { _, _ in
+    }
+  }
+
+  /// What the parent can see of an output, as a text.
+  private static func checkable(_ output: OutputFacts) -> String {
+    "\(output.role) \(output.type) \(output.bytes) \(output.width)x\(output.height)"
+  }
+
+  /// Changes a digit, another byte, or a part of a message, or several of them.
+  private static func changed(_ message: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+    var message = message
+    for _ in 0...Int.random(in: 0..<3, using: &random) {
+      let digits = message.indices.filter { 0x30...0x39 ~= message[$0] }
+      let place = Int.random(in: 0..<message.count, using: &random)
+      let part = place..<min(message.count, place + Int.random(in: 1...40, using: &random))
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0, 1, 2:
+        message[digits.randomElement(using: &random) ?? place] = UInt8.random(in: 0x30...0x39, using: &random)
+      case 3: message[place] = UInt8.random(in: 0x20...0x7E, using: &random)
+      case 4: message.insert(contentsOf: message[part], at: place)
+      default: message.removeSubrange(part)
+      }
+      if message.isEmpty { message = [0x7B] }
+    }
+    return message
   }
 
   @Test("progress that is not a rising fraction is ignored, and a flood or a NaN fails the run")

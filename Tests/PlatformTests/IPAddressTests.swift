@@ -17,6 +17,21 @@ struct IPAddressTests {
     arguments: ["", "localhost", "127.1", "1.2.3.4.5", "1.2.3.4:80", "[::1]", "::1%lo", "1.2.3.4\0", " ::1"])
   func otherTexts(text: String) { #expect(IPAddress(text) == nil) }
 
+  @Test(
+    "the host of a URL may be an IPv4 address in an old spelling",
+    arguments: [
+      ("2130706433", "127.0.0.1"), ("0177.0.0.1", "127.0.0.1"), ("0x7F.1", "127.0.0.1"), ("127.1", "127.0.0.1"),
+      ("10.258", "10.0.1.2"), ("192.0.2.7", "192.0.2.7"), ("2001:DB8::1", "2001:db8::1"),
+    ])
+  func oldSpellings(host: String, canonical: String) { #expect(IPAddress(host: host)?.description == canonical) }
+
+  @Test(
+    "what is no address in any spelling is none as a host",
+    arguments: [
+      "", " 127.1", "127.1 x", "127.1.", "4294967296", "1.2.3.256", "1.2.3.4.5", "08.1", "a.example", "[::1]",
+    ])
+  func otherHosts(host: String) { #expect(IPAddress(host: host) == nil) }
+
   @Test("loopback addresses are recognized")
   func loopback() {
     for text in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] { #expect(IPAddress(text)?.isLoopback == true) }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Platform
@@ -24,6 +25,19 @@ struct ThreadExecutorTests {
       for _ in 0..<1000 { group.addTask { await counter.add() } }
     }
     #expect(await counter.total == 1000)
+  }
+
+  @Test("work that gives way leaves the priority of who waits for it, whose threads resume tasks")
+  func givesWay() async throws {
+    let value = { @Sendable in getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+    let executor = try ThreadExecutor(name: "nice", threads: 1)
+    defer { executor.stop() }
+    let (before, during, after) = await Task(executorPreference: executor) {
+      (value(), givingWay("nice", value), value())
+    }.value
+    #expect(during > before && after == before)
+    struct Failed: Error {}
+    #expect(throws: Failed.self) { try givingWay("nice") { () throws(Failed) -> Int in throw Failed() } }
   }
 
   @Test("a list of jobs that never runs empty stores no jobs that have run")

@@ -51,6 +51,30 @@ struct PoolTests {
     }
   }
 
+  @Test(
+    "what a client asks for waits for locks for a time of its own, on whatever connection",
+    arguments: [Pooling.session, .transaction])
+  func lockLimitOfRequests(pooling: Pooling) async throws {
+    try await withDatabase { url in
+      var limited = url.with(requestLockLimit: .seconds(5)).with(readLockLimit: .seconds(1))
+      limited.pooling = pooling
+      let pool = Pool(limited, size: 1)
+      let limit = { @Sendable (session: Session) throws -> String in
+        try session.transaction { session in
+          try session.execute("SELECT current_setting('lock_timeout')").single().get(0, as: String.self)
+        }
+      }
+      for _ in 0..<2 {
+        let own = try await pool.run(limit)
+        let (request, read) = try await PoolClient.$current.withValue(PoolClient("ada", isShared: false)) {
+          (try await pool.run(limit), try await pool.read(limit))
+        }
+        #expect(own == "0" && request == "5s" && read == "1s")
+      }
+      await pool.close()
+    }
+  }
+
   @Test("a caller that waits too long gets an error, and the connection stays usable")
   func checkoutTimeout() async throws {
     try await withDatabase { url in

@@ -41,12 +41,57 @@ struct RequestTests {
     #expect("\(request.origin)\(request.path)" == "https://fcm.googleapis.com/v1/projects/take5-test/messages:send")
     #expect(
       request.text
-        == #"{"message":{"android":{"collapse_key":"window-1","notification":{"notification_count":2,"tag":"window-1"},"#
+        == #"{"message":{"android":{"collapse_key":"window-1","notification":{"channel_id":"window","notification_count":2,"tag":"window-1"},"#
         + #""priority":"HIGH","ttl":"60s"},"apns":{"headers":{"apns-collapse-id":"window-1","#
         + #""apns-expiration":"2000000000","apns-priority":"10"},"#
         + #""payload":{"aps":{"badge":2,"mutable-content":1,"sound":"default"}}},"data":{"kind":"window","post":"1"},"#
         + #""notification":{"body":"You have 5 minutes.","image":"https://cdn.example.org/a.jpg","title":"Time to film"},"#
         + #""token":"a:b"}}"#)
+  }
+
+  @Test("what is grouped, or of no use later, says so, and what is silent has nothing to show")
+  func styles() async throws {
+    let credentials = try await CredentialsFixture()
+    let (apns, fcm) = (try credentials.apns(), try credentials.fcm())
+    func text(_ style: Notification.Style, of provider: any Provider, _ device: Device) throws -> (PushRequest, String)
+    {
+      var notification = Notification.sample
+      (notification.style, notification.thread, notification.isTimeSensitive) = (style, "post-1", true)
+      let request = try provider.request(for: notification, to: device, id: id, now: now)
+      return (request, request.text)
+    }
+    let (alert, shown) = try text(.alert, of: apns, .apns(token))
+    #expect(alert["apns-push-type"] == "alert" && shown.contains(#""interruption-level":"time-sensitive""#))
+    #expect(shown.contains(#""thread-id":"post-1""#))
+    let (background, silent) = try text(.silent, of: apns, .apns(token))
+    #expect(background["apns-push-type"] == "background" && background["apns-priority"] == "5")
+    #expect(silent.hasPrefix(#"{"aps":{"content-available":1},"data""#), "\(silent)")
+    let (_, data) = try text(.data, of: fcm, .fcm("a"))
+    #expect(data.contains(#""android":{"priority":"HIGH","ttl":"60s"}"#), "\(data)")
+    #expect(
+      data.contains(#""data":{"badge":"2","body":"You have 5 minutes.","kind":"window","media_url":"https://cdn."#))
+    #expect(data.contains(#""alert":{"body":"You have 5 minutes.","title":"Time to film"}"#))
+    #expect(!data.contains("collapse_key"))
+    let (_, nothing) = try text(.silent, of: fcm, .fcm("a"))
+    #expect(nothing.contains(#""payload":{"aps":{"content-available":1}}"#))
+    #expect(nothing.contains(#""data":{"kind":"window","post":"1","tag":"window-1"}"#))
+    #expect(!nothing.contains("Time to film") && nothing.contains(#""apns-push-type":"background""#))
+  }
+
+  @Test("a device token of Apple's is sent to where it is valid, and others to where the credentials say")
+  func environments() async throws {
+    let credentials = try await CredentialsFixture()
+    for (own, other) in [("production", "development"), ("development", "production")] {
+      let apns = try credentials.apns(["environment": own])
+      func host(_ environment: APNs.Environment?) throws -> String {
+        try apns.request(for: .sample, to: .apns(token, environment), id: id, now: now).origin.host
+      }
+      let (ownHost, otherHost) = (
+        try host(APNs.Environment(rawValue: own)), try host(APNs.Environment(rawValue: other))
+      )
+      #expect(try host(nil) == ownHost && ownHost != otherHost)
+      #expect(Set([ownHost, otherHost]) == ["api.push.apple.com", "api.sandbox.push.apple.com"])
+    }
   }
 
   @Test("a request to a push service has the fields of RFC 8030")

@@ -20,12 +20,13 @@ struct OrderTests {
     }
   }
 
-  @Test("a fair share delays a job by at most ten minutes, and shares that have passed are removed")
+  @Test("a fair share is ahead by at most ten minutes where no jobs wait, and shares that have passed are removed")
   func boundedShares() async throws {
     try await withSession { session in
       for _ in 0..<3 {
         var job = QueueDatabase.job()
-        job.share = JobShare(name: "ada", seconds: 10_000)
+        // Without an author no jobs are counted.
+        (job.author, job.share) = (nil, JobShare(name: "ada", seconds: 10_000))
         try JobQueue.enqueue(job, session)
       }
       let ranks = try claim(3, session).map(\.rank)
@@ -33,6 +34,45 @@ struct OrderTests {
       try session.execute("UPDATE job_share SET next_rank = 1")
       try JobQueue.dropShares(session)
       #expect(try session.execute("SELECT FROM job_share").isEmpty)
+    }
+  }
+
+  @Test("the jobs of an author stay a turn apart, however many wait, and those of others go between them")
+  func manyShares() async throws {
+    try await withSession { session in
+      _ = try Self.waiting(300, of: "ada", session)
+      // The jobs have waited for a quarter of an hour.
+      try session.execute("UPDATE job SET rank = rank - 900000000")
+      let other = try Self.waiting(1, session)[0]
+      let row = try session.execute(
+        """
+        SELECT count(*) FILTER (WHERE rank < (SELECT rank FROM job WHERE public_id = '\(other)')) AS before,
+          (extract(epoch FROM (SELECT max(created_at) FROM job) - min(created_at)) / 10)::float8 AS passed
+        FROM job WHERE author = 'ada'
+        """
+      ).single()
+      let (before, passed) = (try row.get("before", as: Int.self), try row.get("passed", as: Double.self))
+      #expect(before >= 90 && Double(before) <= 91 + passed)
+      #expect(try session.execute("SELECT FROM job GROUP BY rank HAVING count(*) > 1").isEmpty)
+    }
+  }
+
+  @Test("what has been done delays an author by ten minutes at most, and each of very many jobs has its turn")
+  func endedShares() async throws {
+    try await withSession { session in
+      _ = try Self.waiting(100, of: "ada", session)
+      try session.execute("DELETE FROM job")
+      _ = try Self.waiting(1, of: "ada", session)
+      func ahead() throws -> Double {
+        try session.execute(
+          "SELECT max(rank - priority * 30000000 - extract(epoch FROM created_at) * 1e6)::float8 AS ahead FROM job"
+        ).single().get("ahead")
+      }
+      #expect(try ahead() <= 600_000_000)
+      try JobQueue.enqueue((0..<1000).map { _ in QueueDatabase.job() }, session)
+      try session.execute("UPDATE job_share SET next_rank = next_rank + 100000000000")
+      _ = try Self.waiting(1, of: "ada", session)
+      #expect(try ahead() >= 100_000_000_000)
     }
   }
 

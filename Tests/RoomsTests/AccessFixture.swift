@@ -126,6 +126,8 @@ struct AccessFixture: Sendable {
       try session.execute("UPDATE webhook_delivery SET state = 'delivered', next_at = NULL")
       let deliveries = try Webhooks.deliveries(to: webhook, nil, PageRequest(limit: 1), session)
       let delivery = try #require(deliveries?.items.first).id
+      // Who may send a test is asked of each fixture, whichever was the last.
+      try session.execute("UPDATE webhook SET disabled_at = NULL, disabled_cause = NULL WHERE deleted_at IS NULL")
       let run = PublicID.now()
       try session.execute(
         "INSERT INTO reprocess_run (public_id, selection) VALUES ($1::uuid, '{}')", .text("\(run)"))
@@ -321,6 +323,8 @@ struct AccessFixture: Sendable {
     case "POST /v1/operations/jobs": return .init(path, json: #"{"action":"retry","filter":{},"dry_run":true}"#)
     case "POST /v1/operations/runs": return .init(path, json: #"{"dry_run":true}"#)
     case "PATCH /v1/operations/runs/{id}": return .init(path, json: #"{"state":"paused"}"#)
+    case "PUT /v1/push/messages/{id}":
+      return .init("/v1/push/messages/\(PublicID.now())", json: #"{"texts":{"en":{"title":"Tonight","body":"Pause"}}}"#)
     case "PUT /v1/window/schedule": return .init(path, json: #"{"schedule":"18:00-18:05 UTC"}"#)
     case "PUT /v1/users/{id}/devices/{token}": return .init(path, json: #"{"platform":"fcm"}"#)
     case "PATCH /v1/posts/{id}/comments/{comment}", "PATCH /v1/places/{id}/comments/{comment}",

@@ -188,6 +188,17 @@ struct AccessTests {
     #expect(buckets.take("frequent", rate, now: 0) != nil)
   }
 
+  @Test("however much is sent of one kind, what was taken of another one stays taken")
+  func kinds() throws {
+    let limits = RateLimits(RateLimits.Configuration(), now: { 0 })
+    for _ in 0..<60 { try limits.countConsoleSignIn(from: Self.client) }
+    for number in 0...TokenBuckets.maxCount {
+      try limits.countText(1, of: "author \(number)", tenant: "1", from: nil)
+      try limits.countSubmission(of: "author \(number)", tenant: "1")
+    }
+    #expect(throws: Problem.self) { try limits.countConsoleSignIn(from: Self.client) }
+  }
+
   @Test("a bucket fills at its rate up to its capacity")
   func bucket() {
     var bucket = TokenBucket(RateLimits.Rate(perMinute: 60), now: 0)

@@ -1,4 +1,5 @@
 import Definitions
+import FoundationEssentials
 import HTTPTesting
 import Model
 import Postgres
@@ -6,6 +7,7 @@ import PostgresTesting
 import Push
 import Store
 import Testing
+import WaitTesting
 
 @testable import Rooms
 
@@ -35,16 +37,24 @@ struct PushDeliveryTests {
     }
   }
 
-  /// What is due now, of all shards.
-  private static func due(_ api: RunningAPI) async throws -> [DueDelivery] {
+  /// Gives events their positions, and passes what the service says to all on to each device.
+  static func dispatch(_ api: RunningAPI) async throws {
     _ = try await Events.dispatch(api.pool)
-    let texts = try texts()
-    return try await api.pool.transaction { session in
-      try (0...PushShards.foreign).flatMap { try DueDelivery.page(shard: $0, texts, now: 1_800_000_000, session) }
+    for shard in 0..<PushShards.count {
+      try await until { try await api.pool.transaction { try !Devices.continueBroadcast(shard: shard, $0) } }
     }
   }
 
-  private static func openWindow(_ api: RunningAPI, closing seconds: Int = 300) async throws {
+  /// What is due now, of all shards.
+  static func due(_ api: RunningAPI) async throws -> [DueDelivery] {
+    try await dispatch(api)
+    let texts = try texts()
+    return try await api.pool.transaction { session in
+      try (0..<PushShards.count).flatMap { try DueDelivery.page(shard: $0, texts, now: 1_800_000_000, session) }
+    }
+  }
+
+  static func openWindow(_ api: RunningAPI, closing seconds: Int = 300) async throws {
     _ = try await api.pool.transaction { session in
       try session.execute(
         """
@@ -56,7 +66,7 @@ struct PushDeliveryTests {
     }
   }
 
-  private static func count(_ table: String, _ api: RunningAPI) async throws -> Int {
+  static func count(_ table: String, _ api: RunningAPI) async throws -> Int {
     try await api.pool.run { try $0.execute("SELECT count(*) FROM \(table)").single().get(0) }
   }
 
@@ -295,16 +305,121 @@ struct PushDeliveryTests {
     }
   }
 
-  @Test("a server that a user names has a slot of its own")
-  func shards() throws {
-    func shard(_ endpoint: String) throws -> Int {
-      let text = Array(DeviceTests.subscription(endpoint).utf8)
-      guard case .object(let fields) = try JSONReader.value(of: text, maxDepth: 16, maxValues: 100) else { return -1 }
-      return PushShards.shard(of: try DeviceDraft(token: "laptop", fields: fields))
+  @Test("comments of one post that had to wait are one notification, with the number of those that are shown")
+  func folded() async throws {
+    try await Self.with { api in
+      let (one, other) = (try await api.insertPost(by: "ada"), try await api.insertPost(by: "ada"))
+      try await Self.register("ada", "", api)
+      for user in ["bob", "eve", "kim"] { try await api.comment(on: one, by: user) }
+      try await api.comment(on: other, by: "bob")
+      #expect(try await Self.due(api).allSatisfy { !$0.isFolded })
+      func changed(_ statement: String) async throws -> [DueDelivery] {
+        try await api.pool.run { _ = try $0.execute("\(statement)") }
+        return try await Self.due(api)
+      }
+      let due = try await changed("UPDATE push_delivery SET has_waited = true")
+      #expect(due.count { $0.isFolded } == 2)
+      #expect(
+        due.filter { !$0.isFolded }.compactMap(\.notification?.title).sorted() == ["3 comments", "bob commented"])
+      let rest = try await changed("UPDATE comment SET is_hidden = true WHERE author = 'kim'")
+      let shown = rest.filter { !$0.isFolded && $0.notification != nil }
+      #expect(shown.compactMap(\.notification?.title).sorted() == ["2 comments", "bob commented"])
+      #expect(rest.count { $0.notification == nil } == 1)
     }
-    #expect(try shard("https://push.example.org/1") == PushShards.foreign)
-    #expect(try shard("https://updates.push.services.mozilla.com.example.org/1") == PushShards.foreign)
-    #expect(try shard("https://updates.push.services.mozilla.com/wpush/v2/1") < PushShards.foreign)
-    #expect(try shard("https://wns2-am3p.notify.windows.com/w/?token=1") < PushShards.foreign)
+  }
+
+  @Test("a message of the operator's reaches all devices once, each in its language, until it expires")
+  func messages() async throws {
+    try await Self.with { api in
+      try await Self.register("ada", #","locale":"de-AT""#, api)
+      try await Self.register("bob", "", api)
+      try await Self.register("eve", #","kinds":["comment"]"#, api)
+      let quiet = #""quiet_hours":{"from":"00:00","until":"23:59"},"zone":"UTC""#
+      try await Self.register("kim", #","kinds":["comment"],"silent_kinds":["message"],\#(quiet)"#, api)
+      let operators = [("Authorization", "Bearer t5-operator")]
+      _ = try await api.createKey("t5-operator", [.admin])
+      let text = #"{"title":"Tonight","body":"Pause"}"#
+      let texts = #"{"en":\#(text),"de":{"title":"Heute","body":"Pause"}}"#
+      let body = #"{"default_locale":"en","texts":\#(texts),"url":"app://news","expires_in":600}"#
+      let path = "/v1/push/messages/\(PublicID.now())"
+      for status in [201, 200] {
+        #expect(try await UserClient.send("PUT", path, operators, body, api).status == status)
+      }
+      let due = try await Self.due(api)
+      let shown = due.compactMap(\.notification)
+      #expect(shown.filter { $0.style == .alert }.map(\.title).sorted() == ["Heute", "Tonight"])
+      #expect(due.count == 3 && shown.count { $0.style == .silent } == 1 && due.allSatisfy { $0.quietEnd == nil })
+      #expect(shown.allSatisfy { $0.data == ["url": "app://news"] })
+      #expect(due.allSatisfy { 500...600 ~= $0.expires - Int(Date.now.timeIntervalSince1970) })
+      for body in [
+        #"{"texts":{}}"#, #"{"texts":{"en":\#(text),"de":\#(text)}}"#, #"{"texts":{"d e":\#(text)}}"#,
+        #"{"texts":{"en":{"title":"","body":"a"}}}"#, #"{"texts":{"en":\#(text)},"default_locale":"de"}"#,
+        #"{"texts":{"en":\#(text)},"expires_in":1}"#,
+      ] {
+        let refused = try await UserClient.send("PUT", path, operators, body, api)
+        #expect(refused.status == 422, "\(body) \(refused.text)")
+      }
+    }
+  }
+
+  @Test("a device that wants what the service says is passed it in pages, each once, while it is not over")
+  func broadcasts() async throws {
+    try await Self.with { api in
+      func register(_ devices: Range<Int>) async throws {
+        try await api.pool.run { session in
+          _ = try session.execute(
+            """
+            INSERT INTO device (user_id, token, provider, address, shard, seen, kinds)
+            SELECT 'user ' || n, n, 'fcm', n, 8, 0, CASE n WHEN 7 THEN '{comment}'::text[] END
+            FROM generate_series($1::int, $2::int) AS n
+            """, .integer(devices.lowerBound), .integer(devices.upperBound - 1))
+        }
+      }
+      func proceed() async throws -> Bool {
+        try await api.pool.transaction { try Devices.continueBroadcast(shard: 8, $0) }
+      }
+      try await register(0..<Devices.broadcastLimit + 1)
+      try await Self.openWindow(api)
+      _ = try await Events.dispatch(api.pool)
+      #expect(try await Self.count("push_delivery", api) == 0)
+      #expect(try await Self.count("push_broadcast", api) == 1)
+      #expect(try await Self.count("job WHERE queue = 'push'", api) == 1)
+      #expect(try await proceed())
+      #expect(try await Self.count("push_delivery", api) == Devices.broadcastLimit - 1)
+      // Who comes now has the window on the screen.
+      try await register(Devices.broadcastLimit + 1..<Devices.broadcastLimit + 3)
+      #expect(try await proceed())
+      #expect(try await Self.count("push_delivery", api) == Devices.broadcastLimit)
+      #expect(try await !proceed())
+      try await Self.openWindow(api, closing: -1)
+      _ = try await Events.dispatch(api.pool)
+      #expect(try await proceed())
+      _ = try await proceed()
+      #expect(try await Self.count("push_delivery", api) == Devices.broadcastLimit)
+    }
+  }
+
+  @Test("each provider and each maker of a browser has shards of its own, and other servers have some by host")
+  func shards() throws {
+    func shard(_ body: String, _ token: String = "laptop") throws -> Int {
+      guard case .object(let fields) = try JSONReader.value(of: Array(body.utf8), maxDepth: 16, maxValues: 100)
+      else { return -1 }
+      return PushShards.shard(of: try DeviceDraft(token: token, fields: fields))
+    }
+    func subscribed(_ endpoint: String) throws -> Int { try shard(DeviceTests.subscription(endpoint)) }
+    let foreign = try (0..<100).map { try subscribed("https://push\($0).example.org/1") }
+    #expect(Set(foreign) == [4, 5, 6, 7] && foreign.allSatisfy(PushShards.isForeign))
+    #expect(try subscribed("https://push1.example.org:8443/2") == foreign[1])
+    #expect(PushShards.isForeign(try subscribed("https://updates.push.services.mozilla.com.example.org/1")))
+    #expect(PushShards.isForeign(try subscribed("https://updates.push.services.mozilla.com:8443/1")))
+    let makers = try ["updates.push.services.mozilla.com", "fcm.googleapis.com", "web.push.apple.com"].map {
+      try subscribed("https://\($0)/wpush/v2/1")
+    }
+    #expect(try Set(makers + [subscribed("https://wns2-am3p.notify.windows.com/w/?token=1")]) == [12, 13, 14, 15])
+    let apple = try (0..<100).map { number in
+      try shard(#"{"platform":"apns"}"#, String(repeating: "\(number % 10)\(number / 10)", count: 32))
+    }
+    let firebase = try (0..<100).map { try shard(#"{"platform":"fcm"}"#, "token \($0)") }
+    #expect(Set(apple) == [0, 1, 2, 3] && Set(firebase) == [8, 9, 10, 11])
   }
 }

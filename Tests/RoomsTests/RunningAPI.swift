@@ -58,6 +58,8 @@ struct RunningAPI: Sendable {
     var listTimeout = Duration.seconds(120)
     /// The time for which what only reads waits for a lock; nil: as long as it takes.
     var readLockLimit: Duration?
+    /// The time for which what a client has asked for waits for a lock if it does not only read; nil: as long as it takes.
+    var requestLockLimit: Duration?
     /// The time for which a statement of what only reads runs, but those of lists; nil: as long as it takes.
     var readLimit: Duration?
     /// The number of connections that what only reads leaves to others.
@@ -104,7 +106,8 @@ struct RunningAPI: Sendable {
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
       let store = Store(blobs: blobs, rooms: .all)
       let pool = Pool(
-        (setting.database ?? url).with(readLimit: setting.readLimit).with(readLockLimit: setting.readLockLimit),
+        (setting.database ?? url).with(readLimit: setting.readLimit).with(readLockLimit: setting.readLockLimit)
+          .with(requestLockLimit: setting.requestLockLimit),
         size: setting.connections,
         reserved: setting.reservedConnections, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
@@ -132,7 +135,7 @@ struct RunningAPI: Sendable {
       let log = Logger(format: .text, write: setting.log)
       let changes = try Changes(
         database: pool, url: listened, access: access, userStreams: setting.streamsPerUser,
-        log: log)
+        log: log, metrics: Metrics())
       let scrub = ScrubQueue()
       let machine = { [definitions] (blobs: any BlobStore) in
         ControlAPI(

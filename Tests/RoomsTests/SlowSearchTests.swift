@@ -1,6 +1,7 @@
 import HTTPTesting
 import Model
 import Platform
+import Postgres
 import PostgresTesting
 import Testing
 import WaitTesting
@@ -123,6 +124,31 @@ struct SlowSearchTests {
         }
         for try await status in group { #expect(status == 204) }
       }
+    }
+  }
+
+  @Test(
+    "what writes gets 503 if it waits for a lock for too long, and the service itself waits for as long as it takes")
+  func locksOfWriters() async throws {
+    var setting = RunningAPI.Setting()
+    setting.requestLockLimit = .milliseconds(50)
+    try await RunningAPI.with(setting) { api in
+      let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z")
+      let path = "/v1/posts/\(post)"
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        // Who reads does not meet this lock.
+        try await api.whileLocked("post", in: "EXCLUSIVE MODE") {
+          let response = try await request("DELETE", path, port: api.port)
+          #expect(response.status == 503 && response.headers["retry-after"] != nil)
+          #expect(response.json["type"].text == "urn:take5:problem:database_unavailable")
+          let pool = api.pool
+          group.addTask { try await pool.run { try $0.execute("UPDATE post SET title = 'Now'").affected } }
+          try await until { try await api.waitingStatements() != 0 }
+          #expect(try await api.get(path).status == 200)
+        }
+        for try await changed in group { #expect(changed == 1) }
+      }
+      #expect(try await request("DELETE", path, port: api.port).status == 204)
     }
   }
 

@@ -17,6 +17,7 @@ final class WebhookFixture: Sendable {
     let id: String
     let timestamp: String
     let signature: String
+    let headers: HeaderFields
     let body: [UInt8]
 
     var json: JSONValue { (try? JSONValue(text: body)) ?? .null }
@@ -44,7 +45,8 @@ final class WebhookFixture: Sendable {
     func receive(_ request: Request) async throws -> Response {
       let message = Message(
         id: request.headers["webhook-id"] ?? "", timestamp: request.headers["webhook-timestamp"] ?? "",
-        signature: request.headers["webhook-signature"] ?? "", body: try await request.body.collect(upTo: 1 << 20))
+        signature: request.headers["webhook-signature"] ?? "", headers: request.headers,
+        body: try await request.body.collect(upTo: 1 << 20))
       received.withLock { $0.append(message) }
       let reply = self.reply.withLock { $0 }
       return try await reply(message)
@@ -108,10 +110,12 @@ final class WebhookFixture: Sendable {
   }
 
   /// Passes the events on, and sends what is due.
-  func turn() async throws {
+  ///
+  /// - Parameter timeout: the time for a request, in seconds.
+  func turn(timeout: Int = 15) async throws {
     _ = try await Events.dispatch(api.pool)
     guard let job = try await claim() else { return }
-    let courier = courier
+    let courier = courier(timeout: timeout)
     let deadline = Deadline("the last delivery")
     while try await courier.deliver(job, isStopped: { false }, api.pool) { try deadline.check() }
     try await api.pool.transaction { session in
@@ -120,9 +124,10 @@ final class WebhookFixture: Sendable {
     }
   }
 
-  var courier: WebhookCourier {
+  func courier(timeout: Int = 15) -> WebhookCourier {
     WebhookCourier(
-      permits: api.api.kit.configuration.webhookPermits, Logger { line in self.log.withLock { $0.append(line) } })
+      permits: api.api.kit.configuration.webhookPermits, timeout: timeout,
+      Logger { line in self.log.withLock { $0.append(line) } })
   }
 
   /// Takes the job of an endpoint for a worker of its own; nil if nothing is due.

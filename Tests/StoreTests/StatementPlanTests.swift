@@ -81,6 +81,7 @@ struct StatementPlanTests {
       Probe(Tokens.statements["valid_user_tokens"], "'{\(uuid.dropFirst().dropLast())}'"),
       Probe(Tokens.statements["note_uses"], "'{\(uuid.dropFirst().dropLast())}', 3600"),
       Probe(JobQueue.observing["depths"], counting: "job"), Probe(SetAside.statements["counts"]),
+      Probe(Webhooks.statements["waiting_webhooks"], "20"), Probe(Webhooks.statements["failing_webhooks"]),
     ]
   }
 
@@ -89,6 +90,12 @@ struct StatementPlanTests {
       Probe(Store.statements["idempotent_response"], "'key', '7', 86400"),
       Probe(Usage.statements["usage_today"], "'user'"),
       Probe(JobQueue.statements["give_head_starts"], "'{00000000-0000-0000-0000-000000000001}'"),
+      Probe(
+        JobQueue.statements["enqueue"],
+        """
+        '00000000-0000-0000-0000-000000000002', 'media', 'post', 0, 5, 4, 60, 'user 1', NULL, NULL, '{}', NULL,
+        'author:user 1', 10, NULL, NULL, NULL
+        """),
       Probe(Tokens.statements["user_token_of_user"], "'eve', '{operator}'"),
       Probe(Forgetting.statements["drop_responses_to_user"], #"'eve', '"author":"eve"', '"owner":"eve"', 1000"#),
       Probe(Forgetting.statements["blank_finished_jobs"], "'eve', 1000"),

@@ -112,6 +112,17 @@ def rows(system):
     system.prometheus.wait_for_end("Take5RowsSetAside")
 
 
+@about("Take5WebhookFailing")
+def webhook(system):
+    """The last message to a webhook failed."""
+    system.postgres.query(
+        "INSERT INTO webhook (public_id, url, kinds, secret, failures) "
+        "VALUES (gen_random_uuid(), 'https://app.example.org', '{like}', sha256('x'), 1)")
+    system.prometheus.wait_for("Take5WebhookFailing")
+    system.postgres.query("DELETE FROM webhook")
+    system.prometheus.wait_for_end("Take5WebhookFailing")
+
+
 @about("Take5StoreFailing", "Take5QueuePaused")
 def store(system):
     """The object store cannot be reached while a job waits."""

@@ -137,6 +137,23 @@ def check_silent_service(system):
     system.service.restart()
 
 
+def check_percent(system):
+    """Of the traces that strangers sample, as many are sampled as --trace-percent says."""
+    def attempts():
+        return {span.trace_id for span, _ in system.collector.spans if span.name == "process media"}
+
+    trace, environment = "4" * 32, system.service.environment
+    system.service.environment = environment | {"TAKE5_TRACE_PERCENT": "0"}
+    system.service.restart()
+    system.service.wait_for(system.service.submit("strange", traceparent=f"00-{trace}-{CLIENT}-01"))
+    system.service.environment = environment
+    system.service.restart()
+    before = attempts()
+    system.service.wait_for(system.service.submit("later"))
+    wait_until(lambda: attempts() > before, "the trace of a later request")
+    assert not system.collector.of(trace)
+
+
 def check_privacy(system):
     """No span has a secret, the name of a user or an address."""
     for span, process in system.collector.spans:
@@ -160,6 +177,6 @@ def check_outage(system):
 
 
 def check(system):
-    for function in [check_trace, check_sampling, check_silent_service, check_privacy, check_outage]:
+    for function in [check_trace, check_sampling, check_silent_service, check_percent, check_privacy, check_outage]:
         function(system)
         print(f"traces: {function.__doc__}", flush=True)

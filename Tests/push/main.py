@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import babel
 import jwt
 import py_vapid
 
@@ -93,6 +94,21 @@ def apple_accepts(setup, provider):
     check(entry["headers"]["apns-collapse-id"], "window-2026-11-28")
     check(entry["headers"]["apns-priority"], "10")
     check(len({entry["authorization"] for entry in run.accepted}), 1)
+
+
+@test
+def plurals_are_those_of_cldr(setup, provider):
+    numbers = [*range(1300), 10_000, 20_000, 40_000, 60_000, 100_000, 200_000, 1_000_000, 1_000_001, 2_000_000, 3_000_010]
+    locales = sorted({name.split("_")[0] for name in babel.localedata.locale_identifiers()}) + ["pt_PT"]
+    asked = {"locales": [locale.replace("_", "-") for locale in locales], "numbers": numbers}
+    text = json.dumps(order(setup, provider) | {"plurals": asked})
+    found = json.loads(subprocess.run([PROBE], input=text, stdout=subprocess.PIPE, text=True, timeout=120, check=True).stdout)
+    for locale in locales:
+        rule = babel.Locale.parse(locale).plural_form
+        expected = [rule(number) for number in numbers]
+        wrong = [(number, got, wanted) for number, got, wanted in zip(numbers, found[locale.replace("_", "-")], expected, strict=True)
+                 if got != wanted]
+        assert not wrong, (locale, wrong[:5])
 
 
 @test

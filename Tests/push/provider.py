@@ -101,9 +101,10 @@ def apns(connection, stream, headers, body):
         return refuse(400, "MissingTopic")
     if headers["apns-topic"] != SETUP["topic"]:
         return refuse(400, "BadTopic")
-    if headers.get("apns-push-type") != "alert":
+    if headers.get("apns-push-type") not in ("alert", "background"):
         return refuse(400, "InvalidPushType")
-    if headers.get("apns-priority") not in ("10", "5", "1"):
+    is_shown = headers["apns-push-type"] == "alert"
+    if headers.get("apns-priority") not in (("10", "5", "1") if is_shown else ("5",)):
         return refuse(400, "BadPriority")
     if not headers.get("apns-expiration", "").isdigit():
         return refuse(400, "BadExpirationDate")
@@ -119,8 +120,11 @@ def apns(connection, stream, headers, body):
         return refuse(400, "PayloadEmpty")
     if len(body) > 4096:
         return refuse(413, "PayloadTooLarge")
-    alert = json.loads(body)["aps"]["alert"]
-    assert isinstance(alert["title"], str) and isinstance(alert["body"], str)
+    aps = json.loads(body)["aps"]
+    if is_shown:
+        assert isinstance(aps["alert"]["title"], str) and isinstance(aps["alert"]["body"], str)
+    else:
+        assert aps == {"content-available": 1}, aps
     if fault in APNS_FAULTS:
         return refuse(*APNS_FAULTS[fault])
     if fault == "4100":
@@ -186,6 +190,8 @@ def fcm(connection, stream, headers, body):
         return fcm_error(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", field="message.data")
     if message["android"]["priority"] not in ("HIGH", "NORMAL") or not re.fullmatch(r"\d+s", message["android"]["ttl"]):
         return fcm_error(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", field="message.android")
+    if device.startswith("silent"):
+        return None
     for name, refusal in FCM_FAULTS.items():
         if device.startswith(name):
             return refusal

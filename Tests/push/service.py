@@ -170,16 +170,44 @@ def kill(setup, provider, service, folder):
     print(f"        {len(twice)} of {len(devices)} twice", flush=True)
 
 
+def insert(folder, values):
+    """Inserts devices; one request for each would take minutes: the rows are those that it makes."""
+    database = (folder / "data" / "postgres.url").read_text().splitlines()[0]
+    subprocess.run(["psql", "--quiet", database, "--command", values], check=True)
+
+
+def opened(service):
+    """Opens the window, and returns when it did, in seconds."""
+    number = service.send("GET", "/v1/window")["opened_at"]
+    opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (3, 303))
+    service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
+    at = wait_until(lambda: service.send("GET", "/v1/window")["opened_at"] != number and service.send("GET", "/v1/window")["opened_at"],
+                    "the opening")
+    return datetime.datetime.fromisoformat(at).timestamp()
+
+
+def window(provider, service, folder, meanwhile=lambda until: None):
+    """Opens the window for the devices of the flood; returns the seconds until the last has it, and what `meanwhile` returns."""
+    log = folder / f"{provider.port}.log"
+    before, at = log.stat().st_size, opened(service)
+    wait_until(lambda: log.stat().st_size > before, "the first notification")
+    found = meanwhile(lambda: log.stat().st_mtime < time.time() - 3)
+    wait_until(lambda: log.stat().st_mtime < time.time() - 3, "the last notification", 300)
+    with log.open() as lines:
+        lines.seek(before)
+        sent = sum('"device": "f0' in line for line in lines)
+    assert sent == figures.COUNT, f"{sent} of {figures.COUNT}"
+    return log.stat().st_mtime - at, found
+
+
 def flood(setup, provider, service, folder):
     """The window reaches 100,000 devices of a service with two cores that it shares with the provider; requests go on meanwhile."""
-    count, log = figures.COUNT, folder / f"{provider.port}.log"
+    count = figures.COUNT
     theirs = figures.h2load(provider.port, setup.apns_authorization(), figures.ROUND_COUNT)
-    # One request for each device would take minutes: the rows are those that it makes.
-    database = (folder / "data" / "postgres.url").read_text().splitlines()[0]
-    subprocess.run(["psql", "--quiet", database, "--command", f"""
+    insert(folder, f"""
         INSERT INTO device (user_id, token, provider, address, shard, seen)
         SELECT 'flood-' || n, address, 'apns', address, n % 4, 0
-        FROM (SELECT n, 'f' || lpad(to_hex(n), 63, '0') AS address FROM generate_series(1, {count}) AS n) AS devices"""], check=True)
+        FROM (SELECT n, 'f' || lpad(to_hex(n), 63, '0') AS address FROM generate_series(1, {count}) AS n) AS devices""")
 
     def latency(until):
         """The median time of a post of text, in seconds."""
@@ -192,24 +220,28 @@ def flood(setup, provider, service, folder):
         return statistics.median(times)
 
     alone = latency(lambda: True)
-    before = log.stat().st_size
-    opening, closing = (time.strftime("%H:%M:%S", time.gmtime(time.time() + seconds)) for seconds in (3, 303))
-    service.send("PUT", "/v1/window/schedule", {"schedule": f"{opening}-{closing} UTC"})
-    wait_until(lambda: service.send("GET", "/v1/window")["open"], "the opening")
-    opened = datetime.datetime.fromisoformat(service.send("GET", "/v1/window")["opened_at"]).timestamp()
-
-    def sent():
-        with log.open() as lines:
-            lines.seek(before)
-            return sum('"device": "f0' in line for line in lines)
-
-    wait_until(lambda: log.stat().st_size > before, "the first notification")
-    meanwhile = latency(lambda: log.stat().st_mtime < time.time() - 3)
-    seconds = log.stat().st_mtime - opened
-    assert sent() == count, f"{sent()} of {count}"
+    seconds, meanwhile = window(provider, service, folder, latency)
     print(f"        {count:,} devices {seconds:.1f} s after the opening, {count / seconds / theirs:.2f} of h2load; a post takes "
           f"{meanwhile * 1000:.1f} ms, {meanwhile / alone:.2f} times as long as before", flush=True)
     assert seconds <= figures.SECONDS and count / seconds >= figures.RATIO * theirs
+
+
+def silent_flood(setup, provider, service, folder):
+    """The window reaches 100,000 devices of Apple beside as many of Google, which does not respond, as soon as without them."""
+    if not service.send("GET", "/v1/window")["opened_at"]:
+        flood(setup, provider, service, folder)
+    times = {True: [], False: []}
+    for is_silent in (False, True, False, True):
+        if is_silent:
+            insert(folder, f"""
+                INSERT INTO device (user_id, token, provider, address, shard, seen)
+                SELECT 'silent-' || n, 'silent-' || n, 'fcm', 'silent-' || n, 8 + n % 4, 0 FROM generate_series(1, {figures.COUNT}) AS n""")
+        times[is_silent].append(window(provider, service, folder)[0])
+        insert(folder, "DELETE FROM device WHERE provider = 'fcm'; TRUNCATE push_broadcast")
+    ratio = statistics.mean(times[True]) / statistics.mean(times[False])
+    print(f"        beside a provider that does not respond {', '.join(f'{seconds:.1f}' for seconds in times[True])} s, alone "
+          f"{', '.join(f'{seconds:.1f}' for seconds in times[False])} s: {ratio:.2f}", flush=True)
+    assert ratio <= 1.1, ratio
 
 
 def main():
@@ -221,7 +253,7 @@ def main():
         provider = Provider(folder)
         service = Service(setup, provider, folder)
         try:
-            for test in (kill, journey, flood):
+            for test in (kill, journey, flood, silent_flood):
                 if len(sys.argv) == 2 or sys.argv[2] in test.__name__:
                     test(setup, provider, service, folder)
                     print("ok     ", test.__name__, flush=True)

@@ -15,6 +15,7 @@ export function remember(metrics) {
   const requests = "take5_http_requests_total", store = "take5_store_request_duration_seconds_count"
   past.push({ at: Date.now(), figures: {
     leases: metrics.sum("take5_leases_lost_total"),
+    pushRefusals: metrics.sum("take5_push_total", { outcome: outcome => outcome === "credentials_refused" }),
     waits: metrics.histograms("take5_job_wait_seconds", "kind", { kind: kind => kind !== "reprocess" }),
     ready: metrics.histograms("take5_time_to_ready_seconds", "kind"),
     reads: { all: metrics.histogram("take5_http_request_duration_seconds", { method: "GET", route: read }) },
@@ -108,6 +109,24 @@ const rules = [
   { name: "Take5EventsWaiting", for: 120, limit: 30, help: "See that a worker is alive, and how many announcements wait.", judge({ metrics }) {
     const ages = metrics?.select("take5_events_oldest_age_seconds")
     return ages?.length ? above(most(ages.map(each => each.value)), this.limit, seconds, "the oldest event waits to be passed on for") : null
+  } },
+  { name: "Take5PushWaiting", for: 120, limit: 60, help: "See whether the provider responds, and which outcomes notifications have.", judge({ metrics }) {
+    const ages = metrics?.select("take5_push_oldest_due_seconds")
+    return ages?.length ? above(most(ages.map(each => each.value)), this.limit, seconds, "the oldest notification that is due has waited for") : null
+  } },
+  { name: "Take5PushCredentials", for: 0, isCritical: true, help: "The log of a worker has the provider's reason: mend its credentials.",
+    judge() {
+      const refused = grown("pushRefusals", 10)
+      return refused === null ? null : any(refused, `${counted(refused, "notification")} refused with the credentials within 10 minutes`, "no provider refuses the credentials")
+    } },
+  { name: "Take5NotListening", for: 60, help: "Look at what stands between the process and its database.", judge({ metrics }) {
+    const sessions = metrics?.select("take5_listening")
+    const away = sessions?.filter(each => each.value === 0) ?? []
+    return sessions?.length ? any(away.length, `not listening: ${away.map(each => each.labels.session).join(", ")}`, "each session listens") : null
+  } },
+  { name: "Take5WebhookFailing", for: 600, help: "See the deliveries of the webhook: each names its error.", judge({ metrics }) {
+    const failing = metrics?.max("take5_webhooks_failing") ?? null
+    return failing === null ? null : any(failing, `${counted(failing, "webhook")} failing`, "no webhook fails")
   } },
   { name: "Take5RowsSetAside", for: 60, help: "The log of a worker names the rows: correct the value, or start the version that wrote it.", judge({ metrics }) {
     const rows = metrics?.select("take5_rows_set_aside")

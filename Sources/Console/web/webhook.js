@@ -6,7 +6,7 @@ import { action, badge, confirm, count, counted, exactly, facts, field, h, lasti
 const kinds = [
   "post_previewed", "post_ready", "post_rejected", "post_failed", "post_held", "post_hidden", "comment", "reaction", "like", "friend_request",
   "friend_accepted", "friend_posted", "thread_comment", "collection_shared", "collection_comment", "invitation_accepted", "invitation_declined",
-  "case_opened", "window_opened", "webhook_disabled", "account_verification_requested", "password_reset_requested",
+  "case_opened", "window_opened", "message", "webhook_disabled", "account_verification_requested", "password_reset_requested",
   "session_started", "password_changed", "email_changed",
 ]
 

@@ -44,11 +44,12 @@ package struct Scrubber: Sendable {
   private func check(_ item: ScrubQueue.Item, until stop: CancellationFlag) async throws {
     let blobs = recorder.blobs
     let damage = try await onThread("scrub") {
-      NamedThread.lowerPriority()
-      let rate = ReadRate(bytesPerSecond: Scrubber.rate, until: stop)
-      return item.isSuspect
-        ? try blobs.damage(of: item.hash, bytes: item.bytes, rate: rate)
-        : try blobs.scrub(item.hash, bytes: item.bytes, rate: rate)
+      try givingWay("scrub") {
+        let rate = ReadRate(bytesPerSecond: Scrubber.rate, until: stop)
+        return item.isSuspect
+          ? try blobs.damage(of: item.hash, bytes: item.bytes, rate: rate)
+          : try blobs.scrub(item.hash, bytes: item.bytes, rate: rate)
+      }
     }
     if damage != nil { try await recorder.check(item.hash, pool) }
   }
@@ -58,9 +59,10 @@ extension InspectableBlobStore {
   /// Reads a blob on a thread with low priority, and returns its damage; nil: it is intact.
   func damageInBackground(of hash: SHA256Digest, bytes: Int64) async throws -> BlobDamage? {
     try await onThread("scrub") {
-      NamedThread.lowerPriority()
-      let rate = ReadRate(bytesPerSecond: Scrubber.rate, until: CancellationFlag())
-      return try damage(of: hash, bytes: bytes, rate: rate)
+      try givingWay("scrub") {
+        let rate = ReadRate(bytesPerSecond: Scrubber.rate, until: CancellationFlag())
+        return try damage(of: hash, bytes: bytes, rate: rate)
+      }
     }
   }
 }

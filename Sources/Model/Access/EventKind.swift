@@ -29,8 +29,9 @@ extension UserEvent {
     case invitationDeclined = "invitation_declined"
     /// A case waits for a decision. It concerns the moderators.
     case caseOpened = "case_opened"
-    /// The daily window has opened, and a webhook was disabled. They concern no user.
+    /// The daily window has opened, the operator says something to all users, and a webhook was disabled. They concern no user.
     case windowOpened = "window_opened"
+    case message
     case webhookDisabled = "webhook_disabled"
     /// The app's back-end is to send the user a code by mail.
     case verificationRequested = "account_verification_requested"
@@ -58,6 +59,10 @@ package struct EventKind: Sendable, Hashable {
     package let lifetime: Int
     /// Whether it wakes a device that sleeps.
     package let isUrgent: Bool
+    /// Whether those of one post or collection that had to wait are one notification.
+    package let isFolded: Bool
+    /// Whether it is of no use later.
+    package let isTimeSensitive: Bool
   }
 
   private init(_ subject: String? = nil, isStreamed: Bool = true, isCounted: Bool = false, push: Push? = nil) {
@@ -67,8 +72,10 @@ package struct EventKind: Sendable, Hashable {
     self.push = push
   }
 
-  private static func push(hours: Int = 24, isUrgent: Bool = false) -> Push {
-    Push(lifetime: hours * 3600, isUrgent: isUrgent)
+  private static func push(
+    hours: Int = 24, isUrgent: Bool = false, isFolded: Bool = false, isTimeSensitive: Bool = false
+  ) -> Push {
+    Push(lifetime: hours * 3600, isUrgent: isUrgent, isFolded: isFolded, isTimeSensitive: isTimeSensitive)
   }
 
   package init(_ kind: UserEvent.Kind) {
@@ -77,10 +84,10 @@ package struct EventKind: Sendable, Hashable {
       case .postReady: EventKind(push: Self.push(isUrgent: true))
       case .postRejected: EventKind(push: Self.push(isUrgent: true))
       case .postPreviewed, .postFailed, .postHeld, .postHidden: EventKind()
-      case .comment: EventKind("comment", push: Self.push(isUrgent: true))
-      case .threadComment, .collectionComment: EventKind("comment", isCounted: true, push: Self.push())
-      case .reaction: EventKind("image", push: Self.push())
-      case .like: EventKind(push: Self.push())
+      case .comment: EventKind("comment", push: Self.push(isUrgent: true, isFolded: true))
+      case .threadComment, .collectionComment: EventKind("comment", isCounted: true, push: Self.push(isFolded: true))
+      case .reaction: EventKind("image", push: Self.push(isFolded: true))
+      case .like: EventKind(push: Self.push(isFolded: true))
       case .friendRequest: EventKind(push: Self.push(hours: 72))
       case .friendAccepted: EventKind(push: Self.push())
       case .friendPosted: EventKind(push: Self.push(isUrgent: true))
@@ -89,7 +96,8 @@ package struct EventKind: Sendable, Hashable {
       case .invitationAccepted, .invitationDeclined: EventKind("collection")
       case .caseOpened: EventKind("case")
       // It expires with the window.
-      case .windowOpened: EventKind(push: Self.push(isUrgent: true))
+      case .windowOpened: EventKind(push: Self.push(isUrgent: true, isTimeSensitive: true))
+      case .message: EventKind(isStreamed: false, push: Self.push(hours: 24))
       case .webhookDisabled: EventKind("webhook")
       case .verificationRequested, .passwordResetRequested, .sessionStarted, .passwordChanged, .emailChanged:
         EventKind(isStreamed: false)

@@ -16,6 +16,8 @@ package struct Webhook: Sendable, Hashable {
   package let id: PublicID
   package var url: String
   package var kinds: [String]
+  /// The header fields that each message has, by name. The values may be secrets.
+  package var headers: [String: String]
   /// Nil: it is enabled.
   package var cause: Cause?
   package let disabledAt: Date?
@@ -23,11 +25,13 @@ package struct Webhook: Sendable, Hashable {
   package let createdAt: Date
 
   package init(
-    id: PublicID, url: String, kinds: [String], cause: Cause?, disabledAt: Date?, failingSince: Date?, createdAt: Date
+    id: PublicID, url: String, kinds: [String], headers: [String: String], cause: Cause?, disabledAt: Date?,
+    failingSince: Date?, createdAt: Date
   ) {
     self.id = id
     self.url = url
     self.kinds = kinds
+    self.headers = headers
     self.cause = cause
     self.disabledAt = disabledAt
     self.failingSince = failingSince

@@ -44,13 +44,28 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     guard text.utf8.count < INET6_ADDRSTRLEN, !text.utf8.contains(0) else { return nil }
     var four = in_addr()
     if inet_pton(AF_INET, text, &four) == 1 {
-      self.init(high: 0, low: Self.mapped | UInt64(UInt32(bigEndian: four.s_addr)))
+      self.init(four)
       return
     }
     var bytes = Bytes(repeating: 0)
     guard inet_pton(AF_INET6, text, &bytes) == 1 else { return nil }
     self.init(bytes: bytes)
   }
+
+  /// Parses the host of a URL, which may also be an IPv4 address in an old spelling: `2130706433`, `0177.0.0.1`,
+  /// `0x7f.1` or `127.1` (inet_aton(3)).
+  package init?(host: String) {
+    if let address = IPAddress(host) {
+      self = address
+      return
+    }
+    var four = in_addr()
+    // What follows a blank would be passed over.
+    guard host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), inet_aton(host, &four) != 0 else { return nil }
+    self.init(four)
+  }
+
+  private init(_ four: in_addr) { self.init(high: 0, low: Self.mapped | UInt64(UInt32(bigEndian: four.s_addr))) }
 
   /// Whether it is an IPv4 address.
   package var isVersion4: Bool { high == 0 && low >> 32 == Self.mapped >> 32 }

@@ -45,7 +45,7 @@ package struct NamedThread: ~Copyable, @unchecked Sendable {
   /// Detaches the thread.
   package consuming func detach() { pthread_detach(handle) }
 
-  /// Raises the nice value of the calling thread (sched(7)).
+  /// Raises the nice value of the calling thread (sched(7)), which must resume no task: see `givingWay`.
   package static func lowerPriority() { csystem_nice_thread(15) }
 
   fileprivate static func run(_ context: UnsafeMutableRawPointer) {
@@ -87,6 +87,26 @@ package func onThread<Success: Sendable>(
       result.withLock { $0 = .failure(error) }
       continuation.resume()
     }
+  }
+  return try result.withLock { $0 }!.get()
+}
+
+/// Runs blocking work on a thread with a raised nice value (sched(7)), and blocks until it ends.
+///
+/// A thread inherits the value of the one that starts it, and none may lower it again. The thread that did the work must not resume a task: it
+/// would start threads of Swift's pool, on which requests gave way to everything from then on.
+package func givingWay<Success: Sendable, Failure: Error>(
+  _ name: String, _ work: @escaping @Sendable () throws(Failure) -> Success
+) throws(Failure) -> Success {
+  let result = Locked<Result<Success, Failure>?>(nil)
+  do throws(SystemError) {
+    try NamedThread(name: name) {
+      NamedThread.lowerPriority()
+      let outcome = Result { () throws(Failure) in try work() }
+      result.withLock { $0 = outcome }
+    }.join()
+  } catch {
+    return try work()
   }
   return try result.withLock { $0 }!.get()
 }

@@ -14,22 +14,17 @@ package final class ThreadExecutor: @unchecked Sendable {
   package convenience init(name: String) throws(SystemError) { try self.init(name, threads: 1, isOfActor: true) }
 
   /// Starts `threads` threads called `name`, which run the tasks that prefer this executor until `stop()`.
-  ///
-  /// - Parameter givesWay: whether the threads have a raised nice value (sched(7)).
-  package convenience init(name: String, threads: Int, givesWay: Bool = false) throws(SystemError) {
-    try self.init(name, threads: threads, isOfActor: false, givesWay: givesWay)
+  package convenience init(name: String, threads: Int) throws(SystemError) {
+    try self.init(name, threads: threads, isOfActor: false)
   }
 
-  private init(_ name: String, threads: Int, isOfActor: Bool, givesWay: Bool = false) throws(SystemError) {
+  private init(_ name: String, threads: Int, isOfActor: Bool) throws(SystemError) {
     self.isOfActor = isOfActor
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(available, nil)
     for _ in 0..<threads {
       // The threads reference the executor, so that it outlives its work.
-      try NamedThread(name: name) {
-        if givesWay { NamedThread.lowerPriority() }
-        self.runJobs()
-      }.detach()
+      try NamedThread(name: name) { self.runJobs() }.detach()
     }
   }
 

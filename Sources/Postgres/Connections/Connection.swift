@@ -26,23 +26,20 @@ package actor Connection {
   /// has started: after an error with `isConnectionLost` the outcome is unknown. The connection is closed if the server
   /// turns out to be read-only: the next one may reach the new primary.
   ///
-  /// - Parameter timeout: the time for which connecting is tried.
+  /// - Parameters:
+  ///   - timeout: the time for which connecting is tried.
+  ///   - purpose: whose limits the statements have.
   @discardableResult
   package func run<Result: Sendable>(
-    timeout: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
-  ) throws -> Result {
-    try run(timeout: timeout, isReading: false, body)
-  }
-
-  private func run<Result: Sendable>(
-    timeout: Duration, isReading: Bool, _ body: @Sendable (Session) throws -> Result
+    timeout: Duration = .seconds(5), for purpose: Session.Purpose = .service,
+    _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
     let session = try open(timeout: timeout)
     defer {
       // A transaction that a body left open must not be continued by the next body.
       if session.isInTransaction || session.isReadOnly { self.session = nil }
     }
-    try session.setReading(isReading)
+    try session.setPurpose(purpose)
     return try body(session)
   }
 
@@ -50,7 +47,7 @@ package actor Connection {
   func read<Result: Sendable>(
     timeout: Duration, _ read: CancellableRead, _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
-    try run(timeout: timeout, isReading: true) { session in
+    try run(timeout: timeout, for: .reading) { session in
       guard read.begin(session.cancellation) else { throw CancellationError() }
       defer { read.end() }
       return try body(session)

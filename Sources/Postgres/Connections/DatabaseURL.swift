@@ -22,6 +22,10 @@ package struct DatabaseURL: Sendable, Hashable {
   /// whole, and then for long.
   package private(set) var readLockLimit: Duration?
 
+  /// The `lock_timeout` of what a client has asked for (`PoolClient`) and does not only read; nil: the server's default. Requests that wait
+  /// for one row may not hold all connections for as long as another transaction has locked it.
+  package private(set) var requestLockLimit: Duration?
+
   /// The `statement_timeout` of what only reads; nil: that of every statement. A client that waits for longer has given up.
   package private(set) var readLimit: Duration?
 
@@ -91,6 +95,13 @@ package struct DatabaseURL: Sendable, Hashable {
   package func with(readLockLimit: Duration?) -> DatabaseURL {
     var copy = self
     copy.readLockLimit = readLockLimit
+    return copy
+  }
+
+  /// The same address with another `lock_timeout` of what a client has asked for and does not only read.
+  package func with(requestLockLimit: Duration?) -> DatabaseURL {
+    var copy = self
+    copy.requestLockLimit = requestLockLimit
     return copy
   }
 

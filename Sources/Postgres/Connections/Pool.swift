@@ -16,13 +16,18 @@ package final class Pool: Sendable {
 
   /// What a caller uses a connection for, which bounds how many of them are used so at a time.
   private enum Use {
-    case ordinary, reading, patient
+    case ordinary, request, reading, patient
   }
 
   /// What a caller needs a connection for, and for which client.
   private struct Claim {
     let use: Use
-    let client = PoolClient.current
+    let client: PoolClient?
+
+    init(isReading: Bool = false, isPatient: Bool = false) {
+      client = PoolClient.current
+      use = isReading ? .reading : isPatient ? .patient : client == nil ? .ordinary : .request
+    }
   }
 
   private struct State {
@@ -76,6 +81,8 @@ package final class Pool: Sendable {
 
   /// Runs `body` on a connection's thread; see `Connection.run`.
   ///
+  /// What a client has asked for waits for a lock no longer than `requestLockLimit` of the URL (`isLockTimeout`).
+  ///
   /// - Parameters:
   ///   - timeout: nil: the pool's.
   ///   - checkout: the time to wait for a free connection; nil: `timeout`. Callers with a time of their own are patient: they
@@ -85,10 +92,10 @@ package final class Pool: Sendable {
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let claim = Claim(use: checkout == nil ? .ordinary : .patient)
+    let claim = Claim(isPatient: checkout != nil)
     let connection = try await acquire(timeout: checkout ?? timeout, claim)
     defer { release(connection, claim) }
-    return try await connection.run(timeout: timeout, body)
+    return try await connection.run(timeout: timeout, for: claim.client == nil ? .service : .request, body)
   }
 
   /// How often a transaction runs at most, and the pause before its first repetition, which doubles with each further one.
@@ -130,7 +137,7 @@ package final class Pool: Sendable {
     timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let claim = Claim(use: .reading)
+    let claim = Claim(isReading: true)
     let connection = try await acquire(timeout: timeout, claim)
     defer { release(connection, claim) }
     let read = CancellableRead()
@@ -258,7 +265,7 @@ package final class Pool: Sendable {
   private func mayUse(_ state: State, _ claim: Claim) -> Bool {
     let most =
       switch claim.use {
-      case .ordinary: size
+      case .ordinary, .request: size
       case .reading: max(1, size - reserved)
       case .patient: max(1, size / 2)
       }

@@ -6,15 +6,34 @@ package import Platform
 ///
 /// Each prepared statement, and each begin and end of a transaction, has failpoints before and after it.
 package final class Session {
+  /// What statements are for, which decides how long they run and wait for locks.
+  package enum Purpose: Sendable {
+    /// The service itself, such as its workers and its maintenance.
+    case service
+    /// A client that has asked for it.
+    case request
+    /// What only reads, for a client or for the service.
+    case reading
+  }
+
+  /// A setting that is not the same for all purposes.
+  private struct Setting {
+    let name: String
+    /// For the purposes that have no value of their own.
+    let other: String
+    let own: [Purpose: String]
+
+    func value(for purpose: Purpose) -> String { own[purpose] ?? other }
+  }
+
   let handle: OpaquePointer
   // False in transaction pooling: the next transaction may use another server connection, which lacks the statements.
   private let preparesStatements: Bool
   // In transaction pooling other clients use the server connection in between: each transaction sets its limits again.
   private let limits: String
-  // The settings for what only reads, and those that they replace.
-  private let readSettings: [(name: String, reading: String, other: String)]
-  // Whether the limits are those of what only reads.
-  private var isReading = false
+  private let settings: [Setting]
+  // Whose settings the session has.
+  private var purpose = Purpose.service
   private var prepared = PreparedStatements()
   // The ends of pipelines whose results are still unread.
   var unreadPipelines = 0
@@ -44,7 +63,7 @@ package final class Session {
     preparesStatements = url.pooling == .session
     var limits = ["idle_in_transaction_session_timeout = \(url.idleTransactionLimit.wholeMilliseconds)"]
     if let limit = url.statementLimit { limits.append("statement_timeout = \(limit.wholeMilliseconds)") }
-    readSettings = Self.readSettings(url)
+    settings = Self.settings(url)
     if preparesStatements {
       self.limits = ""
       try executeScript(limits.map { "SET \($0)" }.joined(separator: "; "), name: "SET")
@@ -53,14 +72,16 @@ package final class Session {
     }
   }
 
-  private static func readSettings(_ url: DatabaseURL) -> [(name: String, reading: String, other: String)] {
-    var settings: [(name: String, reading: String, other: String)] = []
-    if let limit = url.readLockLimit { settings.append(("lock_timeout", "\(limit.wholeMilliseconds)", "DEFAULT")) }
-    if let limit = url.readLimit {
-      let other = url.statementLimit.map { "\($0.wholeMilliseconds)" } ?? "DEFAULT"
-      settings.append(("statement_timeout", "\(limit.wholeMilliseconds)", other))
-    }
-    return settings
+  private static func settings(_ url: DatabaseURL) -> [Setting] {
+    func text(_ limit: Duration?) -> String? { limit.map { "\($0.wholeMilliseconds)" } }
+    var (locks, statements): ([Purpose: String], [Purpose: String]) = ([:], [:])
+    locks[.request] = text(url.requestLockLimit)
+    locks[.reading] = text(url.readLockLimit)
+    statements[.reading] = text(url.readLimit)
+    return [
+      Setting(name: "lock_timeout", other: "DEFAULT", own: locks),
+      Setting(name: "statement_timeout", other: text(url.statementLimit) ?? "DEFAULT", own: statements),
+    ]
   }
 
   /// The SQLSTATE by which a server refuses connections, in whatever language it writes messages; nil: no server does.
@@ -88,18 +109,25 @@ package final class Session {
 
   /// The settings that each transaction makes; empty if those of the session remain.
   var limitsOfTransaction: String {
-    guard !limits.isEmpty, isReading else { return limits }
-    return limits + readSettings.map { "; SET LOCAL \($0.name) = \($0.reading)" }.joined()
+    guard !limits.isEmpty else { return limits }
+    return limits
+      + settings.compactMap { setting in
+        setting.own[purpose].map { "; SET LOCAL \(setting.name) = \($0)" }
+      }.joined()
   }
 
-  /// Sets how long the following statements run and wait for locks: those of a body that only reads, or those of any other.
-  func setReading(_ isReading: Bool) throws(PostgresError) {
-    guard !readSettings.isEmpty, isReading != self.isReading else { return }
+  /// Sets how long the following statements run and wait for locks. The pool gives out a connection that was last used for the same purpose
+  /// if there is one, so that nothing is to be set then.
+  func setPurpose(_ purpose: Purpose) throws(PostgresError) {
+    guard purpose != self.purpose else { return }
     if preparesStatements {
-      let settings = readSettings.map { "SET \($0.name) = \(isReading ? $0.reading : $0.other)" }
-      try executeScript(settings.joined(separator: "; "), name: "SET")
+      let changed = settings.filter { $0.value(for: purpose) != $0.value(for: self.purpose) }
+      if !changed.isEmpty {
+        let script = changed.map { "SET \($0.name) = \($0.value(for: purpose))" }.joined(separator: "; ")
+        try executeScript(script, name: "SET")
+      }
     }
-    self.isReading = isReading
+    self.purpose = purpose
   }
 
   /// Connects on the calling thread, with growing pauses while the server is unreachable or starting.

@@ -10,7 +10,22 @@ package struct APNs: Provider {
   /// start. A clock may be half an hour behind.
   private static let tokenSeconds = 30 * 60
 
-  private let origin: Origin
+  /// Where the token of a device is valid: that of an app from the store, or of one that a developer installs.
+  package enum Environment: String, Sendable, CaseIterable {
+    case production
+    case development
+
+    fileprivate var origin: Origin {
+      switch self {
+      case .production: Origin(host: "api.push.apple.com")
+      case .development: Origin(host: "api.sandbox.push.apple.com")
+      }
+    }
+  }
+
+  /// The one of devices that name none.
+  private let environment: Environment
+  private let origin: Origin?
   private let topic: String
   private let keyID: String
   private let teamID: String
@@ -25,7 +40,7 @@ package struct APNs: Provider {
   }
 
   /// Reads a file of credentials: `key_id`, `team_id`, `topic` (the bundle ID), `key_file` (the path of the .p8 file that Apple issues)
-  /// and `environment`, `production` or `development`.
+  /// and `environment` of the devices that name none, `production` or `development`.
   ///
   /// - Parameter origin: in place of Apple's servers, for tests.
   package init(file path: String, origin: Origin? = nil) throws(PushError) {
@@ -38,14 +53,14 @@ package struct APNs: Provider {
     guard !file.topic.isEmpty, file.topic.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
       throw CredentialsFile.invalid(path, "topic is not a bundle ID")
     }
-    let hosts = ["production": "api.push.apple.com", "development": "api.sandbox.push.apple.com"]
-    guard let host = hosts[file.environment ?? "production"] else {
+    guard let environment = Environment(rawValue: file.environment ?? "production") else {
       throw CredentialsFile.invalid(path, "environment is neither production nor development")
     }
     guard let key = PrivateKey(pem: try CredentialsFile.key(file.keyFile, of: path)), key.isP256 else {
       throw CredentialsFile.invalid(path, "key_file is not a private key on P-256 in PEM without a password")
     }
-    self.origin = origin ?? Origin(host: host)
+    self.environment = environment
+    self.origin = origin
     topic = file.topic
     keyID = file.keyId
     teamID = file.teamId
@@ -53,22 +68,27 @@ package struct APNs: Provider {
   }
 
   package func origin(of device: Device) -> Origin? {
-    if case .apns = device { origin } else { nil }
+    guard case .apns(_, let environment) = device else { return nil }
+    return origin ?? (environment ?? self.environment).origin
   }
 
   package func request(
     for notification: Notification, to device: Device, id: UUID, now: Int
   ) throws(PushError) -> PushRequest {
-    guard case .apns(let token) = device, 2...200 ~= token.utf8.count, token.utf8.allSatisfy({ $0.isHexadecimal })
+    guard case .apns(let token, _) = device, let origin = origin(of: device), 2...200 ~= token.utf8.count,
+      token.utf8.allSatisfy({ $0.isHexadecimal })
     else {
       throw PushError(.invalidDevice, "a device token of Apple is at most 200 hexadecimal digits")
     }
     let body = try notification.encoded(within: Self.maxPayloadBytes) { json(Payload($0)) }
+    let isSilent = notification.style == .silent
     return PushRequest(
       origin, "/3/device/\(token)",
       [
-        "apns-topic": topic, "apns-push-type": "alert", "apns-id": id.uuidString.lowercased(),
-        "apns-priority": notification.priority == .high ? "10" : "5", "apns-expiration": "\(notification.expiry)",
+        "apns-topic": topic, "apns-push-type": isSilent ? "background" : "alert", "apns-id": id.uuidString.lowercased(),
+        // Apple refuses a background notification of any other priority.
+        "apns-priority": notification.priority == .high && !isSilent ? "10" : "5",
+        "apns-expiration": "\(notification.expiry)",
         "apns-collapse-id": notification.collapseID.map { CollapseID.text($0, maxBytes: 64) },
       ], body)
   }
@@ -109,33 +129,13 @@ package struct APNs: Provider {
   }
 
   private struct Payload: Encodable {
-    struct Aps: Encodable {
-      struct Alert: Encodable {
-        let title: String
-        let body: String
-      }
-
-      let alert: Alert
-      let badge: Int?
-      let sound = "default"
-      /// A notification service extension of the app fetches the image.
-      let mutableContent: Int?
-
-      enum CodingKeys: String, CodingKey {
-        case alert, badge, sound
-        case mutableContent = "mutable-content"
-      }
-    }
-
-    let aps: Aps
+    let aps: AppleMessage
     let kind: String
     let mediaUrl: String?
     let data: [String: String]?
 
     init(_ notification: Notification) {
-      aps = Aps(
-        alert: Aps.Alert(title: notification.title, body: notification.body), badge: notification.badge,
-        mutableContent: notification.mediaURL == nil ? nil : 1)
+      aps = AppleMessage(notification)
       kind = notification.kind
       mediaUrl = notification.mediaURL
       data = notification.data.isEmpty ? nil : notification.data

@@ -54,6 +54,8 @@ extension FCM {
 
     struct Android: Encodable {
       struct Shown: Encodable {
+        /// A channel that the app has not made is its default one.
+        let channelId: String
         let tag: String?
         let notificationCount: Int?
       }
@@ -61,24 +63,13 @@ extension FCM {
       let collapseKey: String?
       let priority: String
       let ttl: String
-      let notification: Shown
+      let notification: Shown?
     }
 
     /// For devices of Apple that Firebase sends to.
     struct Apple: Encodable {
       struct Payload: Encodable {
-        struct Aps: Encodable {
-          let badge: Int?
-          let sound = "default"
-          let mutableContent: Int?
-
-          enum CodingKeys: String, CodingKey {
-            case badge, sound
-            case mutableContent = "mutable-content"
-          }
-        }
-
-        let aps: Aps
+        let aps: AppleMessage
       }
 
       let headers: [String: String]
@@ -86,25 +77,36 @@ extension FCM {
     }
 
     let token: String
-    let notification: Shown
+    let notification: Shown?
     let data: [String: String]
     let android: Android
     let apns: Apple
 
     init(_ notification: Notification, token: String, ttl: Int) {
       self.token = token
-      self.notification = Shown(title: notification.title, body: notification.body, image: notification.mediaURL)
-      data = notification.data.merging(["kind": notification.kind]) { _, kind in kind }
+      let (isAlert, isSilent) = (notification.style == .alert, notification.style == .silent)
       let collapseID = notification.collapseID.map { CollapseID.text($0, maxBytes: 64) }
-      let isHigh = notification.priority == .high
+      let isHigh = notification.priority == .high && !isSilent
+      self.notification =
+        isAlert ? Shown(title: notification.title, body: notification.body, image: notification.mediaURL) : nil
+      var data = notification.data
+      data["kind"] = notification.kind
+      if !isAlert { data["tag"] = collapseID }
+      if notification.style == .data {
+        (data["title"], data["body"]) = (notification.title, notification.body)
+        data["media_url"] = notification.mediaURL
+        data["badge"] = notification.badge.map { "\($0)" }
+      }
+      self.data = data
+      // Of data without a key each arrives; Android has four keys, and one alert that waits.
       android = Android(
-        collapseKey: collapseID, priority: isHigh ? "HIGH" : "NORMAL", ttl: "\(ttl)s",
-        notification: Android.Shown(tag: collapseID, notificationCount: notification.badge))
+        collapseKey: isAlert ? collapseID : nil, priority: isHigh ? "HIGH" : "NORMAL", ttl: "\(ttl)s",
+        notification: isAlert
+          ? Android.Shown(channelId: notification.kind, tag: collapseID, notificationCount: notification.badge) : nil)
       var headers = ["apns-priority": isHigh ? "10" : "5", "apns-expiration": "\(notification.expiry)"]
       headers["apns-collapse-id"] = collapseID
-      let mutableContent = notification.mediaURL == nil ? nil : 1
-      apns = Apple(
-        headers: headers, payload: .init(aps: .init(badge: notification.badge, mutableContent: mutableContent)))
+      if isSilent { headers["apns-push-type"] = "background" }
+      apns = Apple(headers: headers, payload: .init(aps: AppleMessage(notification, hasAlert: !isAlert)))
     }
   }
 }

@@ -52,15 +52,14 @@ package final class Sender: Sendable {
 
   deinit { stop() }
 
-  /// Sends notifications, and returns once each has an outcome.
+  /// Sends notifications.
   ///
-  /// - Parameter report: receives the index of each delivery and its outcome as soon as it is known, on the thread of the sender, which it
-  ///   must not block.
-  package func send(_ deliveries: [Delivery], report: @escaping @Sendable (Int, Outcome) -> Void) async {
+  /// - Parameter report: receives the index of each delivery and its outcome, once, as soon as it is known, on the thread of the sender,
+  ///   which it must not block.
+  package func send(_ deliveries: [Delivery], report: @escaping @Sendable (Int, Outcome) -> Void) {
     guard !deliveries.isEmpty else { return }
     let batch = Batch(deliveries, report)
     guard mailbox.post({ $0.batches.append(batch) }) else { return batch.endAll(Self.stopped) }
-    await batch.isComplete.value
   }
 
   /// Stops: what waits is reported as `retry`, what has been sent as `unknown`.

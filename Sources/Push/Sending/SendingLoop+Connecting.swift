@@ -63,6 +63,7 @@ extension SendingLoop {
     host.nextConnection = .now + .seconds(1)
     if host.connections.isEmpty {
       host.nextConnection = .now
+      if host.isForeign { host.noteSilence(since: .now) }
       host.endAll(outcome)
     }
   }

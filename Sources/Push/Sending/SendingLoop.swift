@@ -104,8 +104,8 @@ final class SendingLoop {
       start(host, authorization.value)
     }
     for connection in host.connections { connection.flush(poll) }
-    let hasPause = (host.pausedUntil ?? .now) > .now && hosts.count <= Self.maxHosts
-    if host.isForeign, !host.isBusy, host.connections.isEmpty, host.addresses == nil, !hasPause {
+    let isRemembered = host.isRemembered && hosts.count <= Self.maxHosts
+    if host.isForeign, !host.isBusy, host.connections.isEmpty, host.addresses == nil, !isRemembered {
       hosts[host.key] = nil
     }
   }
@@ -147,7 +147,7 @@ final class SendingLoop {
     let now = time(nil)
     for connection in host.connections {
       var capacity = connection.session.capacity
-      while capacity > 0, let work = host.next() {
+      while capacity > 0, !host.isDoubtful || !host.hasExchanges, let work = host.next() {
         guard let request = request(work, host, now) else { continue }
         guard connection.session.submit(request, Exchange(work, body: request.body, authorization: authorization))
         else {
@@ -157,7 +157,7 @@ final class SendingLoop {
         capacity -= 1
       }
     }
-    if host.isWaitedFor { addConnection(to: host) }
+    if host.isWaitedFor, !host.isDoubtful || !host.hasExchanges { addConnection(to: host) }
   }
 
   /// The request of some work; nil if it has none, and has ended.
@@ -183,12 +183,14 @@ final class SendingLoop {
     var work = exchange.work
     switch ending {
     case .lost(let reason):
+      if host.isForeign { host.noteSilence(since: exchange.started) }
       if case .authorization = work.purpose { work.end(.retry(after: nil, reason)) } else { work.end(.unknown(reason)) }
     case .unprocessed:
       work.returns += 1
       guard work.returns < Self.maxReturns else { return work.end(.retry(after: nil, "the server refuses streams")) }
       host.putBack(work)
     case .responded:
+      host.noteResponse()
       if case .authorization(let other, _) = work.purpose { return authorize(other, exchange.response) }
       switch host.provider.outcome(of: exchange.response, now: time(nil)) {
       case .authorizationExpired:

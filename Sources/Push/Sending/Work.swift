@@ -15,31 +15,19 @@ package struct Delivery: Sendable {
   }
 }
 
-/// Deliveries that one caller waits for.
+/// Deliveries with one receiver of their outcomes.
 final class Batch: Sendable {
   let deliveries: [Delivery]
-  let isComplete = OneShot<Void>()
-  private let report: @Sendable (Int, Outcome) -> Void
-  private let rest: Locked<Int>
+  let report: @Sendable (Int, Outcome) -> Void
 
   init(_ deliveries: [Delivery], _ report: @escaping @Sendable (Int, Outcome) -> Void) {
     self.deliveries = deliveries
     self.report = report
-    rest = Locked(deliveries.count)
   }
 
   /// Ends all deliveries of a batch that no loop has taken.
   func endAll(_ outcome: Outcome) {
-    for index in deliveries.indices { end(index, outcome) }
-  }
-
-  fileprivate func end(_ index: Int, _ outcome: Outcome) {
-    report(index, outcome)
-    let isLast = rest.withLock { rest in
-      rest -= 1
-      return rest == 0
-    }
-    if isLast { isComplete.fulfil(()) }
+    for index in deliveries.indices { report(index, outcome) }
   }
 }
 
@@ -59,7 +47,7 @@ struct Work {
 
   func end(_ outcome: Outcome) {
     switch purpose {
-    case .delivery(let batch, let index): batch.end(index, outcome)
+    case .delivery(let batch, let index): batch.report(index, outcome)
     case .authorization(let host, _):
       host.isAuthorizing = false
       host.endAll(outcome)
@@ -94,8 +82,11 @@ final class Host {
   var uselessConnections = 0
   /// The time until which the server asks for no requests (Retry-After).
   var pausedUntil: ContinuousClock.Instant?
+  /// How often in a row it has not responded, and the last time.
+  private var silences: (count: Int, last: ContinuousClock.Instant)?
   /// The time from which another connection may be added to those that work.
   var nextConnection = ContinuousClock.now
+  private static let memory = Duration.seconds(600)
   private var waiting = JobList<Work>()
   private var returned: [Work] = []
 
@@ -106,6 +97,9 @@ final class Host {
   }
 
   var isWaitedFor: Bool { !waiting.isEmpty || !returned.isEmpty }
+
+  /// Whether a request has no response yet.
+  var hasExchanges: Bool { connections.contains { !$0.session.events.exchanges.isEmpty } }
 
   /// Whether something is waited for, or has ended.
   var isBusy: Bool {
@@ -124,6 +118,25 @@ final class Host {
   func pause(_ seconds: Int) {
     pausedUntil = max(pausedUntil ?? .now, .now + .seconds(seconds))
   }
+
+  /// Whether it gets one request at a time until it responds: it has been silent twice.
+  var isDoubtful: Bool { (silences?.count ?? 0) >= 2 }
+
+  /// Whether it is to be known when another request comes.
+  var isRemembered: Bool {
+    (pausedUntil ?? .now) > .now || silences.map { $0.last + Self.memory > .now } ?? false
+  }
+
+  /// Notes that it has not responded to what was sent at a time. Requests that wait at the same time are one silence; from the second one
+  /// on it gets nothing for a minute, then for two, up to ten.
+  func noteSilence(since start: ContinuousClock.Instant) {
+    guard silences.map({ start > $0.last }) ?? true else { return }
+    let count = (silences?.count ?? 0) + 1
+    silences = (count, .now)
+    if isDoubtful { pause(min(60 << min(count - 2, 4), 600)) }
+  }
+
+  func noteResponse() { silences = nil }
 
   func next() -> Work? { returned.popLast() ?? waiting.popFirst() }
 

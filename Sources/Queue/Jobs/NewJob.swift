@@ -64,7 +64,7 @@ package struct JobRequest: Sendable, Hashable {
 /// A fair share: the jobs of one name get ranks apart from each other, so that jobs of other names come between them.
 ///
 /// This is start-time fair queueing at the time of submission (Goyal, Vin and Cheng, SIGCOMM 1996), with the server's
-/// clock as virtual time. It delays a job by at most ten minutes.
+/// clock as virtual time. It delays a job by at most ten minutes, or by a turn for each job of the author that waits.
 package struct JobShare: Sendable, Hashable {
   package let name: String
   /// The distance between the ranks of two jobs of the name.

@@ -6,16 +6,23 @@ public_id, queue, kind, state, rank, run_at, priority, max_attempts, deadline_se
 arguments, trace
 
 -- name: enqueue
--- Jobs of one fair share get ranks apart from each other, so that other jobs come between them. The delay is at most
--- ten minutes.
+-- Jobs of one fair share get ranks apart from each other, so that other jobs come between them, however many of the author wait. What has been
+-- done delays nothing: a share is ahead by at most ten minutes, or by a turn for each job that waits. Without the second, all jobs beyond ten
+-- minutes had the same rank, and stood before what others submitted ten minutes later. Counting ends at a number from which on the share is
+-- ahead by as much as was submitted.
 WITH time AS MATERIALIZED (
     SELECT at, {microseconds(at)} AS microseconds
     FROM (SELECT clock_timestamp() + make_interval(secs => $4::float8) AS at) AS time),
+  longest AS MATERIALIZED (
+    SELECT CASE WHEN count(*) < {counted_jobs} THEN greatest({share_time}, count(*) * ($14::float8 * 1e6)::bigint) END AS lead
+    FROM (
+      SELECT 1 FROM job WHERE job.author = $8 AND job.queue = $2 AND job.state IN ('a', 'p') LIMIT {counted_jobs}) AS waiting
+    WHERE $13::text IS NOT NULL),
   share AS (
     INSERT INTO job_share (name, next_rank)
     SELECT $13, microseconds + ($14::float8 * 1e6)::bigint FROM time WHERE $13::text IS NOT NULL
     ON CONFLICT (name) DO UPDATE SET next_rank = ($14::float8 * 1e6)::bigint
-      + (SELECT least(greatest(job_share.next_rank, microseconds), microseconds + 600000000) FROM time)
+      + (SELECT least(greatest(job_share.next_rank, microseconds), microseconds + lead) FROM time, longest)
     RETURNING next_rank - ($14::float8 * 1e6)::bigint AS share_rank),
   saved_limit AS (
     INSERT INTO job_limit (name, most) SELECT $15, $16::int WHERE $15::text IS NOT NULL

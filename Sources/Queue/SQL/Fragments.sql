@@ -38,8 +38,16 @@ token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} A
 {microseconds} + {priority} * 30000000::bigint
 
 -- fragment: head_start
--- The steps of the priority by which a job goes ahead that a client waits for: ten minutes, by which a fair share delays a job at most.
+-- The steps of the priority by which a job goes ahead that a client waits for: ten minutes.
 20
+
+-- fragment: share_time
+-- How far ahead a fair share of few jobs may be, in microseconds.
+600000000
+
+-- fragment: counted_jobs
+-- The number of waiting jobs of an author up to which they are counted at each submission.
+1000
 
 -- fragment: head_start_pause
 -- The time for which a head start of an author counts, in microseconds: two within ten minutes.

@@ -39,4 +39,7 @@ const struct queue_sql QueueSQL = {
   .v0166_set_aside = {(const char[]){
 #embed "v0166_set_aside.sql" suffix(, 0)
   }},
+  .v0179_waiting_jobs = {(const char[]){
+#embed "v0179_waiting_jobs.sql" suffix(, 0)
+  }},
 };

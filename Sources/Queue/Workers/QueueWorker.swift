@@ -90,7 +90,11 @@ package final class QueueWorker: Sendable {
     let consumers = consumers.map { JobConsumer($0, context: context) }
     running.withLock { $0 = consumers }
     let channels = [QueueChannel.jobs, QueueChannel.schedule] + Set(tasks.compactMap(\.channel)).sorted()
-    let listener = try Listener(database, channels: channels) { [self] in note($0) }
+    let session = metrics.listeningSession(log)
+    let listener = try Listener(database, channels: channels) { [self] report in
+      session.note(report)
+      note(report)
+    }
     try listener?.start()
     log.info("worker started")
     onStart()

@@ -7,6 +7,8 @@ struct WorkerMetrics: Sendable {
 
   init(_ metrics: Metrics) { self.metrics = metrics }
 
+  func listeningSession(_ log: Logger) -> ListeningSession { ListeningSession(of: "worker", log, metrics) }
+
   /// Begins the counters of kinds of jobs at 0: of one that begins with its first event, `increase` does not see that event.
   func begin(_ kinds: [String]) {
     for kind in kinds {

@@ -35,7 +35,7 @@ package final class PasswordWork: Sendable {
   /// - Parameter max: the number of passwords in work above which a further one is refused; nil: as many as the machine hashes in the time
   ///   of the line.
   package init(max: Int? = nil) throws(SystemError) {
-    executor = try ThreadExecutor(name: "password", threads: Self.threads, givesWay: true)
+    executor = try ThreadExecutor(name: "password", threads: Self.threads)
     // By the thread's clock: a machine that is busy at the start would have a short line until the service ends.
     let start = ThisThread.processorTime
     decoy = PasswordHash(of: Kit.newSecret(""))
@@ -105,7 +105,15 @@ package final class PasswordWork: Sendable {
         line.ofAddress[address] = own > 1 ? own - 1 : nil
       }
     }
-    return await Task(executorPreference: executor) { work() }.value
+    let isGone = CancellationFlag()
+    let value = await withTaskCancellationHandler {
+      await Task(executorPreference: executor) { isGone.isCancelled ? nil : givingWay("password", work) }.value
+    } onCancel: {
+      isGone.cancel()
+    }
+    // The client has closed its connection while it waited: the others need not wait for its password.
+    guard let value else { throw ProblemKind.overloaded.problem("The client has left the line.") }
+    return value
   }
 
   /// The time that as many take, in whole seconds.

@@ -9,6 +9,7 @@ struct DeviceRoutes: RouteRoom {
   let zones = KnownTimeZones()
 
   private static let maxToken = 1024
+  private static let maxURL = 2000
 
   var routes: [Route] {
     let list = "/v1/users/{id}/devices"
@@ -17,6 +18,7 @@ struct DeviceRoutes: RouteRoom {
       route("PUT", "\(list)/{token}", access: .key([.submit]), bodyLimit: JSONBody.limit, handler: saveDevice),
       route("DELETE", "\(list)/{token}", access: .key([.delete]), handler: deleteDevice),
       route("GET", "/v1/push/vapid-key", access: .anyone, handler: readKey),
+      route("PUT", "/v1/push/messages/{id}", access: .key([.admin]), bodyLimit: JSONBody.limit, handler: sendMessage),
     ]
   }
 
@@ -60,6 +62,26 @@ struct DeviceRoutes: RouteRoom {
     }
     return try .uncached(["key": key])
   }
+
+  /// Says something to all users. The client names it, so that a repetition says nothing.
+  private func sendMessage(_ request: Request) async throws -> Response {
+    guard let id = PublicID(request.parameter("id")) else {
+      throw ProblemKind.invalid([FieldError("id", "expected a UUID")])
+    }
+    var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
+    let texts = MessageTexts(&reader)
+    let url = reader.text("url", limit: Self.maxURL)
+    let seconds = reader.integer("expires_in", in: 60...Self.maxMessageSeconds) ?? Self.maxMessageSeconds
+    try reader.check()
+    guard let texts else { throw ProblemKind.invalid([FieldError("texts", "is required")]) }
+    let isSent = try await database.transaction { session in
+      try Devices.send(texts, url: url, named: id, for: seconds, session)
+    }
+    return try .uncached(["id": "\(id)"], isSent ? .created : .ok)
+  }
+
+  /// As long as devices get other notifications.
+  private static let maxMessageSeconds = 86_400
 
   private static let owned = "The devices are those"
 

@@ -1,7 +1,7 @@
 -- fragment: device_columns
 device.id, device.user_id, device.token, device.provider, device.address, device.p256dh, device.auth, device.locale, device.zone,
   array_to_string(device.kinds, ' ') AS kinds, device.quiet_from, device.quiet_until, device.registered_at, device.last_outcome,
-  device.last_outcome_at
+  device.last_outcome_at, device.environment, device.is_data, array_to_string(device.silent_kinds, ' ') AS silent_kinds
 
 -- name: devices
 SELECT {device_columns} FROM device WHERE user_id = $1 ORDER BY id
@@ -25,13 +25,14 @@ DELETE FROM device WHERE provider = $3 AND address = $4 AND NOT (user_id = $1 AN
 
 -- name: save_device
 INSERT INTO device AS device (user_id, token, provider, address, p256dh, auth, shard, locale, zone, kinds, quiet_from, quiet_until,
-  credential, api_key_id, seen)
-VALUES ($1, $2, $3, $4, $5, $6, $7::smallint, $8, $9, $10::text[], $11::smallint, $12::smallint, $13::uuid, $14::bigint,
-  coalesce((SELECT last FROM user_event_count WHERE user_id = $1), 0))
+  credential, api_key_id, environment, is_data, silent_kinds, seen)
+VALUES ($1, $2, $3, $4, $5, $6, $7::smallint, $8, $9, $10::text[], $11::smallint, $12::smallint, $13::uuid, $14::bigint, $15, $16::boolean,
+  $17::text[], coalesce((SELECT last FROM user_event_count WHERE user_id = $1), 0))
 ON CONFLICT (user_id, token) DO UPDATE SET provider = excluded.provider, address = excluded.address, p256dh = excluded.p256dh,
   auth = excluded.auth, shard = excluded.shard, locale = excluded.locale, zone = excluded.zone, kinds = excluded.kinds,
   quiet_from = excluded.quiet_from, quiet_until = excluded.quiet_until, credential = excluded.credential,
-  api_key_id = excluded.api_key_id, registered_at = excluded.registered_at, seen = excluded.seen, refusals = 0
+  api_key_id = excluded.api_key_id, environment = excluded.environment, is_data = excluded.is_data,
+  silent_kinds = excluded.silent_kinds, registered_at = excluded.registered_at, seen = excluded.seen, refusals = 0
 RETURNING {device_columns}
 
 -- name: drop_surplus_devices
@@ -62,34 +63,69 @@ unnest($3::text[], $4::bigint[]) AS sent (kind, lifetime)
 JOIN user_event AS event ON event.kind = sent.kind AND event.position BETWEEN $1::bigint AND $2::bigint AND NOT event.is_late
 
 -- fragment: wants(device)
-({device}.kinds IS NULL OR event.kind = ANY ({device}.kinds))
-  AND {device}.provider IN (SELECT provider FROM push_provider WHERE seen_at > clock_timestamp() - interval '1 hour')
+({device}.kinds IS NULL OR event.kind = ANY ({device}.kinds) OR event.kind = ANY ({device}.silent_kinds))
+  AND {device}.provider IN (SELECT provider FROM push_provider WHERE seen_at > least(event.created_at, clock_timestamp()) - interval '1 hour')
 
--- fragment: delivery
-device.id, event.position, device.shard,
-  least(event.created_at + make_interval(secs => sent.lifetime), finite_time(event.data ->> 'closes_at'))
+-- fragment: expiry
+least(event.created_at + make_interval(secs => sent.lifetime), finite_time(coalesce(event.data ->> 'closes_at', event.data ->> 'expires_at')))
 
 -- name: insert_deliveries
 INSERT INTO push_delivery (device_id, position, shard, expires_at)
-SELECT {delivery} FROM {wanted} JOIN device ON device.user_id = event.user_id AND {wants(device)}
+SELECT device.id, event.position, device.shard, {expiry} FROM {wanted} JOIN device ON device.user_id = event.user_id AND {wants(device)}
 ON CONFLICT DO NOTHING
 
--- name: insert_deliveries_to_all
--- What the service says to everybody.
-INSERT INTO push_delivery (device_id, position, shard, expires_at)
-SELECT {delivery} FROM {wanted} JOIN device ON {wants(device)}
-WHERE event.user_id = $5
+-- name: insert_broadcasts
+-- What the service says to everybody: each shard passes it on by itself.
+INSERT INTO push_broadcast (shard, position, expires_at, last)
+SELECT shards.shard, event.position, {expiry}, (SELECT max(id) FROM device WHERE device.shard = shards.shard)
+FROM {wanted}, generate_series(0, $6::int - 1) AS shards (shard)
+WHERE event.user_id = $5 AND EXISTS (SELECT FROM device WHERE device.shard = shards.shard)
 ON CONFLICT DO NOTHING
+
+-- name: next_broadcast
+-- That of a shard which expires first: a window does not wait for a message of the operator's. A single attempt reads it.
+SELECT position, after, last FROM push_broadcast WHERE shard = $1::smallint ORDER BY expires_at, position LIMIT 1
+
+-- name: continue_broadcast
+-- Passes one on to the next $5 devices of its shard; returns the last of them, NULL if they were all.
+WITH page AS MATERIALIZED (
+  SELECT id, kinds, silent_kinds, provider FROM device WHERE shard = $1::smallint AND id > $3::bigint AND id <= $4::bigint ORDER BY id LIMIT $5::int),
+inserted AS (
+  INSERT INTO push_delivery (device_id, position, shard, expires_at)
+  SELECT page.id, event.position, broadcast.shard, broadcast.expires_at
+  FROM push_broadcast AS broadcast JOIN user_event AS event ON event.position = broadcast.position JOIN page ON {wants(page)}
+  WHERE broadcast.shard = $1::smallint AND broadcast.position = $2::bigint AND broadcast.expires_at > clock_timestamp()
+  ON CONFLICT DO NOTHING)
+SELECT CASE WHEN count(*) = $5::int THEN max(id) END AS after FROM page
+
+-- name: move_broadcast
+UPDATE push_broadcast SET after = $3::bigint WHERE shard = $1::smallint AND position = $2::bigint
+
+-- name: end_broadcast
+DELETE FROM push_broadcast WHERE shard = $1::smallint AND position = $2::bigint
 
 -- name: shards
 -- Whether something is due in each shard, and the seconds until something else is.
-SELECT shard, EXISTS (SELECT FROM push_delivery WHERE push_delivery.shard = shards.shard AND next_at <= now()) AS is_due, (
+SELECT shard, EXISTS (SELECT FROM push_delivery WHERE push_delivery.shard = shards.shard AND next_at <= now())
+    OR EXISTS (SELECT FROM push_broadcast WHERE push_broadcast.shard = shards.shard) AS is_due, (
     SELECT extract(epoch FROM next_at - now())::float8 FROM push_delivery
     WHERE push_delivery.shard = shards.shard AND next_at > now() ORDER BY next_at LIMIT 1) AS seconds
-FROM generate_series(0, $1::int) AS shards (shard)
+FROM generate_series(0, $1::int - 1) AS shards (shard)
+
+-- name: oldest_due
+-- How long what is due in each shard has waited, in seconds, and whether something is.
+SELECT shard, coalesce(extract(epoch FROM clock_timestamp() - (
+    SELECT next_at FROM push_delivery WHERE push_delivery.shard = shards.shard ORDER BY next_at LIMIT 1)), 0)::float8 AS seconds
+FROM generate_series(0, $1::int - 1) AS shards (shard)
 
 -- name: has_due_delivery
-SELECT EXISTS (SELECT FROM push_delivery WHERE shard = $1::smallint AND next_at <= clock_timestamp()) AS is_due
+SELECT EXISTS (SELECT FROM push_delivery WHERE shard = $1::smallint AND next_at <= clock_timestamp())
+  OR EXISTS (SELECT FROM push_broadcast WHERE shard = $1::smallint) AS is_due
+
+-- fragment: unsent(devices, positions)
+-- What is due in a shard and not sent already, the first of it first.
+shard = $1::smallint AND next_at <= clock_timestamp()
+  AND (device_id, position) NOT IN (SELECT * FROM unnest({devices}::bigint[], {positions}::bigint[])) ORDER BY next_at, device_id, position
 
 -- fragment: quiet_end(device)
 -- The end of the quiet hours that a device has now. NULL: it has none now, or the server does not know its zone.
@@ -103,11 +139,20 @@ CASE WHEN {device}.quiet_from IS NOT NULL THEN (
     ELSE minute >= {device}.quiet_from OR minute < {device}.quiet_until END) END
 
 -- name: due_deliveries(limit)
--- A page of what is due in a shard, with what it says. Visibility and blocks are judged here. The planner knows the number of rows.
-SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch FROM delivery.expires_at)::bigint AS expires_at,
+-- A page of what is due in a shard, with what it says. Visibility and blocks are judged here. The planner knows the number of rows. Of what
+-- has waited and folds, the newest that is shown says how many acts they are.
+SELECT read.*, fold IS NOT NULL AND is_shown AND position < max(position) FILTER (WHERE is_shown) OVER alike AS is_folded,
+  CASE WHEN fold IS NULL THEN acts ELSE coalesce(sum(acts) FILTER (WHERE is_shown) OVER alike, 1) END::int AS count
+FROM (SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch FROM delivery.expires_at)::bigint AS expires_at,
   extract(epoch FROM {quiet_end(device)})::bigint AS quiet_end,
   CASE WHEN device.quiet_from IS NOT NULL AND local_time(statement_timestamp(), device.zone, NULL) IS NULL THEN device.zone END AS unknown_zone,
-  device.user_id, device.provider, device.address, device.p256dh, device.auth, device.locale,
+  device.user_id, device.provider, device.address, device.p256dh, device.auth, device.locale, device.environment, device.is_data,
+  coalesce(event.kind = ANY (device.silent_kinds), false) AS is_silent, delivery.next_at,
+  CASE WHEN delivery.has_waited AND event.kind = ANY ($6::text[]) THEN event.kind || ' ' || coalesce(event.data ->> 'collection', event.post::text) END
+    AS fold,
+  CASE WHEN event.data ->> 'count' ~ '^[0-9]{1,8}$' THEN (event.data ->> 'count')::int ELSE 1 END AS acts,
+  post.title, post.kind AS post_kind, post.place_name AS place, post.visibility,
+  event.data ->> 'closes_at' AS closes_at, event.data ->> 'url' AS url, event.data ->> 'texts' AS texts,
   event.kind, event.actor, event.post, event.subject, CASE WHEN event.user_id = device.user_id THEN (
     SELECT count(*) FROM (
       SELECT FROM user_event AS unseen WHERE unseen.user_id = device.user_id AND unseen.number > device.seen AND unseen.number <= event.number
@@ -116,7 +161,7 @@ SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch F
   coalesce(actor.name, actor.user_name, event.actor) AS name, 
   CASE WHEN length(comment.text) > 200 THEN left(comment.text, 199) || '…' ELSE comment.text END AS text, collection.name AS collection,
   collection.public_id AS collection_id, comment.public_id AS comment_id, image.public_id AS image_id,
-  post.reasons -> 0 ->> 'detail' AS reason,
+  post.reasons -> 0 ->> 'detail' AS reason, post.reasons -> 0 ->> 'code' AS reason_code,
   picture.public_id AS picture, coalesce({is_public(post)}, false) AS is_public,
   device.credential, device.api_key_id, api_key.hash AS key_hash, api_key.revoked_at IS NULL AS has_key,
   device.credential IS NULL OR token.revoked_at IS NULL AND token.expires_at > clock_timestamp() AND api_key.revoked_at IS NULL
@@ -134,8 +179,8 @@ SELECT delivery.device_id, delivery.position, delivery.attempts, extract(epoch F
         WHERE member.collection_id = collection.id AND member.user_id = device.user_id
           AND (comment.id IS NULL OR member.state = 'accepted'))) AS is_shown
 FROM (
-  SELECT device_id, position, attempts, expires_at, next_at FROM push_delivery
-  WHERE shard = $1::smallint AND next_at <= clock_timestamp() ORDER BY next_at, device_id, position LIMIT {limit}) AS delivery
+  SELECT device_id, position, attempts, expires_at, next_at, has_waited FROM push_delivery
+  WHERE {unsent($4, $5)} LIMIT {limit}) AS delivery
 JOIN device ON device.id = delivery.device_id
 LEFT JOIN user_token AS token ON token.public_id = device.credential
 LEFT JOIN api_key ON api_key.id = coalesce(device.api_key_id, token.api_key_id)
@@ -149,14 +194,14 @@ LEFT JOIN collection
 LEFT JOIN LATERAL (
   SELECT public_id FROM asset
   WHERE asset_set_id = coalesce(image.asset_set_id, CASE WHEN post.look IS NULL THEN post.asset_set_id END) AND place = 0 AND role = ANY ($2::text[])
-  ORDER BY array_position($2::text[], role) LIMIT 1) AS picture ON true
+  ORDER BY array_position($2::text[], role) LIMIT 1) AS picture ON true) AS read
+WINDOW alike AS (PARTITION BY device_id, fold)
+ORDER BY next_at, device_id, position
 
 -- name: set_aside_delivery
 -- The first of a page, which holds up the others.
-UPDATE push_delivery SET next_at = clock_timestamp() + make_interval(secs => $2::int)
-WHERE (device_id, position) = (
-  SELECT device_id, position FROM push_delivery
-  WHERE shard = $1::smallint AND next_at <= clock_timestamp() ORDER BY next_at, device_id, position LIMIT 1)
+UPDATE push_delivery SET next_at = clock_timestamp() + make_interval(secs => $4::int)
+WHERE (device_id, position) = (SELECT device_id, position FROM push_delivery WHERE {unsent($2, $3)} LIMIT 1)
 RETURNING device_id, position
 
 -- name: drop_deliveries
@@ -165,7 +210,7 @@ WHERE push_delivery.device_id = ended.device_id AND push_delivery.position = end
 
 -- name: postpone_deliveries
 -- The times are in seconds since 1970-01-01 UTC.
-UPDATE push_delivery SET next_at = to_timestamp(later.at), attempts = push_delivery.attempts + later.attempts
+UPDATE push_delivery SET next_at = to_timestamp(later.at), attempts = push_delivery.attempts + later.attempts, has_waited = true
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) AS later (device_id, position, at, attempts)
 WHERE push_delivery.device_id = later.device_id AND push_delivery.position = later.position
 
@@ -195,6 +240,12 @@ DELETE FROM device WHERE id = ANY ($1::bigint[]) AND refusals >= $2::int
 -- Once a minute: every page of deliveries would wait for this row.
 UPDATE push_provider SET reached_at = clock_timestamp()
 WHERE provider = ANY ($1::text[]) AND (reached_at IS NULL OR reached_at < clock_timestamp() - interval '1 minute')
+
+-- name: lock_message
+SELECT pg_advisory_xact_lock(hashtextextended('message:' || $1, 4))
+
+-- name: message
+SELECT FROM user_event WHERE user_id = $1 AND kind = 'message' AND subject = $2::uuid
 
 -- name: web_push_key
 SELECT public_key FROM push_provider WHERE provider = 'web_push' AND seen_at > clock_timestamp() - interval '1 hour'

@@ -13,6 +13,7 @@ package enum Devices: Room, EventConsumer {
   package static let migrations = [
     Migration(version: 151, name: "devices", RoomsSQL.v0151_devices),
     Migration(version: 169, name: "reached_providers", RoomsSQL.v0169_reached_providers),
+    Migration(version: 177, name: "push_shards", RoomsSQL.v0177_push_shards),
   ]
 
   package static var exports: [Export] {
@@ -60,6 +61,7 @@ package enum Devices: Room, EventConsumer {
         .text(draft.keys?.p256dh), .text(draft.keys?.auth), .integer(shard), .text(draft.locale), .text(draft.zone),
         draft.kinds.map { .texts($0) } ?? .null, .integer(draft.quietHours.map { Int64($0.from) }),
         .integer(draft.quietHours.map { Int64($0.until) }), .text(caller.token?.id.description), .integer(key),
+        .text(draft.environment?.rawValue), .bool(draft.isData), .texts(draft.silentKinds),
       ])
     try session.execute(
       statements["drop_surplus_devices"], .text(user), .integer(maxDevices), .integer(maxSubscriptions))
@@ -118,14 +120,54 @@ package enum Devices: Room, EventConsumer {
       .integer(first), .integer(last), .texts(kinds), .integers(lifetimes.map { Int64($0) }),
     ]
     try session.execute(statements["insert_deliveries"], parameters)
-    try session.execute(statements["insert_deliveries_to_all"], parameters + [.text(UserEvent.service)])
+    try session.execute(
+      statements["insert_broadcasts"], parameters + [.text(UserEvent.service), .integer(PushShards.count)])
+  }
+
+  /// The number of devices that what the service says to everybody reaches in one transaction.
+  static let broadcastLimit = 1000
+
+  /// Passes what the service says to everybody on to the next devices of a shard; false if nothing waits for that.
+  static func continueBroadcast(shard: Int, _ session: Session) throws -> Bool {
+    guard let row = try session.execute(statements["next_broadcast"], .integer(shard)).first else { return false }
+    let key: [Parameter] = [.integer(shard), .integer(try row.get("position", as: Int64.self))]
+    let devices: [Parameter] = [
+      .integer(try row.get("after", as: Int64.self)), .integer(try row.get("last", as: Int64.self)),
+      .integer(broadcastLimit),
+    ]
+    let page = try session.execute(statements["continue_broadcast"], key + devices).single()
+    if let after = try page.get("after", as: Int64?.self) {
+      try session.execute(statements["move_broadcast"], key + [.integer(after)])
+    } else {
+      try session.execute(statements["end_broadcast"], key)
+    }
+    return true
   }
 
   package static func enqueueDue(_ session: Session) throws -> Double? {
-    try session.execute(statements["shards"], .integer(PushShards.foreign)).compactMap { row -> Double? in
+    try session.execute(statements["shards"], .integer(PushShards.count)).compactMap { row -> Double? in
       if try row.get("is_due") { try JobQueue.ensure(PushShards.job(of: row.get("shard")), session) }
       return try row.get("seconds")
     }.min()
+  }
+
+  /// Says something to all users, once for each name; false: it was said before.
+  ///
+  /// - Parameters:
+  ///   - url: what the app opens.
+  ///   - seconds: the time after which it is not sent.
+  static func send(
+    _ texts: MessageTexts, url: String?, named id: PublicID, for seconds: Int, _ session: Session
+  ) throws -> Bool {
+    try session.execute(statements["lock_message"], .text("\(id)"))
+    guard try session.execute(statements["message"], .text(UserEvent.service), .text("\(id)")).isEmpty else {
+      return false
+    }
+    var data = ["texts": try JSON.text(texts)]
+    data["url"] = url
+    data["expires_at"] = JSON.text(of: Date.now + Double(seconds))
+    try Store.notify(UserEvent.service, of: .message, by: nil, subject: id, data: try JSON.encode(data), session)
+    return true
   }
 
   // MARK: Providers

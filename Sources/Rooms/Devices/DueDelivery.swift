@@ -2,7 +2,7 @@ internal import Crypto
 import FoundationEssentials
 internal import Model
 internal import Postgres
-package import Push
+internal import Push
 internal import Queue
 import Store
 
@@ -19,12 +19,24 @@ struct DueDelivery: Sendable {
   /// The end of the quiet hours that the device has now, in the same.
   let quietEnd: Int?
   let platform: RegisteredDevice.Platform
+  /// Where a token of Apple's is valid, if the device says it.
+  let environment: APNs.Environment?
+  /// Whether a later one of the same page says this, too.
+  let isFolded: Bool
   /// Whether the token that registered the device is valid.
   let isSignedIn: Bool
   /// Nil: the user may not see it any more, or the event is gone.
   let notification: Push.Notification?
   /// Nil: the address is none.
   let address: Push.Device?
+  /// The server, if a user names it.
+  let foreignHost: String?
+
+  /// Nil: there is nothing to send.
+  var delivery: Push.Delivery? {
+    guard let notification, let address else { return nil }
+    return Push.Delivery(notification, to: address)
+  }
 
   /// The roles of the picture, the best first.
   private static let pictures: [Role] = [.thumbnail, .photoMedium, .poster, .image, .photoSquare, .photoSmall]
@@ -32,53 +44,69 @@ struct DueDelivery: Sendable {
   private static let uncounted =
     UserEvent.Kind.allCases.filter { !EventKind($0).isStreamed }.map(\.rawValue) + [UserEvent.blank]
 
+  private static let folded = Devices.pushed.filter { EventKind($0).push?.isFolded == true }.map(\.rawValue)
+
+  /// Those which are sent already.
+  typealias Sent = (devices: [Int64], positions: [Int64])
+
   /// - Parameters:
   ///   - now: by which the URLs of pictures expire, in the same.
   ///   - limit: smaller where a row stops the page.
   static func page(
-    shard: Int, _ texts: PushTexts, now: Int, limit: Int = pageSize, _ session: Session
+    shard: Int, except sent: Sent = ([], []), _ texts: PushTexts, now: Int, limit: Int = pageSize, _ session: Session
   ) throws -> [DueDelivery] {
     let signing = try Keys.signingKeys(session)
     let statement = Devices.statements["due_deliveries"].filled("\(limit)", ["limit": "\(limit)"])
     let pictures = Self.pictures.map(\.rawValue)
-    return try session.execute(statement, .integer(shard), .texts(pictures), .texts(Self.uncounted)).map { row in
+    return try session.execute(
+      statement, .integer(shard), .texts(pictures), .texts(Self.uncounted), .integers(sent.devices),
+      .integers(sent.positions), .texts(Self.folded)
+    ).map { row in
       if let zone = try row.get("unknown_zone", as: String?.self) {
         try SetAside.note(
           .device, "\(row.get("device_id", as: Int64.self))", because: "unknown time zone '\(zone)'", session)
       }
-      return try DueDelivery(row, texts, signing, now)
+      return try DueDelivery(row, shard, texts, signing, now)
     }
   }
 
   /// Sets the first delivery of a page aside, which stops the others.
-  static func setFirstAside(shard: Int, _ error: any Error, _ session: Session) throws {
+  static func setFirstAside(shard: Int, except sent: Sent, _ error: any Error, _ session: Session) throws {
     let rows = try session.execute(
-      Devices.statements["set_aside_delivery"], .integer(shard), .integer(SetAside.seconds))
+      Devices.statements["set_aside_delivery"], .integer(shard), .integers(sent.devices), .integers(sent.positions),
+      .integer(SetAside.seconds))
     guard let row = rows.first else { return }
     let (device, position): (Int64, Int64) = (try row.get("device_id"), try row.get("position"))
     try SetAside.note(.pushDelivery, "\(device)/\(position)", error, session)
   }
 
-  private init(_ row: Row, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws {
+  private init(_ row: Row, _ shard: Int, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws {
     device = try row.get("device_id")
     position = try row.get("position")
     attempts = try row.get("attempts")
     expires = try row.get("expires_at")
-    quietEnd = try row.get("quiet_end")
     platform = try row.enumValue("provider")
+    environment = try row.get("environment", as: String?.self).flatMap { APNs.Environment(rawValue: $0) }
+    let style: Push.Notification.Style =
+      try row.get("is_silent") ? .silent : platform == .fcm && row.get("is_data") ? .data : .alert
+    // What is not shown disturbs no sleep.
+    quietEnd = style == .silent ? nil : try row.get("quiet_end")
+    isFolded = try row.get("is_folded")
     isSignedIn = try row.get("is_signed_in")
     let text: String = try row.get("address")
     switch platform {
-    case .apns: address = .apns(text)
+    case .apns: address = .apns(text, environment)
     case .fcm: address = .fcm(text)
     case .webPush: address = Self.subscription(text, p256dh: try row.get("p256dh"), auth: try row.get("auth"))
     }
+    foreignHost = PushShards.isForeign(shard) ? Origin.split(text)?.0.host : nil
     guard try row.get("is_shown"), let kind = try row.get("kind", as: String?.self).flatMap(UserEvent.Kind.init) else {
       notification = nil
       return
     }
     notification = try texts.notification(
-      kind, row, id: "\(kind.rawValue)-\(position)", expiry: expires, mediaURL: Self.picture(row, texts, signing, now))
+      kind, row, style, id: "\(kind.rawValue)-\(position)", expiry: expires,
+      mediaURL: Self.picture(row, texts, signing, now))
   }
 
   private static func subscription(_ endpoint: String, p256dh: String, auth: String) -> Push.Device? {
@@ -103,52 +131,5 @@ struct DueDelivery: Sendable {
     guard let key = try row.get("api_key_id", as: Int64?.self), try row.get("has_key"), let hash = try hash("key_hash")
     else { return nil }
     return MediaURLs.Reader(name: "\(key)", keyHash: hash, user: try row.get("user_id"))
-  }
-}
-
-/// What makes notifications of events: the texts, and where devices reach this service.
-package struct PushTexts: Sendable {
-  private let templates: Templates
-  /// Without a slash at its end; nil: notifications have no picture.
-  let publicURL: String?
-
-  /// - Throws: `invalidTemplates`.
-  package init(json: [UInt8], publicURL: String?) throws(PushError) {
-    let kinds = Devices.pushed.map { ($0.rawValue, Self.places(of: $0)) }
-    templates = try Templates(json: json, places: Dictionary(kinds) { first, _ in first })
-    self.publicURL = publicURL
-  }
-
-  /// The places that the texts of a kind may name.
-  private static func places(of kind: UserEvent.Kind) -> Set<String> {
-    switch kind {
-    case .windowOpened: ["minutes"]
-    case .postReady: []
-    case .postRejected: ["reason"]
-    case .comment, .threadComment: ["name", "text"]
-    case .collectionShared: ["name", "collection"]
-    case .collectionComment: ["name", "text", "collection"]
-    default: ["name"]
-    }
-  }
-
-  fileprivate func notification(
-    _ kind: UserEvent.Kind, _ row: Row, id: String, expiry: Int, mediaURL: String?
-  ) throws -> Push.Notification? {
-    guard let push = EventKind(kind).push else { return nil }
-    var values: [String: String] = [:]
-    for place in ["name", "text", "collection", "reason"] {
-      values[place] = try row.get(place, as: String?.self).map(DirectionMarks.isolated)
-    }
-    values["minutes"] = "\(max(1, Int((min(try row.get("seconds", as: Double.self), 1e9) / 60).rounded())))"
-    guard let text = templates.text(kind.rawValue, locale: try row.get("locale"), values) else { return nil }
-    var data: [String: String] = [:]
-    for (name, column) in [
-      ("user", "actor"), ("post", "post"), ("comment", "comment_id"), ("image", "image_id"),
-      ("collection", "collection_id"),
-    ] { data[name] = try row.get(column, as: String?.self) }
-    return Push.Notification(
-      kind: kind.rawValue, title: text.title, body: text.body, badge: try row.get("badge"), mediaURL: mediaURL,
-      data: data, collapseID: id, expiry: expiry, priority: push.isUrgent ? .high : .normal)
   }
 }

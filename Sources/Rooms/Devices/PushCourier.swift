@@ -14,8 +14,12 @@ package final class PushCourier: Courier {
   /// environment of Apple's.
   private static let maxRefusals = 3
 
+  /// The time for which an attempt reads what is due.
+  private static let turn = Duration.seconds(30)
+
   package let queue = PushShards.queue
-  package let slots = PushShards.foreign + 1
+  /// Each shard has its own: none waits for another provider.
+  package let slots = PushShards.count
 
   private let sender: Sender
   private let platforms: [RegisteredDevice.Platform]
@@ -24,7 +28,15 @@ package final class PushCourier: Courier {
   private let metrics: Metrics
   private let log: Logger
   /// Until when a provider gets nothing, in seconds since 1970-01-01 UTC.
-  private let pauses = Locked<[RegisteredDevice.Platform: Int]>([:])
+  private let pauses = Locked<[Credentials: Int]>([:])
+
+  /// What one refusal concerns: Apple has two environments.
+  private struct Credentials: Hashable {
+    let platform: RegisteredDevice.Platform
+    let environment: APNs.Environment?
+
+    init(_ due: DueDelivery) { (platform, environment) = (due.platform, due.environment) }
+  }
 
   /// - Throws: `invalidCredentials`, `unavailable`.
   package init(
@@ -38,6 +50,8 @@ package final class PushCourier: Courier {
     self.texts = texts
     self.metrics = metrics
     self.log = log
+    // `increase` does not see the first event of a counter that begins with it.
+    for platform in platforms { count("credentials_refused", of: platform, by: 0) }
   }
 
   /// The task of a worker that says what it has credentials of.
@@ -55,40 +69,71 @@ package final class PushCourier: Courier {
     return try session.execute(Devices.statements["has_due_delivery"], .integer(shard)).single().get("is_due")
   }
 
+  /// Sends what is due for half a minute. Another page is read once half of the one before has an outcome, so that it waits for no slow
+  /// request.
   package func deliver(
     _ job: ClaimedJob, isStopped: @escaping @Sendable () -> Bool, _ pool: Pool
   ) async throws -> Bool {
     let shard = try PushShards(job).shard
-    let now = time(nil)
-    let (page, isLast) = try await page(shard, now, pool)
-    var ended: [PushEnding] = []
-    var sent: [DueDelivery] = []
-    var deliveries: [Push.Delivery] = []
-    for due in page {
-      if let ending = unsent(due, now) {
-        ended.append(ending)
-      } else if let notification = due.notification, let address = due.address {
-        sent.append(due)
-        deliveries.append(Push.Delivery(notification, to: address))
+    let end = ContinuousClock.now + Self.turn
+    var flight = PushFlight()
+    var hasMore = true
+    // What becomes due meanwhile does not wait for the last response either.
+    var nextRead = ContinuousClock.now
+    while true {
+      let mayRead = !isStopped() && ContinuousClock.now < end
+      if mayRead, flight.count <= DueDelivery.pageSize / 2, hasMore || ContinuousClock.now >= nextRead {
+        hasMore = try await sendNext(of: shard, &flight, job, pool)
+        nextRead = .now + .seconds(1)
+      } else if flight.isEmpty {
+        return hasMore
+      } else {
+        try await record(flight.landed(at: time(nil), ending), job, pool)
       }
     }
-    if !ended.isEmpty { try await record(ended, job, pool) }
-    if !sent.isEmpty { try await send(sent, deliveries, job, pool) }
-    return !isLast
+  }
+
+  /// Reads the next page and starts to send it; returns whether more is due.
+  private func sendNext(
+    of shard: Int, _ flight: inout PushFlight, _ job: ClaimedJob, _ pool: Pool
+  ) async throws -> Bool {
+    let now = time(nil)
+    let (page, isLast) = try await page(shard, flight, now, pool)
+    var ended: [PushEnding] = []
+    var sent: [DueDelivery] = []
+    for due in page {
+      if let ending = unsent(due, now) ?? flight.crowded(due, now) {
+        ended.append(ending)
+      } else {
+        flight.add(due)
+        sent.append(due)
+      }
+    }
+    let arrivals = flight.arrivals
+    sender.send(sent.compactMap(\.delivery)) { [sent] index, outcome in arrivals.add(sent[index], outcome) }
+    try await record(ended, job, pool)
+    guard isLast else { return true }
+    return try await pool.transaction { session in
+      try JobQueue.confirm(job, session)
+      return try Devices.continueBroadcast(shard: shard, session)
+    }
   }
 
   /// Reads a page of what is due. Where the value of one row stops the page, it is halved until that row is the first, and set aside.
-  private func page(_ shard: Int, _ now: Int, _ pool: Pool) async throws -> (page: [DueDelivery], isLast: Bool) {
+  private func page(
+    _ shard: Int, _ flight: PushFlight, _ now: Int, _ pool: Pool
+  ) async throws -> (page: [DueDelivery], isLast: Bool) {
+    let keys = flight.keys
     var limit = DueDelivery.pageSize
     while true {
       do {
         let page = try await pool.transaction { [texts, limit] in
-          try DueDelivery.page(shard: shard, texts, now: now, limit: limit, $0)
+          try DueDelivery.page(shard: shard, except: keys, texts, now: now, limit: limit, $0)
         }
         return (page, page.count < limit)
       } catch  where SetAside.isOfRow(error) {
         if limit == 1 {
-          try await pool.transaction { try DueDelivery.setFirstAside(shard: shard, error, $0) }
+          try await pool.transaction { try DueDelivery.setFirstAside(shard: shard, except: keys, error, $0) }
           return ([], false)
         }
         limit /= 2
@@ -100,111 +145,53 @@ package final class PushCourier: Courier {
   private func unsent(_ due: DueDelivery, _ now: Int) -> PushEnding? {
     if !due.isSignedIn { return PushEnding(due, .gone(since: nil), "signed_out") }
     if due.notification == nil { return PushEnding(due, .ended, "hidden") }
+    if due.isFolded { return PushEnding(due, .ended, "folded") }
     if due.expires <= now { return PushEnding(due, .ended, "expired") }
     if due.address == nil { return PushEnding(due, .refused, "device_refused") }
     if let end = due.quietEnd { return PushEnding(due, until: end, "quiet", isAttempt: false) }
-    let pause = pauses.withLock { $0[due.platform] } ?? 0
+    let pause = pauses.withLock { $0[Credentials(due)] } ?? 0
     return pause > now ? PushEnding(due, until: pause, "credentials_refused", isAttempt: false) : nil
   }
 
-  /// Sends notifications, and records what becomes of them as soon as it is known: if this process is killed, what was on the wire is sent
-  /// again, with the same collapse id.
-  private func send(
-    _ sent: [DueDelivery], _ deliveries: [Push.Delivery], _ job: ClaimedJob, _ pool: Pool
-  ) async throws {
-    let arrived = Arrivals()
-    async let sending: Void = sender.send(deliveries) { index, outcome in
-      arrived.outcomes.withLock { $0.append((index, outcome)) }
-      arrived.wake.raise()
-    }
-    var rest = sent.count
-    while rest > 0 {
-      await arrived.wake.wait(atMost: .seconds(1))
-      let outcomes = arrived.outcomes.withLock { outcomes in
-        defer { outcomes = [] }
-        return outcomes
-      }
-      guard !outcomes.isEmpty else { continue }
-      rest -= outcomes.count
-      let now = time(nil)
-      try await record(outcomes.map { ending(of: sent[$0], $1, now) }, job, pool)
-    }
-    await sending
-  }
-
+  /// What becomes of a delivery by its outcome, which is recorded as soon as it is known: if this process is killed, what was on the wire
+  /// is sent again, with the same collapse id.
   private func ending(of due: DueDelivery, _ outcome: Outcome, _ now: Int) -> PushEnding {
     switch (due.platform, outcome) {
     // A server that a user names holds up no other one.
     case (.webPush, _): break
-    case (_, .credentialsRefused(let reason)): hold(due.platform, reason, now)
-    case (_, .authorizationExpired): hold(due.platform, "expired", now)
+    case (_, .credentialsRefused(let reason)): hold(due, reason, now)
+    case (_, .authorizationExpired): hold(due, "expired", now)
     default: break
     }
     return PushEnding(due, outcome, now: now)
   }
 
   /// A provider that refuses the credentials gets nothing for a while.
-  private func hold(_ platform: RegisteredDevice.Platform, _ reason: String, _ now: Int) {
+  private func hold(_ due: DueDelivery, _ reason: String, _ now: Int) {
+    let credentials = Credentials(due)
     let isFirst = pauses.withLock { pauses in
-      defer { pauses[platform] = now + PushEnding.credentialPause }
-      return pauses[platform].map { $0 <= now } ?? true
+      defer { pauses[credentials] = now + PushEnding.credentialPause }
+      return pauses[credentials].map { $0 <= now } ?? true
     }
     if isFirst {
-      log.error("the push provider refuses the credentials", ["provider": platform.rawValue, "reason": reason])
+      log.error(
+        "the push provider refuses the credentials",
+        ["provider": due.platform.rawValue, "environment": due.environment?.rawValue, "reason": reason])
     }
   }
 
   private func record(_ endings: [PushEnding], _ job: ClaimedJob, _ pool: Pool) async throws {
+    guard !endings.isEmpty else { return }
     try await pool.transaction { session in
       try JobQueue.confirm(job, session)
       try PushEnding.record(endings, maxRefusals: Self.maxRefusals, session)
     }
-    for ending in endings {
-      metrics.count(
-        "take5_push_total", "Notifications by provider and what became of them.",
-        ["provider": ending.due.platform.rawValue, "outcome": ending.outcome])
-    }
-  }
-}
-
-/// The outcomes that are not recorded yet.
-private final class Arrivals: Sendable {
-  let outcomes = Locked<[(Int, Outcome)]>([])
-  let wake = WakeUp()
-}
-
-/// Which job sends to a device.
-struct PushShards: Codable {
-  static let queue = "push"
-  /// The number of jobs for devices of known providers.
-  private static let count = 4
-  /// That of servers that users name: whatever they do, they occupy one slot.
-  static let foreign = 4
-  /// An attempt has a turn of half a minute, and then a page may wait for a provider.
-  private static let deadlineSeconds = 300
-  private static let maxAttempts = 1000
-
-  let shard: Int
-
-  init(shard: Int) { self.shard = shard }
-
-  init(_ job: ClaimedJob) throws { self = try JSON.decode(Self.self, from: job.arguments) }
-
-  static func job(of shard: Int) throws -> NewJob {
-    NewJob(
-      publicID: .now(), queue: queue, kind: "push", maxAttempts: maxAttempts, deadlineSeconds: deadlineSeconds,
-      uniqueKey: Array("push-\(shard)".utf8), arguments: try JSON.encode(PushShards(shard: shard)))
+    for ending in endings { count(ending.outcome, of: ending.due.platform, by: 1) }
   }
 
-  static func shard(of draft: DeviceDraft) -> Int {
-    draft.platform != .webPush || isKnown(Origin.split(draft.address)?.0) ? .random(in: 0..<count) : foreign
-  }
-
-  /// Whether a server is that of a browser's maker.
-  private static func isKnown(_ origin: Origin?) -> Bool {
-    guard let origin, origin.port == 443 else { return false }
-    let host = origin.host
-    return ["fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"].contains(host)
-      || host.hasSuffix(".notify.windows.com")
+  private func count(_ outcome: String, of platform: RegisteredDevice.Platform, by number: Double) {
+    metrics.count(
+      "take5_push_total", "Notifications by provider and what became of them.",
+      ["provider": platform.rawValue, "outcome": outcome], by: number)
   }
 }

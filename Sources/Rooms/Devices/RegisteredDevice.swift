@@ -38,6 +38,12 @@ package struct RegisteredDevice: Sendable, Hashable {
   /// The kinds of events that it wants; nil: all.
   let kinds: [String]?
   let quietHours: QuietHours?
+  /// Where a token of Apple's is valid; nil: where the credentials say.
+  let environment: APNs.Environment?
+  /// Whether the app on Android shows what it gets.
+  let isData: Bool
+  /// The kinds that the app learns of, and that are not shown.
+  let silentKinds: [String]
   package let registeredAt: Date
   package let lastOutcome: String?
   package let lastOutcomeAt: Date?
@@ -54,6 +60,9 @@ package struct RegisteredDevice: Sendable, Hashable {
     quietHours = try row.get("quiet_from", as: Int?.self).map {
       QuietHours(from: $0, until: try row.get("quiet_until"))
     }
+    environment = try row.get("environment", as: String?.self).flatMap { APNs.Environment(rawValue: $0) }
+    isData = try row.get("is_data")
+    silentKinds = try row.get("silent_kinds", as: String.self).split(separator: " ").map(String.init)
     registeredAt = Date(microseconds: try row.get("registered_at"))
     lastOutcome = try row.get("last_outcome")
     lastOutcomeAt = try row.get("last_outcome_at", as: Int64?.self).map(Date.init(microseconds:))
@@ -66,7 +75,10 @@ package struct RegisteredDevice: Sendable, Hashable {
 extension RegisteredDevice: Versioned {
   var version: some Encodable {
     [platform.rawValue, token, address]
-      + [locale, zone, kinds?.joined(separator: " "), quietHours?.text].map { $0 ?? "" }
+      + [
+        locale, zone, kinds?.joined(separator: " "), quietHours?.text, environment?.rawValue, isData ? "data" : nil,
+        silentKinds.joined(separator: " "),
+      ].map { $0 ?? "" }
   }
 }
 
@@ -106,6 +118,9 @@ package struct DeviceResponse: NilEncodable, Sendable {
   let zone: String?
   let kinds: [String]?
   let quietHours: QuietHours?
+  let environment: String?
+  let asData: Bool
+  let silentKinds: [String]
   let registeredAt: Date
   let lastOutcome: String?
   let lastOutcomeAt: Date?
@@ -121,6 +136,7 @@ package struct DeviceResponse: NilEncodable, Sendable {
     quietHours = device.quietHours.map {
       QuietHours(from: RegisteredDevice.QuietHours.text($0.from), until: RegisteredDevice.QuietHours.text($0.until))
     }
+    (environment, asData, silentKinds) = (device.environment?.rawValue, device.isData, device.silentKinds)
     registeredAt = device.registeredAt
     (lastOutcome, lastOutcomeAt) = (device.lastOutcome, device.lastOutcomeAt)
   }
@@ -141,6 +157,9 @@ struct DeviceDraft: Sendable {
   let zone: String?
   let kinds: [String]?
   let quietHours: RegisteredDevice.QuietHours?
+  let environment: APNs.Environment?
+  let isData: Bool
+  let silentKinds: [String]
 
   /// Reads the fields of a body; throws a problem that names every invalid field.
   init(token: String, fields: [String: JSONValue]) throws(Problem) {
@@ -163,6 +182,15 @@ struct DeviceDraft: Sendable {
     quietHours = reader.value(
       "quiet_hours", "expected two different times of day such as {\"from\": \"22:00\", \"until\": \"07:30\"}",
       Self.quietHours)
+    environment = reader.choice("environment", of: APNs.Environment.self)
+    isData = reader.flag("as_data")
+    silentKinds =
+      reader.value("silent_kinds", "expected a list of \(Devices.kinds.joined(separator: ", "))", Self.kinds) ?? []
+    if environment != nil, platform != .apns { reader.refuse("environment", "is for apns") }
+    if isData, platform != .fcm { reader.refuse("as_data", "is for fcm") }
+    if !silentKinds.isEmpty, platform == .webPush {
+      reader.refuse("silent_kinds", "is not for web_push: browsers show each notification")
+    }
     if quietHours != nil, zone == nil { reader.refuse("zone", "is required for quiet hours") }
     if platform == .webPush, subscription == nil {
       reader.refuse("subscription", "expected {\"endpoint\": …, \"keys\": {\"p256dh\": …, \"auth\": …}}")
@@ -201,7 +229,7 @@ struct DeviceDraft: Sendable {
     }
   }
 
-  private static func locale(_ value: JSONValue) -> String? {
+  static func locale(_ value: JSONValue) -> String? {
     // As `Locale.identifier` of iOS has it: de_DE.
     guard case .string(let given) = value else { return nil }
     let text = given.replacing("_", with: "-")

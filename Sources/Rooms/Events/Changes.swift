@@ -19,7 +19,7 @@ package final class Changes: Sendable {
   /// - Parameter url: the database of the listening connection.
   package init(
     database: Pool, url: DatabaseURL, access: AccessControl,
-    userStreams: Int = OpenStreams.userStreams, log: Logger
+    userStreams: Int = OpenStreams.userStreams, log: Logger, metrics: Metrics
   ) throws(SystemError) {
     let jobs = JobChangeNotifier(database: database, log: log)
     let events = UserEventNotifier(database: database, log: log)
@@ -27,7 +27,9 @@ package final class Changes: Sendable {
     self.events = events
     streams = OpenStreams(database: database, access: access, share: userStreams)
     let channels = [QueueChannel.changes, Store.eventChannel, Window.channel]
+    let session = ListeningSession(of: "service", log, metrics)
     let started = try Listener(url, channels: channels) { report in
+      session.note(report)
       switch report {
       case .notification(let notification) where notification.channel == QueueChannel.changes:
         jobs.receive(notification.payload)

@@ -3,11 +3,12 @@ internal import Queue
 internal import Store
 package import Telemetry
 
-/// The gauges of a database for Prometheus: of the queue, of events and of runs.
+/// The gauges of a database for Prometheus: of the queue, of events, of their deliveries, and of runs.
 package enum OperationGauges {
   package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let running = try Reprocessing.running(session)
-    return try QueueGauges.measure(session) + Events.gauges(session) + [
+    let ofEvents = try Events.gauges(session) + Devices.gauges(session) + Webhooks.gauges(session)
+    return try QueueGauges.measure(session) + ofEvents + [
       MetricGauge(
         "take5_run_age_seconds", "Age of the oldest reprocessing run that is running.", [:], running.seconds),
       MetricGauge(

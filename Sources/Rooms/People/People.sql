@@ -212,6 +212,8 @@ FROM (
       WHEN kind = ANY (ARRAY[{posts}]) AND NOT EXISTS (
         SELECT FROM post
         WHERE post.public_id = CASE WHEN page.target ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN page.target::uuid END)
+        -- Those of a detached post go in pages.
+        AND NOT EXISTS (SELECT FROM forgetting WHERE forgetting.user_id = 'deleted post ' || page.target)
         THEN 'relation_dangling'
       WHEN kind IN ('friend', 'block', 'blocked') AND NOT EXISTS (
         SELECT FROM relation AS mirror

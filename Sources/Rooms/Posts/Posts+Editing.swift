@@ -69,6 +69,9 @@ extension Posts {
   /// Deletes a post of the viewer's with its comments, its reactions and all of their media; false if the viewer sees no
   /// such post. Their jobs are cancelled and publish nothing.
   ///
+  /// Of a post with many likes, comments or reactions these go later, in pages, by a job: one transaction would hold its locks for as long as
+  /// all of them take. The post itself is gone with the commit.
+  ///
   /// - Parameter check: receives the locked post before the deletion; the caller must roll back if it throws.
   /// - Throws: `OwnershipRefusal`.
   package static func delete(
@@ -81,8 +84,39 @@ extension Posts {
     try JobControl.cancelJobs(session.execute(Self.statements["jobs_of_post"], .text(id.description)), session)
     guard let (number, _) = try lock(id, for: viewer, session) else { return false }
     try find(id, for: viewer, session).map(check)
-    try drop(locked: number, session)
+    let found = try session.execute(
+      Self.statements["has_many_rows"], .integer(number), .text(id.description), .integer(ForgettingStep.rows))
+    if try found.single().get("has_many") {
+      try detach(id, locked: number, session)
+    } else {
+      try drop(locked: number, session)
+    }
     return true
+  }
+
+  /// Takes a locked post from everybody with the media that it has. From then on it belongs to a user who has nothing else, and whose
+  /// deletion deletes the rest: its job is enqueued by the same transaction, and each batch begins with what is left.
+  private static func detach(_ id: PublicID, locked number: Int64, _ session: Session) throws {
+    // The author, then the place, then the cases, as everywhere.
+    try session.execute(Self.statements["lock_places_of_posts"], .texts([id.description]))
+    try session.execute(Self.statements["leave_place"], .integer(number))
+    let heir = heir(of: id)
+    let sets = try session.execute(
+      Self.statements["detach_post"], .integer(number), .text(PublicID.now().description), .text(heir))
+    try session.execute(Self.statements["drop_cases_of_post"], .integer(number))
+    try Assets.release(sets, session)
+    _ = try Forgetting.begin(heir, request: nil, session, revoking: { _ in [] }, check: {})
+    try JobQueue.notify(queue: JobKinds.taskQueue, session)
+  }
+
+  /// The author of what is left of a deleted post, as the trigger `post_counts` and `check_relations` have it. No user of an app has such an id.
+  private static func heir(of post: PublicID) -> String { heirPrefix + post.description }
+
+  private static let heirPrefix = "deleted post "
+
+  /// The id of the deleted post whose rest belongs to a user; nil: to any other user.
+  static func deletedPost(of heir: String) -> String? {
+    heir.hasPrefix(heirPrefix) ? String(heir.dropFirst(heirPrefix.count)) : nil
   }
 
   /// Deletes a locked post with its comments, its reactions and all of their media.

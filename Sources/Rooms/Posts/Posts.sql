@@ -65,10 +65,11 @@ ORDER BY distance, id LIMIT $6::int
 SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
 
 -- name: jobs_of_post
+-- Of the reactions, of which there may be many, the jobs that are live.
 SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
 UNION
-SELECT image.job FROM image JOIN post ON post.id = image.post_id
-WHERE post.public_id = $1::uuid AND image.job IS NOT NULL
+SELECT image.job FROM image JOIN post ON post.id = image.post_id JOIN job ON job.public_id = image.job
+WHERE post.public_id = $1::uuid
 UNION
 SELECT job.public_id FROM job WHERE job.unique_key = {look_key($1::uuid)}
 ORDER BY 1
@@ -78,6 +79,32 @@ DELETE FROM image WHERE post_id = $1::bigint RETURNING asset_set_id, source_set_
 
 -- name: drop_post
 DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id, job
+
+-- name: has_many_rows
+-- Whether a post has more rows than a transaction deletes, as far as LIMIT counts: likes and bookmarks, comments, reactions, and items of
+-- collections. A post that is processed has few, and is deleted with its first look.
+SELECT count(*) > $3::int AND (SELECT status FROM post WHERE id = $1::bigint) <> 'processing' AS has_many
+FROM (
+  (SELECT 1 FROM relation WHERE target = $2 LIMIT $3::int + 1)
+  UNION ALL (SELECT 1 FROM comment WHERE post_id = $1::bigint LIMIT $3::int + 1)
+  UNION ALL (SELECT 1 FROM image WHERE post_id = $1::bigint LIMIT $3::int + 1)
+  UNION ALL (SELECT 1 FROM collection_item WHERE post_id = $1::bigint LIMIT $3::int + 1)) AS found
+
+-- name: drop_cases_of_post
+DELETE FROM moderation_case WHERE post_id = $1::bigint
+
+-- name: leave_place
+-- Before the status changes: a place keeps what a deleted post said of it.
+UPDATE post SET place_id = NULL WHERE id = $1::bigint AND place_id IS NOT NULL
+
+-- name: detach_post
+-- What is left of a deleted post until its rows are gone: its id is unknown, its author is no user, and its words are gone. Returns the sets
+-- that it had.
+UPDATE post SET public_id = $2::uuid, author = $3, status = 'failed', visibility = 'private', title = NULL, caption = NULL,
+  alternative_text = NULL, reasons = '[]', job = NULL, asset_set_id = NULL, source_set_id = NULL, like_count = 0
+FROM (SELECT id, asset_set_id, source_set_id FROM post WHERE id = $1::bigint) AS former
+WHERE post.id = former.id
+RETURNING former.asset_set_id, former.source_set_id, NULL::text AS job
 
 -- name: change_post
 UPDATE post SET {draft_changes} WHERE public_id = $1::uuid
@@ -135,8 +162,8 @@ SELECT public_id FROM post WHERE author = $1 ORDER BY id LIMIT $2::int
 -- name: jobs_of_posts
 SELECT job FROM post WHERE public_id = ANY ($1::uuid[]) AND job IS NOT NULL
 UNION
-SELECT image.job FROM image JOIN post ON post.id = image.post_id
-WHERE post.public_id = ANY ($1::uuid[]) AND image.job IS NOT NULL
+SELECT image.job FROM image JOIN post ON post.id = image.post_id JOIN job ON job.public_id = image.job
+WHERE post.public_id = ANY ($1::uuid[])
 UNION
 SELECT job.public_id FROM unnest($1::uuid[]) AS deleted (id) JOIN job ON job.unique_key = {look_key(deleted.id)}
 
@@ -147,6 +174,22 @@ SELECT id FROM post WHERE public_id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
 DELETE FROM comment WHERE id IN (
   SELECT comment.id FROM comment JOIN post ON post.id = comment.post_id
   WHERE post.public_id = ANY ($1::uuid[]) ORDER BY comment.id LIMIT $2::int)
+
+-- name: drop_relations_to_posts
+-- The posts are locked, which count some of them.
+DELETE FROM relation WHERE id IN (SELECT id FROM relation WHERE target = ANY ($1::text[]) LIMIT $2::int)
+
+-- name: items_of_posts
+SELECT item.id FROM collection_item AS item JOIN post ON post.id = item.post_id
+WHERE post.public_id = ANY ($1::uuid[]) LIMIT $2::int
+
+-- name: lock_collections_of_items
+SELECT collection.id FROM collection
+WHERE collection.id IN (SELECT collection_id FROM collection_item WHERE id = ANY ($1::bigint[]))
+ORDER BY collection.id FOR NO KEY UPDATE
+
+-- name: drop_items
+DELETE FROM collection_item WHERE id = ANY ($1::bigint[])
 
 -- name: lock_collections_of_posts
 SELECT collection.id FROM collection
@@ -180,7 +223,9 @@ ORDER BY level, period, cell, start FOR NO KEY UPDATE
 
 -- name: check_posts
 SELECT id::text AS position, public_id::text AS id,
-  CASE WHEN (like_count, comment_count, reaction_count) IS DISTINCT FROM ({post_counts(page)}) THEN 'count_wrong' END AS code,
+  CASE WHEN (like_count, comment_count, reaction_count) IS DISTINCT FROM ({post_counts(page)})
+    -- Those of posts that are being deleted go in pages.
+    AND NOT EXISTS (SELECT FROM forgetting WHERE forgetting.user_id = page.author) THEN 'count_wrong' END AS code,
   'a counter differs from the rows that it counts' AS detail
 FROM (SELECT * FROM post WHERE id > coalesce(nullif($1, '')::bigint, 0) ORDER BY id LIMIT $2::int) AS page ORDER BY page.id
 

@@ -54,6 +54,9 @@ const struct rooms_sql RoomsSQL = {
   .v0151_devices = {(const char[]){
 #embed "../Devices/v0151_devices.sql" suffix(, 0)
   }},
+  .v0177_push_shards = {(const char[]){
+#embed "../Devices/v0177_push_shards.sql" suffix(, 0)
+  }},
   .v0169_reached_providers = {(const char[]){
 #embed "../Devices/v0169_reached_providers.sql" suffix(, 0)
   }},
@@ -134,6 +137,9 @@ const struct rooms_sql RoomsSQL = {
   }},
   .v0152_webhooks = {(const char[]){
 #embed "../Webhooks/v0152_webhooks.sql" suffix(, 0)
+  }},
+  .v0178_webhook_headers = {(const char[]){
+#embed "../Webhooks/v0178_webhook_headers.sql" suffix(, 0)
   }},
   .Window = {(const char[]){
 #embed "../Window/Window.sql" suffix(, 0)

@@ -13,7 +13,9 @@ struct ServiceRoutes: RouteRoom {
   let space: MediaSpace
   let isLive: @Sendable () -> Bool
   /// Everybody may ask, and each check uses the threads of all.
-  private let readiness = SharedCheck()
+  private let readiness = SharedCheck<Void>()
+  /// The figures of the database cost a connection for as long as they take.
+  private let measurement = SharedCheck<[MetricGauge]>()
 
   init(kit: Kit, reads: BlobReads, space: MediaSpace, isLive: @escaping @Sendable () -> Bool) {
     (self.kit, self.reads, self.space, self.isLive) = (kit, reads, space, isLive)
@@ -54,7 +56,10 @@ struct ServiceRoutes: RouteRoom {
   private func readMetrics(_ request: Request) async throws -> Response {
     // Without the database the gauges of the queue are absent; the counters of this process are returned.
     // Sooner than Prometheus gives up.
-    let gauges = (try? await database.run(timeout: .seconds(2)) { try OperationGauges.measure($0) })
+    let database = database
+    let gauges = try? await measurement.run {
+      try await database.run(timeout: .seconds(2)) { try OperationGauges.measure($0) }
+    }
     let isUp = MetricGauge("take5_database_up", "Whether the database is available.", [:], gauges == nil ? 0 : 1)
     // Absent as well, while the storage does not answer.
     var own = [isUp]

@@ -12,18 +12,19 @@ package struct WebhookCourier: Courier {
   static let queueName = "webhooks"
   /// The time after which the next page is that of another call, on other connections.
   private static let turn = Duration.seconds(10)
-  /// The time for a request, in seconds.
-  private static let timeout = 15
   /// What is read of a response, in bytes.
   private static let maxReply = 4096
 
   package let queue = WebhookCourier.queueName
   package let slots = 4
   private let permits: WebhookPermits
+  private let timeout: Int
   private let log: Logger
 
-  package init(permits: WebhookPermits, _ log: Logger) {
+  /// - Parameter timeout: the time for a request, in seconds.
+  package init(permits: WebhookPermits, timeout: Int = 15, _ log: Logger) {
     self.permits = permits
+    self.timeout = timeout
     self.log = log
   }
 
@@ -73,17 +74,17 @@ package struct WebhookCourier: Courier {
         return message.isUnreadable ? WebhookOutcome.setAside : WebhookOutcome.withdrawn
       }
       guard let target, let client = connected, permits.problem(with: sender.url) == nil else {
-        return .failed(status: nil, error: "the URL is not permitted any more", retryAfter: nil)
+        return .refused
       }
-      let request = try Self.request(event, message.position, to: target, sender.secrets)
+      let request = try Self.request(event, message.position, to: target, sender)
       return try await onThread("webhook") {
         do throws(HTTPClientError) {
-          let response = try client.send(request, cutAt: Self.maxReply, within: Self.timeout) { address in
+          let response = try client.send(request, cutAt: Self.maxReply, within: timeout) { address in
             permits.admits(address, of: target.server.host)
           }
           return WebhookOutcome(response, now: Self.now, showing: !Webhooks.accountKinds.contains(event.kind))
         } catch {
-          return .failed(status: nil, error: error.cause, retryAfter: nil)
+          return WebhookOutcome(error)
         }
       }
     } receive: { message, outcome in
@@ -93,29 +94,31 @@ package struct WebhookCourier: Courier {
   }
 
   private static func request(
-    _ event: UserEvent, _ position: Int64, to target: RequestURL, _ secrets: [WebhookSecret]
+    _ event: UserEvent, _ position: Int64, to target: RequestURL, _ sender: Webhooks.Sender
   ) throws -> HTTPRequest {
     let body = try JSON.encode(WebhookBody(event: event))
     let id = PageCursor(time: event.createdAt.microseconds, id: position).text
     let timestamp = now
-    return HTTPRequest(
-      "POST", target.path,
-      headers: [
-        ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", "\(timestamp)"),
-        ("webhook-signature", secrets.map { $0.signature(of: id, timestamp, body) }.joined(separator: " ")),
-      ], body: .bytes(body))
+    var headers: [(name: String, value: String)] = [
+      ("Content-Type", "application/json"), ("webhook-id", id), ("webhook-timestamp", "\(timestamp)"),
+      ("webhook-signature", sender.secrets.map { $0.signature(of: id, timestamp, body) }.joined(separator: " ")),
+    ]
+    for (name, value) in sender.headers { headers.append((name, value)) }
+    return HTTPRequest("POST", target.path, headers: headers, body: .bytes(body))
   }
 
   private static var now: Int { Int(Date.now.timeIntervalSince1970) }
 
   private func note(_ turn: WebhookTurn?, _ outcomes: [WebhookOutcome], _ id: PublicID, _ sender: Webhooks.Sender) {
     guard let turn, turn.cause != nil || turn.failures == 1 else { return }
-    var error: String?
-    for case .failed(let status, let text, _) in outcomes { error = status.map { "status \($0)" } ?? text }
+    var (error, detail): (String?, String?)
+    for case .failed(let status, let text, _, let cause) in outcomes {
+      (error, detail) = (status.map { "status \($0)" } ?? text, cause)
+    }
     let origin = RequestURL(sender.url).map { "\($0.server)" }
     log.warning(
       turn.cause == nil ? "a webhook fails" : "a webhook is disabled",
-      ["webhook": "\(id)", "origin": origin, "cause": turn.cause?.rawValue, "error": error])
+      ["webhook": "\(id)", "origin": origin, "cause": turn.cause?.rawValue, "error": error, "detail": detail])
   }
 }
 

@@ -11,8 +11,31 @@ enum WebhookOutcome: Sendable, Hashable {
   case withdrawn
   /// This version cannot read the event; a later one may.
   case setAside
-  /// - Parameter seconds: the time that the endpoint asks for.
-  case failed(status: Int?, error: String, retryAfter: Int?)
+  /// - Parameters:
+  ///   - error: what the list of deliveries says, which is nothing of hosts and addresses near the service.
+  ///   - retryAfter: the time that the endpoint asks for, in seconds.
+  ///   - detail: what the log has besides.
+  case failed(status: Int?, error: String, retryAfter: Int?, detail: String? = nil)
+
+  /// The URL is not permitted any more.
+  static let refused = WebhookOutcome.failed(status: nil, error: WebhookOutcome.text(of: .admission), retryAfter: nil)
+
+  /// The endpoint has not responded.
+  init(_ error: HTTPClientError) {
+    self = .failed(status: nil, error: Self.text(of: error.stage), retryAfter: nil, detail: error.cause)
+  }
+
+  private static func text(of stage: HTTPClientError.Stage) -> String {
+    switch stage {
+    case .resolution: "the name cannot be resolved"
+    case .admission: "the address is not permitted"
+    case .connection: "no connection"
+    case .security: "TLS failed"
+    case .time: "no response in time"
+    case .transfer: "the connection was lost"
+    case .other: "no valid response"
+    }
+  }
 
   /// - Parameter shows: whether the body of the response may be kept: it may repeat that of the request.
   init(_ response: HTTPResponse, now: Int, showing shows: Bool) {
@@ -47,7 +70,7 @@ enum WebhookOutcome: Sendable, Hashable {
     case .gone: return (.failed, nil, 410, "status 410")
     case .withdrawn: return (.failed, nil, nil, "the event was deleted")
     case .setAside: return (.pending, Double(SetAside.seconds), nil, "the event cannot be read")
-    case .failed(let status, let error, let seconds):
+    case .failed(let status, let error, let seconds, _):
       guard Self.pauses.indices.contains(attempts) else { return (.failed, nil, status, error) }
       return (.pending, max(Self.pauses[attempts] * (1 + jitter), Double(seconds ?? 0)), status, error)
     }
@@ -78,7 +101,7 @@ struct WebhookTurn: Sendable, Hashable {
       case .delivered: hasSucceeded = true
       case .gone: isGone = true
       case .withdrawn, .setAside: break
-      case .failed(_, _, let seconds):
+      case .failed(_, _, let seconds, _):
         hasFailed = true
         asked = max(asked, seconds ?? 0)
       }

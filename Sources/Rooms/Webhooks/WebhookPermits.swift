@@ -20,7 +20,7 @@ package struct WebhookPermits: Sendable, Hashable {
     }
   }
 
-  /// Whether messages are sent to an address that a host has.
+  /// Whether messages are sent to an address that a host has. It is judged when the service connects.
   func admits(_ address: IPAddress, of host: String) -> Bool {
     PublicAddresses.contains(address) || names(host) || ranges.contains { $0.contains(address) }
   }
@@ -28,14 +28,40 @@ package struct WebhookPermits: Sendable, Hashable {
   /// What is wrong with the URL of an endpoint; nil if nothing is. Its name is resolved when something is sent.
   package func problem(with url: String) -> String? {
     guard let target = RequestURL(url) else { return "expected a URL such as https://app.example.org/take5" }
-    let host = target.server.host
-    let address = IPAddress(host)
-    if target.server.scheme == .http, !names(host), !ranges.contains(where: { address.map($0.contains) ?? false }) {
+    let host = Self.undotted(target.server.host)
+    if names(host) { return nil }
+    let address = IPAddress(host: host)
+    if target.server.scheme == .http, !ranges.contains(where: { address.map($0.contains) ?? false }) {
       return "must begin with https://, unless --webhook-permit names the host"
     }
-    guard let address, !admits(address, of: host) else { return nil }
-    return "has an address that is not public, and that --webhook-permit does not name"
+    guard let address else {
+      return Self.isName(host)
+        ? nil : "must have a public name or address as its host, unless --webhook-permit names the host"
+    }
+    return admits(address, of: host)
+      ? nil : "has an address that is not public, and that --webhook-permit does not name"
   }
 
-  private func names(_ host: String) -> Bool { hosts.contains(host.lowercased()) }
+  private func names(_ host: String) -> Bool { hosts.contains(Self.undotted(host).lowercased()) }
+
+  /// A host without the dot that may end its name.
+  private static func undotted(_ host: String) -> String {
+    host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
+  }
+
+  /// Whether a host is a name that may be public: labels of ASCII letters, digits, `-` and `_`, as those of other
+  /// scripts are in Punycode. The last one is not `localhost` (RFC 6761, section 6.3), and begins with no digit, as the
+  /// last part of an address does in each spelling.
+  private static func isName(_ host: String) -> Bool {
+    let labels = host.lowercased().utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard labels.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isOfName) }), let last = labels.last, let first = last.first
+    else { return false }
+    return !isDigit(first) && !last.elementsEqual("localhost".utf8)
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    isDigit(byte) || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || "-_".utf8.contains(byte)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 }

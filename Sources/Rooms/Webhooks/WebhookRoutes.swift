@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import HTTPClient
 internal import HTTPServer
 package import Model
 internal import Postgres
@@ -36,6 +37,7 @@ struct WebhookRoutes: RouteRoom {
       route("GET", single + "/deliveries", access: access, readsQuery: true, handler: listDeliveries),
       route("POST", single + "/deliveries/{delivery}/replay", access: access, handler: replay),
       route("POST", single + "/replay", access: access, bodyLimit: limit, handler: replayFailed),
+      route("POST", single + "/test", access: access, handler: sendTest),
     ]
   }
 
@@ -43,10 +45,11 @@ struct WebhookRoutes: RouteRoom {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let url = url(&reader, isRequired: true)
     let kinds = Self.kinds(&reader, isRequired: true)
+    let headers = Self.headers(&reader)
     try reader.check()
     try requireTokens(request, for: kinds?.map(\.rawValue) ?? [])
     let (created, secret) = try await database.transaction {
-      try Webhooks.create(url: url ?? "", kinds: kinds ?? [], $0)
+      try Webhooks.create(url: url ?? "", kinds: kinds ?? [], headers: headers ?? [:], $0)
     }
     return try .versioned(
       WebhookResponse(created, secret: secret), created, .created, at: "/v1/webhooks/\(created.id)")
@@ -57,12 +60,16 @@ struct WebhookRoutes: RouteRoom {
     var reader = FieldReader(try await JSONBody.fields(of: request), path: "")
     let url = url(&reader)
     let kinds = Self.kinds(&reader)
+    let headers = Self.headers(&reader)
     let state = reader.choice("state", of: Webhook.State.self)
     try reader.check()
     return try await show(request, WebhookResponse.init, changing: true, else: Self.notFound(request)) {
       try Webhooks.change(id, $1) { webhook in
         try request.checkVersion(of: webhook)
         try requireTokens(request, for: webhook.kinds + (kinds?.map(\.rawValue) ?? []))
+        // What may be a secret for one server is not sent to another one.
+        let isElsewhere = url.map { RequestURL($0)?.server != RequestURL(webhook.url)?.server } ?? false
+        webhook.headers = headers ?? (isElsewhere ? [:] : webhook.headers)
         webhook.url = url ?? webhook.url
         webhook.kinds = kinds?.map(\.rawValue) ?? webhook.kinds
         if let state { webhook.cause = state == .enabled ? nil : webhook.cause ?? .operator }
@@ -101,6 +108,18 @@ struct WebhookRoutes: RouteRoom {
     return try .uncached(["replayed": count], .accepted)
   }
 
+  private func sendTest(_ request: Request) async throws -> Response {
+    let id = try webhook(request)
+    let delivery = try await find(request, changing: true, else: Self.notFound(request)) { _, session in
+      try Webhooks.sendTest(to: id, session) { webhook in
+        guard webhook.state == .enabled else {
+          throw ProblemKind.webhookDisabled.problem("The webhook \(id) is disabled, and nothing is sent to it.")
+        }
+      }
+    }
+    return try .uncached(["delivery": delivery], .accepted)
+  }
+
   private func url(_ reader: inout FieldReader, isRequired: Bool = false) -> String? {
     guard let url = reader.text("url", limit: 2000, isRequired: isRequired) else { return nil }
     if let problem = configuration.webhookPermits.problem(with: url) { reader.refuse("url", problem) }
@@ -116,6 +135,18 @@ struct WebhookRoutes: RouteRoom {
       }
       return kinds.count == values.count && Set(kinds).count == kinds.count ? kinds : nil
     }
+  }
+
+  private static func headers(_ reader: inout FieldReader) -> [String: String]? {
+    let given = reader.value("headers", "expected an object with texts") { value -> [String: String]? in
+      guard case .object(let fields) = value else { return nil }
+      let texts = fields.compactMapValues { field -> String? in
+        if case .string(let text) = field { text } else { nil }
+      }
+      return texts.count == fields.count ? texts : nil
+    }
+    if let given, let problem = WebhookHeaders.problem(with: given) { reader.refuse("headers", problem) }
+    return given
   }
 
   /// Throws a problem unless the client may receive what is about accounts, such as the codes by which users sign in, if it is among the
@@ -135,7 +166,7 @@ struct WebhookRoutes: RouteRoom {
   }
 }
 
-/// The JSON of an endpoint; `secret` is there only when it is new.
+/// The JSON of an endpoint, without the values of its header fields; `secret` is there only when it is new.
 package struct WebhookResponse: Encodable {
   private let webhook: Webhook
   private let secret: String?
@@ -148,7 +179,7 @@ package struct WebhookResponse: Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case id, url, kinds, state, cause, disabledAt, failingSince, createdAt, secret
+    case id, url, kinds, headers, state, cause, disabledAt, failingSince, createdAt, secret
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -156,6 +187,7 @@ package struct WebhookResponse: Encodable {
     try container.encode(webhook.id, forKey: .id)
     try container.encode(webhook.url, forKey: .url)
     try container.encode(webhook.kinds, forKey: .kinds)
+    try container.encode(webhook.headers.mapValues { _ in WebhookHeaders.hidden }, forKey: .headers)
     try container.encode(webhook.state.rawValue, forKey: .state)
     try container.encode(webhook.cause, forKey: .cause)
     try container.encode(webhook.disabledAt, forKey: .disabledAt)
@@ -166,7 +198,11 @@ package struct WebhookResponse: Encodable {
 }
 
 extension Webhook: Versioned {
+  // Without the values of the header fields: a tag is a hash, by which a short secret could be found.
   var version: some Encodable {
-    ["id": "\(id)", "url": url, "kinds": kinds.joined(separator: " "), "state": state.rawValue]
+    [
+      "id": "\(id)", "url": url, "kinds": kinds.joined(separator: " "), "state": state.rawValue,
+      "headers": headers.keys.sorted().joined(separator: " "),
+    ]
   }
 }

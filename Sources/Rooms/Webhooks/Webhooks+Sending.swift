@@ -34,6 +34,7 @@ extension Webhooks: EventConsumer {
   struct Sender: Sendable {
     let number: Int64
     let url: String
+    let headers: [String: String]
     /// The former one as well, while it is valid.
     let secrets: [WebhookSecret]
     var messages: [Message] = []
@@ -45,6 +46,9 @@ extension Webhooks: EventConsumer {
     /// Nil: the event is gone, or cannot be read.
     let event: UserEvent?
     var isUnreadable = false
+
+    /// Whether it is sent once, so that the list says at once what became of it.
+    var isTest: Bool { event?.kind == Webhooks.testKind }
   }
 
   /// The most messages that are sent at a time. To an endpoint that fails it is one, whatever waits for it.
@@ -55,7 +59,8 @@ extension Webhooks: EventConsumer {
     guard let row = try session.execute(statements["sender"], .text("\(id)")).first else { return nil }
     let secrets = [try row.get("secret"), try row.get("former_secret", as: [UInt8]?.self)].compactMap(\.self)
     var sender = Sender(
-      number: try row.get("id"), url: try row.get("url"), secrets: secrets.map(WebhookSecret.init(bytes:)))
+      number: try row.get("id"), url: try row.get("url"), headers: try row.json("headers"),
+      secrets: secrets.map(WebhookSecret.init(bytes:)))
     let limit = try row.get("failures", as: Int.self) > 0 ? 1 : pageSize
     let rows = try session.execute(statements["messages"], .integer(sender.number), .integer(limit), .texts(codeKinds))
     sender.messages = try rows.map { row in
@@ -81,7 +86,9 @@ extension Webhooks: EventConsumer {
   ) throws -> WebhookTurn? {
     guard let row = try session.execute(statements["lock_sender"], .integer(sender.number)).first else { return nil }
     let positions = Parameter.integers(outcomes.map(\.message.position))
-    let rows = outcomes.map { $0.outcome.record(attempts: $0.message.attempts) }
+    let rows = outcomes.map { message, outcome in
+      outcome.record(attempts: message.isTest ? WebhookOutcome.pauses.count : message.attempts)
+    }
     try session.execute(
       statements["record_outcomes"], .integer(sender.number), positions, .texts(rows.map(\.state.rawValue)),
       .texts(rows.map { $0.pause.map { "\($0)" } }), .integers(rows.map { $0.status.map(Int64.init) }),

@@ -11,7 +11,8 @@ package enum Webhooks: Room {
     topic: "webhooks", Store.fragments, RoomsSQL.Webhooks)
 
   package static let migrations = [
-    Migration(version: 152, name: "webhooks", RoomsSQL.v0152_webhooks)
+    Migration(version: 152, name: "webhooks", RoomsSQL.v0152_webhooks),
+    Migration(version: 178, name: "webhook_headers", RoomsSQL.v0178_webhook_headers),
   ]
 
   package static var maintenance: [MaintenanceTask] {
@@ -24,11 +25,12 @@ package enum Webhooks: Room {
   ///
   /// - Returns: its secret as well, which is not shown again.
   package static func create(
-    url: String, kinds: [UserEvent.Kind], _ session: Session
+    url: String, kinds: [UserEvent.Kind], headers: [String: String] = [:], _ session: Session
   ) throws -> (webhook: Webhook, secret: String) {
     let (id, secret) = (PublicID.now(), WebhookSecret())
     try session.execute(
-      statements["insert_webhook"], .text("\(id)"), .text(url), .texts(kinds.map(\.rawValue)), .bytes(secret.bytes))
+      statements["insert_webhook"], .text("\(id)"), .text(url), .texts(kinds.map(\.rawValue)), .bytes(secret.bytes),
+      .text(try JSON.text(headers)))
     guard let created = try find(id, session) else { throw PostgresError(.decoding, "no webhook \(id)") }
     return (created, secret.text)
   }
@@ -54,7 +56,7 @@ package enum Webhooks: Room {
     try change(&changed)
     try session.execute(
       statements["change_webhook"], .text("\(id)"), .text(changed.url), .texts(changed.kinds),
-      .text(changed.cause?.rawValue))
+      .text(changed.cause?.rawValue), .text(try JSON.text(changed.headers)))
     if changed.state == .enabled {
       if !wasEnabled { try session.execute(statements["start_all"], .integer(number)) }
       try Events.wake(session)
@@ -75,7 +77,7 @@ package enum Webhooks: Room {
     return changed.isEmpty ? nil : secret.text
   }
 
-  /// Deletes an endpoint with its messages; false if there is none.
+  /// Deletes an endpoint; false if there is none. Its messages, of which there may be many, go later, and its row then.
   ///
   /// - Parameter check: receives the locked endpoint; the caller must roll back if it throws.
   package static func delete(
@@ -83,7 +85,7 @@ package enum Webhooks: Room {
   ) throws -> Bool {
     guard try lock(id, session) != nil, let found = try find(id, session) else { return false }
     try check(found)
-    return try session.execute(statements["drop_webhook"], .text("\(id)")).affected > 0
+    return try session.execute(statements["delete_webhook"], .text("\(id)")).affected > 0
   }
 
   /// Locks an endpoint, and returns its number; nil if there is none.
@@ -96,6 +98,7 @@ package enum Webhooks: Room {
     return Webhook(
       id: try row.publicID("public_id"), url: try row.get("url"),
       kinds: try row.get("kinds", as: String.self).split(separator: " ").map(String.init),
+      headers: try row.json("headers"),
       cause: cause.map { Webhook.Cause(rawValue: $0) ?? .operator }, disabledAt: try row.date("disabled_at"),
       failingSince: try row.date("failing_since"), createdAt: Date(microseconds: try row.get("created_at")))
   }
@@ -138,13 +141,37 @@ extension Webhooks {
     return try restart(rows, of: number, session) > 0
   }
 
-  /// Sends the messages again that have failed, of the events since a time, the oldest 10,000; nil if there is no such endpoint.
+  /// Sends an endpoint a message that no other one gets, unless one waits already; nil if there is no such endpoint.
+  ///
+  /// - Parameter check: receives the locked endpoint; the caller must roll back if it throws.
+  /// - Returns: the id of the message.
+  package static func sendTest(
+    to id: PublicID, _ session: Session, check: (Webhook) throws -> Void = { _ in }
+  ) throws -> String? {
+    // In the order in which the placement of events locks.
+    try session.execute(Events.statements["lock_positions"])
+    guard let number = try lock(id, session), let found = try find(id, session) else { return nil }
+    try check(found)
+    try session.execute(statements["resume"], .integer(number))
+    try Events.wake(session)
+    if let waiting = try session.execute(statements["waiting_test"], .integer(number), .text("\(id)")).first {
+      return try cursor(waiting).text
+    }
+    let inserted = try session.execute(
+      statements["insert_test"], .integer(number), .text("\(id)"), .text(UserEvent.service), .text(testKind),
+      .text(try JSON.text(["webhook": "\(id)"])))
+    return try cursor(inserted.single()).text
+  }
+
+  /// Sends the messages again that have failed, without tests, of the events since a time, the oldest 10,000; nil if
+  /// there is no such endpoint.
   package static func replayFailed(
     since time: Date, to id: PublicID, _ session: Session
   ) throws -> Int? {
     guard let number = try lock(id, session) else { return nil }
     let rows = try session.execute(
-      statements["replay_failed"], .integer(number), .timestamp(microseconds: time.microseconds), .texts(codeKinds))
+      statements["replay_failed"], .integer(number), .timestamp(microseconds: time.microseconds), .texts(codeKinds),
+      .text(testKind))
     return try restart(rows, of: number, session)
   }
 
@@ -161,6 +188,9 @@ extension Webhooks {
   /// The kinds about accounts, which have the addresses of users: a webhook of them is one of a client that may act as any user.
   static let accountKinds =
     codeKinds + [UserEvent.Kind.sessionStarted, .passwordChanged, .emailChanged].map(\.rawValue)
+
+  /// The kind of test messages. No endpoint asks for it, and no stream and no device has it: it is in no list of kinds.
+  static let testKind = "webhook_test"
 
   /// The kinds with one-time codes, which are nowhere once they are delivered.
   static let codeKinds = [

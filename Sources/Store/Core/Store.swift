@@ -128,6 +128,7 @@ extension Store {
     Migration(version: 148, name: "unused", StoreSQL.v0148_unused),
     Migration(version: 158, name: "fields", StoreSQL.v0158_fields),
     Migration(version: 162, name: "look", StoreSQL.v0162_look),
+    Migration(version: 180, name: "detached_posts", StoreSQL.v0180_detached_posts),
   ]
 }
 

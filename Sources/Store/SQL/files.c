@@ -63,4 +63,7 @@ const struct store_sql StoreSQL = {
   .v0162_look = {(const char[]){
 #embed "v0162_look.sql" suffix(, 0)
   }},
+  .v0180_detached_posts = {(const char[]){
+#embed "v0180_detached_posts.sql" suffix(, 0)
+  }},
 };

@@ -33,6 +33,15 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     TraceContext(trace: trace, span: .random(in: 1 ... .max), parent: span, isSampled: isSampled)
   }
 
+  /// The same context, of a stranger: of the traces that are sampled elsewhere a share is sampled here. Chance decides, since the stranger has
+  /// chosen the id.
+  ///
+  /// - Parameter ratio: the share, from 0 to 1.
+  package func limited(to ratio: Double) -> TraceContext {
+    guard isSampled, Double.random(in: 0..<1) >= ratio else { return self }
+    return TraceContext(trace: trace, span: span, parent: parent, isSampled: false)
+  }
+
   /// Parses `00-<trace>-<span>-<flags>`; nil if it is invalid. Of a later version, what follows the flags is ignored.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)

@@ -137,7 +137,7 @@ extension Subcommand {
       queue: scrub, recorder: DamageRecorder(blobs: opened.blobs, log: log, metrics: metrics),
       pool: pool)
     let lists = Pool(url.with(statementLimit: DatabaseAccess.readLimit), size: listConnections, boundsWaiting: true)
-    let changes = try Changes(database: pool, url: url, access: access, log: log)
+    let changes = try Changes(database: pool, url: url, access: access, log: log, metrics: metrics)
     let liveness = DatabaseLiveness(at: .now)
     let api = ControlAPI(
       database: pool, lists: lists, store: store, blobs: opened.blobs, definitions: definitions, access: access,
@@ -145,7 +145,8 @@ extension Subcommand {
       log: log, onUploadRefusal: { client in refusals.report(RefusalLog.uploads, client: client.description) },
       isLive: { [isEmbedded = opened.database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
-      configuration.server, api: api, log: log, metrics: metrics, refusals: refusals, tracer: opened.tracer)
+      configuration.server, api: api, log: log, metrics: metrics, refusals: refusals, tracer: opened.tracer,
+      traceRatio: try TraceOptions.ratio(arguments))
     let worker =
       isWorker
       ? try RestartingWorker(

@@ -16,7 +16,7 @@ enum APIServer {
   /// Binds and listens; status 69 if the address is in use or not available on this machine.
   static func listen(
     _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics, refusals: RefusalLog,
-    tracer: Tracer?
+    tracer: Tracer?, traceRatio: Double
   ) throws(CommandFailure) -> Server {
     let observer = ServerObserver(
       onAccess: { record in
@@ -43,10 +43,11 @@ enum APIServer {
         log.warning("a request met an outage", ["error": cause, "request": request.id.description])
       },
       onRefusal: { refusal, client in refusals.report(refusal.rawValue, client: client.description) },
-      // Without a tracer a job keeps the trace of its client all the same: its worker may have one.
+      // The span of a request is in the trace of its client, or begins one. Without a tracer a job keeps the trace of its client all the same:
+      // its worker may have one.
       trace: { head in
-        guard let tracer else { return head.headers[TraceContext.headerName].flatMap { TraceContext($0) } }
-        return tracer.begin(head)
+        let client = head.headers[TraceContext.headerName].flatMap { TraceContext($0) }?.limited(to: traceRatio)
+        return tracer.map { $0.begin(in: client) } ?? client
       })
     do {
       let server = try Server(configuration: configuration, router: api.router, observer: observer)

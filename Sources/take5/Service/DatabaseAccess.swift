@@ -25,6 +25,9 @@ struct DatabaseAccess: Sendable {
   static let readLimit = Duration.seconds(2)
   /// The time for which a reading request of a service waits for a lock: the client gets 503, and others the connection.
   private static let readLockLimit = Duration.seconds(1)
+  /// The time for which a statement of any other request waits for a lock. A transaction of a request lasts for milliseconds; this is as long
+  /// as requests wait for a connection, and more than PostgreSQL takes to find a deadlock.
+  private static let requestLockLimit = Duration.seconds(5)
   /// The number of connections of a service that reading requests leave to others.
   private static let reservedConnections = 2
 
@@ -80,7 +83,8 @@ struct DatabaseAccess: Sendable {
     }
     address = address.with(
       idleTransactionLimit: lease ?? .seconds(30), statementLimit: isService ? statementLimit : nil,
-      readLimit: isService ? readLimit : nil, readLockLimit: isService ? readLockLimit : nil)
+      readLimit: isService ? readLimit : nil, readLockLimit: isService ? readLockLimit : nil,
+      requestLockLimit: isService ? requestLockLimit : nil)
     let pool = Pool(
       address.url, size: connections, reserved: isService ? reservedConnections : 0, onConflict: noteConflict)
     var access = DatabaseAccess(address: address, pool: pool, embedded: embedded)

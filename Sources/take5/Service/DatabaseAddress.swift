@@ -39,14 +39,15 @@ struct DatabaseAddress: Sendable {
     direct = nil
   }
 
-  /// Returns a copy with other limits for idle transactions, for statements, and for the statements of readers and the locks that these
-  /// wait for.
+  /// Returns a copy with other limits for idle transactions, for statements, for the statements of readers, and for the locks that readers and
+  /// other requests wait for.
   func with(
-    idleTransactionLimit: Duration, statementLimit: Duration?, readLimit: Duration?, readLockLimit: Duration?
+    idleTransactionLimit: Duration, statementLimit: Duration?, readLimit: Duration?, readLockLimit: Duration?,
+    requestLockLimit: Duration?
   ) -> DatabaseAddress {
     var copy = self
     copy.url = url.with(idleTransactionLimit: idleTransactionLimit).with(statementLimit: statementLimit)
-      .with(readLimit: readLimit).with(readLockLimit: readLockLimit)
+      .with(readLimit: readLimit).with(readLockLimit: readLockLimit).with(requestLockLimit: requestLockLimit)
     return copy
   }
 

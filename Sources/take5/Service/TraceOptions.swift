@@ -12,7 +12,12 @@ enum TraceOptions {
     help: "collector of OpenTelemetry that receives traces by OTLP over HTTP, such as http://127.0.0.1:4318")
   static let percent = Option(
     "--trace-percent", "N", .integer(0...100), variable: "TAKE5_TRACE_PERCENT", default: "100",
-    help: "share of requests without a traceparent whose traces are sampled")
+    help: "share of requests whose traces are sampled, unless their clients sample none")
+
+  /// The share that `--trace-percent` names, from 0 to 1. It also counts without a collector: the workers may have one.
+  static func ratio(_ arguments: Arguments) throws(CommandFailure) -> Double {
+    Double(try arguments.number(percent.name) ?? 100) / 100
+  }
 
   /// Starts the tracer that the options name; nil without a collector.
   static func tracer(_ arguments: Arguments, _ metrics: Metrics, _ log: Logger) throws -> Tracer? {
@@ -22,7 +27,7 @@ enum TraceOptions {
     }
     let environment = Take5.environment()
     var configuration = Tracer.Configuration()
-    configuration.ratio = Double(try arguments.number(percent.name) ?? 100) / 100
+    configuration.ratio = try ratio(arguments)
     configuration.version = ThisProcess.version
     configuration.resource = [
       "service.name": .text(environment["OTEL_SERVICE_NAME"] ?? "take5"),
@@ -74,11 +79,6 @@ extension Substring {
 }
 
 extension Tracer {
-  /// The span of a request that begins: in the trace of its client, or in a new one.
-  func begin(_ head: RequestHead) -> TraceContext {
-    begin(in: head.headers[TraceContext.headerName].flatMap { TraceContext($0) })
-  }
-
   /// Records a request that has ended.
   func record(_ record: AccessRecord) {
     guard let context = record.trace, context.isSampled else { return }

@@ -12,6 +12,7 @@ package enum StoredTables {
     "forgetting": "true",
     "job": "true",
     "job_progress": "true",
+    "push_broadcast": "true",
     "push_delivery": "true",
     "reprocess_item": "outcome IS NULL",
     "row_set_aside": "true",

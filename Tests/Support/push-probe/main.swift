@@ -42,6 +42,13 @@ struct Order: Decodable {
   let repeats: Int?
   /// Instead of devices: a number of device tokens of Apple.
   let count: Int?
+  /// Instead of all else: the plural categories of numbers are printed for each of these locales.
+  let plurals: Plurals?
+
+  struct Plurals: Decodable {
+    let locales: [String]
+    let numbers: [Int]
+  }
 }
 
 struct Report: Encodable {
@@ -61,7 +68,31 @@ func standardInput() -> [UInt8] {
   }
 }
 
+extension Sender {
+  /// Sends notifications, and returns once each has an outcome.
+  func sendAll(_ deliveries: [Delivery], report: @escaping @Sendable (Int, Outcome) -> Void) async {
+    guard !deliveries.isEmpty else { return }
+    let (rest, isComplete) = (Locked(deliveries.count), OneShot<Void>())
+    send(deliveries) { index, outcome in
+      report(index, outcome)
+      let left = rest.withLock { rest in
+        rest -= 1
+        return rest
+      }
+      if left == 0 { isComplete.fulfil(()) }
+    }
+    await isComplete.value
+  }
+}
+
 let order = try JSON.decode(Order.self, from: standardInput())
+if let plurals = order.plurals {
+  let categories = plurals.locales.map { locale in
+    (locale, plurals.numbers.map { PluralCategory(of: $0, locale: locale).rawValue })
+  }
+  print(try JSON.text(Dictionary(uniqueKeysWithValues: categories)))
+  exit(0)
+}
 let origin = Origin(host: "localhost", port: order.port)
 var configuration = Sender.Configuration()
 configuration.apns = try order.apns.map { try APNs(file: $0, origin: origin) }
@@ -88,7 +119,7 @@ if let targets = order.devices {
   }
   let places = indices
   for _ in 0..<(order.repeats ?? 1) {
-    await sender.send(deliveries) { index, outcome in outcomes.withLock { $0[places[index]] = "\(outcome)" } }
+    await sender.sendAll(deliveries) { index, outcome in outcomes.withLock { $0[places[index]] = "\(outcome)" } }
   }
   print(try JSON.text(outcomes.withLock { $0 }))
 } else {
@@ -102,7 +133,7 @@ if let targets = order.devices {
       let digits = String(index, radix: 16)
       return Delivery(notification, to: .apns(String(repeating: "0", count: 64 - digits.count) + digits))
     }
-    await sender.send(deliveries) { _, outcome in
+    await sender.sendAll(deliveries) { _, outcome in
       let name = String("\(outcome)".prefix { $0 != "(" })
       counts.withLock { $0[name, default: 0] += 1 }
     }

@@ -40,6 +40,17 @@ struct TraceContextTests {
     }
   }
 
+  @Test("of the traces that strangers sample a share is sampled, whatever ids they choose, and of the others none")
+  func strangers() throws {
+    let sampled = try #require(TraceContext("00-\(Self.trace)-\(Self.span)-01"))
+    let other = try #require(TraceContext("00-\(Self.trace)-\(Self.span)-00"))
+    for _ in 0..<1000 {
+      #expect(sampled.limited(to: 1) == sampled && sampled.limited(to: 0) == other && other.limited(to: 1) == other)
+    }
+    // The chance of a result outside of these limits is below 10⁻⁹.
+    #expect(2000...3000 ~= (0..<10_000).count { _ in sampled.limited(to: 0.25).isSampled })
+  }
+
   @Test("the ratio decides how many of the traces that begin here are sampled")
   func ratio() throws {
     let all = (0..<1000).map { _ in TraceContext(ratio: 1) }

@@ -21,7 +21,7 @@ extension RateLimits {
   /// is exceeded and no user name has an attempt of its own from there.
   func beginSignIn(from client: IPAddress) throws(Problem) -> SignIn {
     let address = client.site
-    let wait = take(Self.name(of: address), configuration.attemptsOfAddress)
+    let wait = take(.attempts, Self.name(of: address), configuration.attemptsOfAddress)
     if let wait, !signIns.withLock({ $0.contains(address) }) {
       throw refusal(.attempts, Self.name(of: address), wait, Self.addressDetail)
     }

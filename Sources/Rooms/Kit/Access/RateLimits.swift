@@ -58,7 +58,8 @@ package final class RateLimits: Sendable {
   let configuration: Configuration
   private let now: @Sendable () -> Double
   private let onRefusal: @Sendable (Limit, String) -> Void
-  private let buckets = Locked(TokenBuckets())
+  /// A table for each limit: many names of one kind push out no bucket of another one.
+  private let buckets = Locked<[Limit: TokenBuckets]>([:])
   let signIns = Locked(RecentSignIns())
 
   /// - Parameters:
@@ -103,7 +104,7 @@ package final class RateLimits: Sendable {
   /// - Parameter address: that of a client that acts as one user by itself; nil: it serves many, such as the app's back-end.
   func countText(_ bytes: Int64, of author: String, tenant: String, from address: IPAddress?) throws(Problem) {
     func take(_ name: String, _ most: Int64, _ sender: String) throws(Problem) {
-      let wait = self.take(name, .daily(most), Double(bytes))
+      let wait = self.take(.text, name, .daily(most), Double(bytes))
       guard let wait else { return }
       throw refusal(.text, name, wait, "\(sender) stores more than \(most >> 20) MiB of text in a day.")
     }
@@ -112,19 +113,19 @@ package final class RateLimits: Sendable {
     guard let address else { return }
     do throws(Problem) { try take("text from \(address.site)", configuration.textOfAddress, "This address") } catch {
       // The user's own share is good elsewhere.
-      _ = self.take(own, .daily(configuration.textOfUser), -Double(bytes))
+      _ = self.take(.text, own, .daily(configuration.textOfUser), -Double(bytes))
       throw error
     }
   }
 
   func take(_ limit: Limit, _ name: String, _ rate: Rate, _ detail: String) throws(Problem) {
-    if let wait = take(name, rate) { throw refusal(limit, name, wait, detail) }
+    if let wait = take(limit, name, rate) { throw refusal(limit, name, wait, detail) }
   }
 
   /// Takes tokens of the bucket with a name; returns nil on success, otherwise the seconds until they are available.
-  func take(_ name: String, _ rate: Rate, _ count: Double = 1) -> Double? {
+  func take(_ limit: Limit, _ name: String, _ rate: Rate, _ count: Double = 1) -> Double? {
     let time = now()
-    return buckets.withLock { $0.take(name, rate, count, now: time) }
+    return buckets.withLock { $0[limit, default: TokenBuckets()].take(name, rate, count, now: time) }
   }
 
   func refusal(_ limit: Limit, _ name: String, _ wait: Double, _ detail: String) -> Problem {

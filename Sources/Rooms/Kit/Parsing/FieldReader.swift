@@ -111,6 +111,11 @@ struct FieldReader {
     return refuse(name, "expected a time such as \"2026-11-20T18:30:00Z\" (RFC 3339)")
   }
 
+  /// The names in an object, which need not have been read, in their order.
+  func names(in name: String) -> [String] {
+    if case .object(let members)? = fields[name] { members.keys.sorted() } else { [] }
+  }
+
   /// Whether a value is an object, which need not have been read.
   func isObject(_ name: String) -> Bool { if case .object? = fields[name] { true } else { false } }
 

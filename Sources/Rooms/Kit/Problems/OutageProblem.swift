@@ -36,7 +36,7 @@ enum OutageProblem {
     case let error as PostgresError where error.isCanceled:
       ProblemKind.databaseUnavailable.problem("A statement exceeded the statement timeout.", headers: soon)
     case let error as PostgresError where error.isLockTimeout:
-      ProblemKind.databaseUnavailable.problem("Another session has locked what the request reads.", headers: soon)
+      ProblemKind.databaseUnavailable.problem("Another session has locked what the request needs.", headers: soon)
     // disk_full (PostgreSQL, appendix A): the volume of the database is full, even if the one of the blobs is not.
     case let error as PostgresError where error.sqlState == "53100": full
     case let error as PostgresError where error.isTransient:

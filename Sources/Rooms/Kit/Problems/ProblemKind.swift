@@ -58,6 +58,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case caseNotFound = "case_not_found"
   case caseDecided = "case_decided"
   case webhookNotFound = "webhook_not_found"
+  case webhookDisabled = "webhook_disabled"
   case deliveryNotFound = "delivery_not_found"
   case collectionNotFound = "collection_not_found"
   case versionRequired = "version_required"
@@ -261,6 +262,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       )
     case .webhookNotFound:
       (.notFound, "Webhook not found", "List the webhooks: it may have been deleted.")
+    case .webhookDisabled:
+      (.conflict, "The webhook is disabled", "Enable it: change its `state` to `enabled`.")
     case .deliveryNotFound:
       (
         .notFound, "Delivery not found",
