@@ -144,7 +144,7 @@ struct IdleProcessTests {
     let api = ControlAPI(
       database: pool, lists: pool, store: store, blobs: blobs, definitions: try SubmissionDefinitions.builtIn(),
       access: access,
-      changes: try Changes(database: pool, url: pooled, access: access, log: Logger { _ in }),
+      changes: try Changes(database: pool, url: pooled, access: access, log: Logger { _ in }, metrics: Metrics()),
       metrics: Metrics(), scrub: ScrubQueue(), log: Logger { _ in })
     return [
       Periodic("keys and suspensions", .eachService, every: AccessControl.refreshInterval) { pool in

@@ -2,7 +2,7 @@ import Platform
 package import Postgres
 package import Telemetry
 
-/// Whether a session listens for notifications, in the log and in a gauge: while it does not, what it would hear of is found by polling alone.
+/// Whether a session listens for notifications, in the log and in a gauge: while it does not, changes are found by polling alone.
 package final class ListeningSession: Sendable {
   private let role: String
   private let log: Logger

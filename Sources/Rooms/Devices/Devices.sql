@@ -170,7 +170,7 @@ FROM (SELECT delivery.device_id, delivery.position, delivery.attempts, extract(e
     AND (event.actor IS NULL OR {unblocked(event.actor, device.user_id)})
     AND (event.post IS NULL
       OR post.id IS NOT NULL AND {visible(post.author, post.visibility, post.moderation, post.status, device.user_id)})
-    AND (event.subject IS NULL OR num_nonnulls(comment.id, image.id, collection.id) > 0)
+    AND (event.subject IS NULL OR event.kind = 'message' OR num_nonnulls(comment.id, image.id, collection.id) > 0)
     AND (comment.id IS NULL OR {shown(comment, device.user_id)})
     AND (image.id IS NULL OR {shown_image(image, device.user_id)})
     AND (collection.id IS NULL OR collection.author = device.user_id

@@ -72,7 +72,8 @@ extension Sender {
   /// Sends notifications, and returns once each has an outcome.
   func sendAll(_ deliveries: [Delivery], report: @escaping @Sendable (Int, Outcome) -> Void) async {
     guard !deliveries.isEmpty else { return }
-    let (rest, isComplete) = (Locked(deliveries.count), OneShot<Void>())
+    let rest = Locked(deliveries.count)
+    let isComplete = OneShot<Void>()
     send(deliveries) { index, outcome in
       report(index, outcome)
       let left = rest.withLock { rest in
