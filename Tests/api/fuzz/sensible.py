@@ -68,6 +68,8 @@ def sensible(builder, operation, thing, actor, content, type):
         case "saveDevice":
             is_hexadecimal = all(letter in "0123456789abcdefABCDEF" for letter in thing.values["token"])
             return {"platform": "apns" if is_hexadecimal else "fcm"}, None, EVERYBODY
+        case "sendPushMessage":
+            return {"texts": {"en": {"title": "Tonight", "body": mark(EVERYBODY)}}}, None, EVERYBODY
         case "createWebhook" | "changeWebhook":
             return {**content, "url": f"https://hooks{chance.randrange(9)}.example.org/take5"}, None, EVERYBODY
         case "changePassword":

@@ -10,6 +10,10 @@ PEOPLE = [*FRIENDS, "eve", "zed"]
 DEVICES = ["0a" * 32, "0B" * 50, "phone:1", "phone/2"]
 
 
+# What the operator says to all has names that a client chooses.
+MESSAGES = [f"00000000-0000-4000-8000-{number:012}" for number in range(40)]
+
+
 class Subjects:
     """Draws the things that paths, parameters and fields name."""
 
@@ -50,6 +54,8 @@ class Subjects:
             case ["webhooks", _, "deliveries", _]:
                 webhook = world.draw("/v1/webhooks/{id}", chance)
                 return webhook and Thing(base, {**webhook.values, "delivery": chance.randrange(1000)}, user)
+            case ["push", "messages", _]:
+                return Thing(base, {"id": chance.choice(MESSAGES)}, user)
             case ["places", "{id}"]:
                 return Thing(base, {"id": chance.choice(PLACES)}, user)
             case ["itineraries", "{id}"]:
