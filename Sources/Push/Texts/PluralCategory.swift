@@ -7,12 +7,17 @@ package enum PluralCategory: String, Sendable, CaseIterable {
     let tag = locale.lowercased()
     let language = tag.prefix { $0 != "-" }
     let name = tag.hasPrefix("pt-pt") ? "pt-pt" : String(language)
-    let rule = Self.rules.first { $0.languages.split(separator: " ").contains(Substring(name)) }?.rule
-    self = rule?(max(0, number)) ?? .other
+    self = Self.rules[name]?(max(0, number)) ?? .other
   }
 
+  private typealias Rule = @Sendable (Int) -> PluralCategory
+
   /// Languages that are absent have one form.
-  private static let rules: [(languages: String, rule: @Sendable (Int) -> PluralCategory)] = [
+  private static let rules: [String: Rule] = table.reduce(into: [:]) { rules, row in
+    for language in row.languages.split(separator: " ") { rules[String(language)] = row.rule }
+  }
+
+  private static let table: [(languages: String, rule: Rule)] = [
     (
       """
       af an asa ast az bal bem bez bg brx ce cgg chr ckb da de dv ee el en eo et eu fi fo fur fy gsw ha haw hu ia ie io jgo ji jmc ka kaj \
