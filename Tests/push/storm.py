@@ -25,7 +25,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Support" / "p
 
 from take5 import Program, Service  # noqa: E402
 
-TIMEOUT = 300
+TIMEOUT = 900
 USERS = [f"user{number}" for number in range(12)]
 CLIENTS = 4
 KINDS = ["comment", "thread_comment", "like", "friend_request", "friend_accepted", "friend_posted"]
