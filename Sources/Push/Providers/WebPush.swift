@@ -36,6 +36,12 @@ package struct WebPush: Provider {
     publicKey = Base64URL.text(of: key.publicPoint ?? [])
   }
 
+  /// Whether a server is that of the maker of a browser, and not one that any user may name.
+  package static func isOfMaker(_ origin: Origin) -> Bool {
+    let makers = ["fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"]
+    return origin.port == 443 && (makers.contains(origin.host) || origin.host.hasSuffix(".notify.windows.com"))
+  }
+
   package func origin(of device: Device) -> Origin? {
     if case .webPush(let subscription) = device { Origin.split(subscription.endpoint)?.0 } else { nil }
   }

@@ -8,6 +8,7 @@ extension SendingLoop {
     else { return }
     if host.isForeign, host.connections.isEmpty, !hasRoomForForeign() { return }
     host.addresses = []
+    host.connectingSince = .now
     let (key, mailbox) = (host.key, mailbox)
     do {
       // The name is resolved for each connection, by a thread of its own, since that blocks.
@@ -63,7 +64,7 @@ extension SendingLoop {
     host.nextConnection = .now + .seconds(1)
     if host.connections.isEmpty {
       host.nextConnection = .now
-      if host.isForeign { host.noteSilence(since: .now) }
+      if case .retry = outcome { host.noteSilence(since: host.connectingSince) }
       host.endAll(outcome)
     }
   }

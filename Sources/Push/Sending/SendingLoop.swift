@@ -183,7 +183,7 @@ final class SendingLoop {
     var work = exchange.work
     switch ending {
     case .lost(let reason):
-      if host.isForeign { host.noteSilence(since: exchange.started) }
+      host.noteSilence(since: exchange.started)
       if case .authorization = work.purpose { work.end(.retry(after: nil, reason)) } else { work.end(.unknown(reason)) }
     case .unprocessed:
       work.returns += 1

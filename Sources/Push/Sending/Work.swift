@@ -76,6 +76,8 @@ final class Host {
   var lastRenewal: ContinuousClock.Instant?
   /// The addresses that have not been tried for the next connection; nil unless it is being established.
   var addresses: [SocketAddress]?
+  /// When that began.
+  var connectingSince = ContinuousClock.now
   /// The connection that is being established.
   var connecting: Connection?
   /// How many connections in a row the server has closed without a response.
@@ -127,10 +129,10 @@ final class Host {
     (pausedUntil ?? .now) > .now || silences.map { $0.last + Self.memory > .now } ?? false
   }
 
-  /// Notes that it has not responded to what was sent at a time. Requests that wait at the same time are one silence; from the second one
+  /// Notes that it has not responded to what was sent at a time, if any user may name it. Requests that wait at the same time are one silence; from the second one
   /// on it gets nothing for a minute, then for two, up to ten.
   func noteSilence(since start: ContinuousClock.Instant) {
-    guard silences.map({ start > $0.last }) ?? true else { return }
+    guard isForeign, !WebPush.isOfMaker(key.origin), silences.map({ start > $0.last }) ?? true else { return }
     let count = (silences?.count ?? 0) + 1
     silences = (count, .now)
     if isDoubtful { pause(min(60 << min(count - 2, 4), 600)) }

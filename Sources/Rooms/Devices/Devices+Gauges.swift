@@ -4,9 +4,12 @@ internal import Telemetry
 extension Devices {
   /// The gauges of notifications; all processes of one database report the same values.
   static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+    let rows = try session.execute(statements["oldest_due"], .integer(PushShards.count))
     var oldest = Dictionary(uniqueKeysWithValues: RegisteredDevice.Platform.allCases.map { ($0, 0.0) })
-    for row in try session.execute(statements["oldest_due"], .integer(PushShards.count)) {
-      let platform = PushShards.platform(of: try row.get("shard"))
+    for row in rows {
+      guard let platform = try row.get("provider", as: String?.self).flatMap(RegisteredDevice.Platform.init) else {
+        continue
+      }
       oldest[platform] = max(oldest[platform] ?? 0, try row.get("seconds"))
     }
     return oldest.map { platform, seconds in

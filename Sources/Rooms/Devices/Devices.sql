@@ -80,16 +80,23 @@ INSERT INTO push_broadcast (shard, position, expires_at, last)
 SELECT shards.shard, event.position, {expiry}, (SELECT max(id) FROM device WHERE device.shard = shards.shard)
 FROM {wanted}, generate_series(0, $6::int - 1) AS shards (shard)
 WHERE event.user_id = $5 AND EXISTS (SELECT FROM device WHERE device.shard = shards.shard)
+  AND EXISTS (SELECT FROM push_provider WHERE seen_at > least(event.created_at, clock_timestamp()) - interval '1 hour')
 ON CONFLICT DO NOTHING
 
 -- name: next_broadcast
 -- That of a shard which expires first: a window does not wait for a message of the operator's. A single attempt reads it.
-SELECT position, after, last FROM push_broadcast WHERE shard = $1::smallint ORDER BY expires_at, position LIMIT 1
+SELECT position, after, last FROM push_broadcast WHERE shard = $1::smallint AND expires_at > clock_timestamp() ORDER BY expires_at, position LIMIT 1
+
+-- name: drop_expired_broadcasts
+-- Without a worker that has credentials none is passed on.
+DELETE FROM push_broadcast WHERE expires_at <= clock_timestamp()
 
 -- name: continue_broadcast
 -- Passes one on to the next $5 devices of its shard; returns the last of them, NULL if they were all.
 WITH page AS MATERIALIZED (
-  SELECT id, kinds, silent_kinds, provider FROM device WHERE shard = $1::smallint AND id > $3::bigint AND id <= $4::bigint ORDER BY id LIMIT $5::int),
+  SELECT id, kinds, silent_kinds, provider FROM device WHERE shard = $1::smallint AND id > $3::bigint AND id <= $4::bigint ORDER BY id LIMIT $5::int
+  -- No device goes before its row is there.
+  FOR KEY SHARE),
 inserted AS (
   INSERT INTO push_delivery (device_id, position, shard, expires_at)
   SELECT page.id, event.position, broadcast.shard, broadcast.expires_at
@@ -107,20 +114,21 @@ DELETE FROM push_broadcast WHERE shard = $1::smallint AND position = $2::bigint
 -- name: shards
 -- Whether something is due in each shard, and the seconds until something else is.
 SELECT shard, EXISTS (SELECT FROM push_delivery WHERE push_delivery.shard = shards.shard AND next_at <= now())
-    OR EXISTS (SELECT FROM push_broadcast WHERE push_broadcast.shard = shards.shard) AS is_due, (
+    OR EXISTS (SELECT FROM push_broadcast WHERE push_broadcast.shard = shards.shard AND push_broadcast.expires_at > now()) AS is_due, (
     SELECT extract(epoch FROM next_at - now())::float8 FROM push_delivery
     WHERE push_delivery.shard = shards.shard AND next_at > now() ORDER BY next_at LIMIT 1) AS seconds
 FROM generate_series(0, $1::int - 1) AS shards (shard)
 
 -- name: oldest_due
 -- How long what is due in each shard has waited, in seconds, and whether something is.
-SELECT shard, coalesce(extract(epoch FROM clock_timestamp() - (
-    SELECT next_at FROM push_delivery WHERE push_delivery.shard = shards.shard ORDER BY next_at LIMIT 1)), 0)::float8 AS seconds
-FROM generate_series(0, $1::int - 1) AS shards (shard)
+SELECT device.provider, extract(epoch FROM clock_timestamp() - oldest.next_at)::float8 AS seconds
+FROM generate_series(0, $1::int - 1) AS shards (shard) CROSS JOIN LATERAL (
+  SELECT device_id, next_at FROM push_delivery WHERE push_delivery.shard = shards.shard ORDER BY next_at LIMIT 1) AS oldest
+JOIN device ON device.id = oldest.device_id
 
 -- name: has_due_delivery
 SELECT EXISTS (SELECT FROM push_delivery WHERE shard = $1::smallint AND next_at <= clock_timestamp())
-  OR EXISTS (SELECT FROM push_broadcast WHERE shard = $1::smallint) AS is_due
+  OR EXISTS (SELECT FROM push_broadcast WHERE shard = $1::smallint AND expires_at > clock_timestamp()) AS is_due
 
 -- fragment: unsent(devices, positions)
 -- What is due in a shard and not sent already, the first of it first.
@@ -150,7 +158,7 @@ FROM (SELECT delivery.device_id, delivery.position, delivery.attempts, extract(e
   coalesce(event.kind = ANY (device.silent_kinds), false) AS is_silent, delivery.next_at,
   CASE WHEN delivery.has_waited AND event.kind = ANY ($6::text[]) THEN event.kind || ' ' || coalesce(event.data ->> 'collection', event.post::text) END
     AS fold,
-  CASE WHEN event.data ->> 'count' ~ '^[0-9]{1,8}$' THEN (event.data ->> 'count')::int ELSE 1 END AS acts,
+  coalesce(delivery.acts, CASE WHEN event.data ->> 'count' ~ '^[0-9]{1,8}$' THEN (event.data ->> 'count')::int ELSE 1 END) AS acts,
   post.title, post.kind AS post_kind, post.place_name AS place, post.visibility,
   event.data ->> 'closes_at' AS closes_at, event.data ->> 'url' AS url, event.data ->> 'texts' AS texts,
   event.kind, event.actor, event.post, event.subject, CASE WHEN event.user_id = device.user_id THEN (
@@ -179,7 +187,7 @@ FROM (SELECT delivery.device_id, delivery.position, delivery.attempts, extract(e
         WHERE member.collection_id = collection.id AND member.user_id = device.user_id
           AND (comment.id IS NULL OR member.state = 'accepted'))) AS is_shown
 FROM (
-  SELECT device_id, position, attempts, expires_at, next_at, has_waited FROM push_delivery
+  SELECT device_id, position, attempts, expires_at, next_at, has_waited, acts FROM push_delivery
   WHERE {unsent($4, $5)} LIMIT {limit}) AS delivery
 JOIN device ON device.id = delivery.device_id
 LEFT JOIN user_token AS token ON token.public_id = device.credential
@@ -210,8 +218,8 @@ WHERE push_delivery.device_id = ended.device_id AND push_delivery.position = end
 
 -- name: postpone_deliveries
 -- The times are in seconds since 1970-01-01 UTC.
-UPDATE push_delivery SET next_at = to_timestamp(later.at), attempts = push_delivery.attempts + later.attempts, has_waited = true
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) AS later (device_id, position, at, attempts)
+UPDATE push_delivery SET next_at = to_timestamp(later.at), attempts = push_delivery.attempts + later.attempts, has_waited = true, acts = later.acts
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::int[]) AS later (device_id, position, at, attempts, acts)
 WHERE push_delivery.device_id = later.device_id AND push_delivery.position = later.position
 
 -- name: drop_gone_devices

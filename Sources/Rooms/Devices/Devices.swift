@@ -120,6 +120,7 @@ package enum Devices: Room, EventConsumer {
       .integer(first), .integer(last), .texts(kinds), .integers(lifetimes.map { Int64($0) }),
     ]
     try session.execute(statements["insert_deliveries"], parameters)
+    try session.execute(statements["drop_expired_broadcasts"])
     try session.execute(
       statements["insert_broadcasts"], parameters + [.text(UserEvent.service), .integer(PushShards.count)])
   }

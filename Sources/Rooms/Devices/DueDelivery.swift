@@ -23,14 +23,17 @@ struct DueDelivery: Sendable {
   let environment: APNs.Environment?
   /// Whether a later one of the same page says this, too.
   let isFolded: Bool
+  /// How many acts it stands for by itself, and with those of the page of which it says as much.
+  let acts: Int64
+  let count: Int64
   /// Whether the token that registered the device is valid.
   let isSignedIn: Bool
   /// Nil: the user may not see it any more, or the event is gone.
   let notification: Push.Notification?
   /// Nil: the address is none.
   let address: Push.Device?
-  /// The server, if a user names it.
-  let foreignHost: String?
+  /// The server, of which a subscription has one of its own.
+  let host: String?
 
   /// Nil: there is nothing to send.
   var delivery: Push.Delivery? {
@@ -92,6 +95,8 @@ struct DueDelivery: Sendable {
     // What is not shown disturbs no sleep.
     quietEnd = style == .silent ? nil : try row.get("quiet_end")
     isFolded = try row.get("is_folded")
+    acts = try row.get("acts")
+    count = try row.get("count")
     isSignedIn = try row.get("is_signed_in")
     let text: String = try row.get("address")
     switch platform {
@@ -99,7 +104,7 @@ struct DueDelivery: Sendable {
     case .fcm: address = .fcm(text)
     case .webPush: address = Self.subscription(text, p256dh: try row.get("p256dh"), auth: try row.get("auth"))
     }
-    foreignHost = PushShards.isForeign(shard) ? Origin.split(text)?.0.host : nil
+    host = platform == .webPush ? Origin.split(text)?.0.host : nil
     guard try row.get("is_shown"), let kind = try row.get("kind", as: String?.self).flatMap(UserEvent.Kind.init) else {
       notification = nil
       return

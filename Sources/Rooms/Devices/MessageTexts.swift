@@ -16,14 +16,14 @@ struct MessageTexts: Codable, Sendable, Hashable {
   let texts: [String: Text]
 
   /// Nil: it is not one of this version's.
-  init?(stored: String?) throws {
+  init?(stored: String?) {
     guard let stored else { return nil }
-    self = try JSON.decode(Self.self, from: Array(stored.utf8))
+    do { self = try JSON.decode(Self.self, from: Array(stored.utf8)) } catch { return nil }
   }
 
   /// Reads `texts`, and `default_locale`, which one text does not need.
   init?(_ reader: inout FieldReader) {
-    let given = reader.text("default_locale", limit: MaxLength.name)?.lowercased()
+    let given = reader.text("default_locale", limit: MaxLength.name)?.lowercased().replacing("_", with: "-")
     let locales = reader.names(in: "texts")
     let texts: [String: Text]? = reader.object("texts") { reader in
       var texts: [String: Text] = [:]

@@ -80,15 +80,19 @@ package final class PushCourier: Courier {
     var hasMore = true
     // What becomes due meanwhile does not wait for the last response either.
     var nextRead = ContinuousClock.now
+    var failure: (any Error)?
     while true {
-      let mayRead = !isStopped() && ContinuousClock.now < end
+      let mayRead = failure == nil && !isStopped() && ContinuousClock.now < end
       if mayRead, flight.count <= DueDelivery.pageSize / 2, hasMore || ContinuousClock.now >= nextRead {
-        hasMore = try await sendNext(of: shard, &flight, job, pool)
+        do { hasMore = try await sendNext(of: shard, &flight, job, pool) } catch { failure = error }
         nextRead = .now + .seconds(1)
       } else if flight.isEmpty {
+        if let failure { throw failure }
         return hasMore
       } else {
-        try await record(flight.landed(at: time(nil), ending), job, pool)
+        // What is on its way is not sent again because of another row.
+        let landed = await flight.landed(ending)
+        try await record(landed, job, pool)
       }
     }
   }
@@ -102,7 +106,7 @@ package final class PushCourier: Courier {
     var ended: [PushEnding] = []
     var sent: [DueDelivery] = []
     for due in page {
-      if let ending = unsent(due, now) ?? flight.crowded(due, now) {
+      if let ending = unsent(due, now) ?? flight.crowded(due, now) ?? folded(due) {
         ended.append(ending)
       } else {
         flight.add(due)
@@ -141,11 +145,15 @@ package final class PushCourier: Courier {
     }
   }
 
+  /// What becomes of a delivery of which another one of the page says as much, and is sent.
+  private func folded(_ due: DueDelivery) -> PushEnding? {
+    due.isFolded ? PushEnding(due, .ended, "folded") : nil
+  }
+
   /// What becomes of a delivery that is not to be sent now; nil if it is.
   private func unsent(_ due: DueDelivery, _ now: Int) -> PushEnding? {
     if !due.isSignedIn { return PushEnding(due, .gone(since: nil), "signed_out") }
     if due.notification == nil { return PushEnding(due, .ended, "hidden") }
-    if due.isFolded { return PushEnding(due, .ended, "folded") }
     if due.expires <= now { return PushEnding(due, .ended, "expired") }
     if due.address == nil { return PushEnding(due, .refused, "device_refused") }
     if let end = due.quietEnd { return PushEnding(due, until: end, "quiet", isAttempt: false) }

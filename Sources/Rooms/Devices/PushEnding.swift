@@ -22,15 +22,19 @@ struct PushEnding: Sendable {
   let fate: Fate
   /// As it is counted.
   let outcome: String
+  /// How many acts a delivery stands for that is postponed.
+  private let acts: Int64
 
-  init(_ due: DueDelivery, _ fate: Fate, _ outcome: String) {
-    (self.due, self.fate, self.outcome) = (due, fate, outcome)
+  init(_ due: DueDelivery, _ fate: Fate, _ outcome: String, acts: Int64? = nil) {
+    (self.due, self.fate, self.outcome, self.acts) = (due, fate, outcome, acts ?? due.acts)
   }
 
   /// What is to be sent after a time; it expires if that is too late.
-  init(_ due: DueDelivery, until time: Int, _ outcome: String, isAttempt: Bool = true) {
+  ///
+  /// - Parameter acts: nil: those of itself.
+  init(_ due: DueDelivery, until time: Int, _ outcome: String, isAttempt: Bool = true, acts: Int64? = nil) {
     if time < due.expires {
-      self.init(due, .postponed(until: time, isAttempt: isAttempt), outcome)
+      self.init(due, .postponed(until: time, isAttempt: isAttempt), outcome, acts: acts)
     } else {
       self.init(due, .ended, "expired")
     }
@@ -40,19 +44,21 @@ struct PushEnding: Sendable {
   ///
   /// - Parameter now: in seconds since 1970-01-01 UTC.
   init(_ due: DueDelivery, _ outcome: Outcome, now: Int) {
+    // What it was folded with has ended.
     let pause = min(1 << min(due.attempts, 10), Self.maxPause)
     switch outcome {
     case .delivered: self.init(due, .ended, "delivered")
     case .gone(let since): self.init(due, .gone(since: since), "gone")
     case .deviceRefused: self.init(due, .refused, "device_refused")
-    case .retry(let seconds, _): self.init(due, until: now + max(seconds ?? 0, pause), "retried")
-    case .unknown: self.init(due, until: now + pause, "unknown")
+    case .retry(let seconds, _): self.init(due, until: now + max(seconds ?? 0, pause), "retried", acts: due.count)
+    case .unknown: self.init(due, until: now + pause, "unknown", acts: due.count)
     case .credentialsRefused, .authorizationExpired:
       // A server that a user names refuses its own subscription by it. Elsewhere the operator mends it, and the device stays.
       if due.platform == .webPush {
         self.init(due, .refused, "device_refused")
       } else {
-        self.init(due, until: now + Self.credentialPause, "credentials_refused", isAttempt: false)
+        self.init(
+          due, until: now + Self.credentialPause, "credentials_refused", isAttempt: false, acts: due.count)
       }
     case .refused: self.init(due, .ended, "refused")
     case .expired: self.init(due, .ended, "expired")
@@ -81,7 +87,7 @@ struct PushEnding: Sendable {
       try session.execute(
         Devices.statements["postpone_deliveries"], .integers(postponed.map(\.0.due.device)),
         .integers(postponed.map(\.0.due.position)), .integers(postponed.map { Int64($0.until) }),
-        .integers(postponed.map(\.attempts)))
+        .integers(postponed.map(\.attempts)), .integers(postponed.map(\.0.acts)))
       // The dispatcher knows only what was due when it looked.
       try Events.wake(session)
     }

@@ -1,16 +1,20 @@
+import Glibc
 internal import Platform
 internal import Push
 
 /// The deliveries of a shard that are sent and have no outcome yet.
 struct PushFlight {
-  /// How many of them a server that a user names may have: the others of its shard do not wait for it.
-  private static let maxOfForeignHost = 64
-  /// The time for which what goes beyond that is put off, in seconds.
-  private static let crowdedPause = 15
+  /// How many of them the server of subscriptions may have: the others of its shard do not wait for it.
+  static let maxOfHost = 64
+  /// That of one which has responded in this turn.
+  private static let maxOfHostThatResponds = 256
+  /// The time for which what goes beyond that is put off, in seconds, and that for a server which responds.
+  private static let (crowdedPause, shortPause) = (15, 1)
 
   let arrivals = Arrivals()
   private var deliveries: [Key: DueDelivery] = [:]
   private var ofHosts: [String: Int] = [:]
+  private var responding: Set<String> = []
 
   private struct Key: Hashable {
     let device: Int64
@@ -27,25 +31,27 @@ struct PushFlight {
 
   mutating func add(_ due: DueDelivery) {
     deliveries[Key(device: due.device, position: due.position)] = due
-    if let host = due.foreignHost { ofHosts[host, default: 0] += 1 }
+    if let host = due.host { ofHosts[host, default: 0] += 1 }
   }
 
   /// What becomes of a delivery to a server that has as many as it may have; nil: it has fewer.
   func crowded(_ due: DueDelivery, _ now: Int) -> PushEnding? {
-    guard let host = due.foreignHost, ofHosts[host, default: 0] >= Self.maxOfForeignHost else { return nil }
-    return PushEnding(due, until: now + Self.crowdedPause, "crowded", isAttempt: false)
+    guard let host = due.host else { return nil }
+    let responds = responding.contains(host)
+    guard ofHosts[host, default: 0] >= (responds ? Self.maxOfHostThatResponds : Self.maxOfHost) else { return nil }
+    return PushEnding(due, until: now + (responds ? Self.shortPause : Self.crowdedPause), "crowded", isAttempt: false)
   }
 
   /// Waits for outcomes, at most a second, and removes their deliveries.
-  mutating func landed(
-    at now: Int, _ ending: (DueDelivery, Outcome, Int) -> PushEnding
-  ) async -> [PushEnding] {
+  mutating func landed(_ ending: (DueDelivery, Outcome, Int) -> PushEnding) async -> [PushEnding] {
     await arrivals.wake.wait(atMost: .seconds(1))
+    let now = time(nil)
     return arrivals.take().map { due, outcome in
       deliveries[Key(device: due.device, position: due.position)] = nil
-      if let host = due.foreignHost {
+      if let host = due.host {
         let rest = ofHosts[host, default: 1] - 1
         ofHosts[host] = rest > 0 ? rest : nil
+        if case .delivered = outcome { responding.insert(host) }
       }
       return ending(due, outcome, now)
     }

@@ -61,7 +61,7 @@ package struct PushTexts: Sendable {
 
   private func text(of kind: UserEvent.Kind, _ row: Row) throws -> (title: String, body: String)? {
     let locale: String? = try row.get("locale")
-    if kind == .message { return try MessageTexts(stored: row.get("texts"))?.text(locale: locale) }
+    if kind == .message { return MessageTexts(stored: try row.get("texts"))?.text(locale: locale) }
     var values: [String: String] = [:]
     for (place, column) in [
       ("name", "name"), ("text", "text"), ("collection", "collection"), ("reason", "reason"), ("title", "title"),

@@ -1,11 +1,5 @@
--- Each provider has shards of its own, and so have the push services of the makers of browsers.
-UPDATE device SET shard = CASE
-    WHEN provider = 'fcm' THEN 8 + shard
-    WHEN address ~ '^https://fcm\.googleapis\.com[/?]' THEN 12
-    WHEN address ~ '^https://updates\.push\.services\.mozilla\.com[/?]' THEN 13
-    WHEN address ~ '^https://web\.push\.apple\.com[/?]' THEN 14
-    ELSE 15 END
-WHERE provider <> 'apns' AND shard < 4;
+-- At once: a registration that waited for one of them while it held the other would end the migration.
+LOCK TABLE push_delivery, device IN ACCESS EXCLUSIVE MODE;
 CREATE INDEX device_shard ON device (shard, id);
 
 -- What the service says to everybody, which each shard passes on in pages.
@@ -24,5 +18,6 @@ CREATE TABLE push_broadcast (
 -- silent_kinds: what the app learns of and does not show.
 ALTER TABLE device ADD COLUMN environment text CHECK (environment IN ('production', 'development')),
   ADD COLUMN is_data boolean NOT NULL DEFAULT false, ADD COLUMN silent_kinds text[] NOT NULL DEFAULT '{}';
--- Whether it was put off: those of one post that were are one notification.
-ALTER TABLE push_delivery ADD COLUMN has_waited boolean NOT NULL DEFAULT false;
+-- has_waited: whether it was put off: those of one post that were are one notification. acts: how many it stands for since; NULL: those of its
+-- event.
+ALTER TABLE push_delivery ADD COLUMN has_waited boolean NOT NULL DEFAULT false, ADD COLUMN acts int;

@@ -77,12 +77,14 @@ package struct WebhookCourier: Courier {
         return .refused
       }
       let request = try Self.request(event, message.position, to: target, sender)
+      // A response may repeat the header fields, which may be secrets.
+      let shows = sender.headers.isEmpty
       return try await onThread("webhook") {
         do throws(HTTPClientError) {
           let response = try client.send(request, cutAt: Self.maxReply, within: timeout) { address in
             permits.admits(address, of: target.server.host)
           }
-          return WebhookOutcome(response, now: Self.now, showing: !Webhooks.accountKinds.contains(event.kind))
+          return WebhookOutcome(response, now: Self.now, showing: shows && !Webhooks.accountKinds.contains(event.kind))
         } catch {
           return WebhookOutcome(error)
         }

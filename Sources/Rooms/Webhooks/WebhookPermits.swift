@@ -15,7 +15,7 @@ package struct WebhookPermits: Sendable, Hashable {
         ranges.append(range)
       } else {
         guard part.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else { return nil }
-        hosts.insert(part.lowercased())
+        hosts.insert(Self.undotted(part.lowercased()))
       }
     }
   }
@@ -50,13 +50,15 @@ package struct WebhookPermits: Sendable, Hashable {
   }
 
   /// Whether a host is a name that may be public: labels of ASCII letters, digits, `-` and `_`, as those of other
-  /// scripts are in Punycode. The last one is not `localhost` (RFC 6761, section 6.3), and begins with no digit, as the
-  /// last part of an address does in each spelling.
+  /// scripts are in Punycode. The last one is not `localhost` (RFC 6761, section 6.3), and no number, as the last part of an
+  /// address is in each spelling.
   private static func isName(_ host: String) -> Bool {
     let labels = host.lowercased().utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard labels.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isOfName) }), let last = labels.last, let first = last.first
     else { return false }
-    return !isDigit(first) && !last.elementsEqual("localhost".utf8)
+    // As "ends in a number" of the URL standard has it.
+    let isNumber = last.allSatisfy(isDigit) || first == UInt8(ascii: "0") && last.dropFirst().first == UInt8(ascii: "x")
+    return !isNumber && !last.elementsEqual("localhost".utf8)
   }
 
   private static func isOfName(_ byte: UInt8) -> Bool {

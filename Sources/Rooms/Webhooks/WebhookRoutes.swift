@@ -200,9 +200,8 @@ package struct WebhookResponse: Encodable {
 extension Webhook: Versioned {
   // Without the values of the header fields: a tag is a hash, by which a short secret could be found.
   var version: some Encodable {
-    [
-      "id": "\(id)", "url": url, "kinds": kinds.joined(separator: " "), "state": state.rawValue,
-      "headers": headers.keys.sorted().joined(separator: " "),
-    ]
+    var version = ["id": "\(id)", "url": url, "kinds": kinds.joined(separator: " "), "state": state.rawValue]
+    if !headers.isEmpty { version["headers"] = headers.keys.sorted().joined(separator: " ") }
+    return version
   }
 }

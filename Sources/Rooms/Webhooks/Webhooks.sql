@@ -148,6 +148,14 @@ SELECT delivery.position, user_event.created_at
 FROM webhook_delivery AS delivery JOIN user_event ON user_event.position = delivery.position
 WHERE webhook_id = $1::bigint AND order_key = {test_key($2::text)} AND state = 'pending' ORDER BY delivery.position LIMIT 1
 
+-- name: recent_test
+-- The test message of the last five seconds: an endpoint that waits before its next message is not called in a loop.
+SELECT delivery.position, user_event.created_at
+FROM webhook JOIN webhook_delivery AS delivery ON delivery.webhook_id = webhook.id AND delivery.order_key = {test_key($1::text)}
+JOIN user_event ON user_event.position = delivery.position
+WHERE webhook.public_id = $1::uuid AND user_event.user_id = $2 AND user_event.created_at > clock_timestamp() - interval '5 seconds'
+ORDER BY delivery.position DESC LIMIT 1
+
 -- name: insert_test
 -- An event that has its position at once, so that no other endpoint gets it. The holder of the lock of positions calls it. The message goes
 -- before all that waits for the endpoint.

@@ -148,10 +148,16 @@ extension Webhooks {
   package static func sendTest(
     to id: PublicID, _ session: Session, check: (Webhook) throws -> Void = { _ in }
   ) throws -> String? {
+    // A refusal holds up no placement of events.
+    guard let webhook = try find(id, session) else { return nil }
+    try check(webhook)
     // In the order in which the placement of events locks.
     try session.execute(Events.statements["lock_positions"])
     guard let number = try lock(id, session), let found = try find(id, session) else { return nil }
     try check(found)
+    if let recent = try session.execute(statements["recent_test"], .text("\(id)"), .text(UserEvent.service)).first {
+      return try cursor(recent).text
+    }
     try session.execute(statements["resume"], .integer(number))
     try Events.wake(session)
     if let waiting = try session.execute(statements["waiting_test"], .integer(number), .text("\(id)")).first {
