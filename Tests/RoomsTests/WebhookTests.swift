@@ -408,6 +408,10 @@ struct WebhookTests {
       let listed = try #require(try await hook.deliveries(id, "?state=failed").first)
       #expect(listed["id"].text == first && listed["kind"].text == "webhook_test" && listed["attempts"] == .number(1))
       #expect(try await hook.send("POST", "/\(id)/replay", "{}").json["replayed"] == .number(0))
+      // Within five seconds it is the same one.
+      #expect(try await hook.send("POST", "/\(id)/test").json["delivery"].text == first)
+      try await hook.execute("UPDATE user_event SET created_at = created_at - interval '10 seconds'")
+      #expect(try await hook.value("SELECT failures FROM webhook ORDER BY id LIMIT 1") == 0)
       // An endpoint that fails gets it at once, and before others.
       let comment = try await hook.notify(.now())
       _ = try await Events.dispatch(hook.api.pool)
