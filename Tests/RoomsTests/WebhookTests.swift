@@ -413,6 +413,7 @@ struct WebhookTests {
       try await hook.execute("UPDATE user_event SET created_at = created_at - interval '10 seconds'")
       #expect(try await hook.value("SELECT failures FROM webhook ORDER BY id LIMIT 1") == 0)
       // An endpoint that fails gets it at once, and before others.
+      try await hook.execute("UPDATE webhook SET failures = 1")
       let comment = try await hook.notify(.now())
       _ = try await Events.dispatch(hook.api.pool)
       let second = try #require(try await hook.send("POST", "/\(id)/test").json["delivery"].text)
