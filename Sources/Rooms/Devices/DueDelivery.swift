@@ -69,7 +69,7 @@ struct DueDelivery: Sendable {
         try SetAside.note(
           .device, "\(row.get("device_id", as: Int64.self))", because: "unknown time zone '\(zone)'", session)
       }
-      return try DueDelivery(row, shard, texts, signing, now)
+      return try DueDelivery(row, texts, signing, now)
     }
   }
 
@@ -83,7 +83,7 @@ struct DueDelivery: Sendable {
     try SetAside.note(.pushDelivery, "\(device)/\(position)", error, session)
   }
 
-  private init(_ row: Row, _ shard: Int, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws {
+  private init(_ row: Row, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws {
     device = try row.get("device_id")
     position = try row.get("position")
     attempts = try row.get("attempts")
