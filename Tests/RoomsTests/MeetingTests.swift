@@ -61,6 +61,58 @@ struct MeetingTests {
     }
   }
 
+  @Test("what its author deletes goes with its job, also if the author may not see it any more by then")
+  func blockedMeanwhile() async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.submit(draft: PostDraft(author: "ada", visibility: .public))
+      try await fixture.publish(fixture.claim())
+      let reaction = try await fixture.react(to: post, by: "bob")
+      let conflicts = try await fixture.meet(
+        { session in
+          try session.execute("INSERT INTO relation (kind, user_id, target) VALUES ('block', 'ada', 'bob')")
+          try session.execute("UPDATE job SET priority = priority WHERE state <> 'x'")
+        }, holdingAfter: "UPDATE", on: "job",
+        { session in
+          #expect(try Images.delete(reaction, .reaction, of: "\(post)", for: .user("bob"), session) { _ in })
+        })
+      #expect(conflicts == 0)
+      #expect(try await fixture.count("image") == 0)
+      #expect(try await fixture.count("job") == 0)
+    }
+  }
+
+  @Test("what a deletion leaves for its next batch waits for no job", arguments: [Deletion.post, .user])
+  func nextBatch(_ deletion: Deletion) async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.submit(draft: PostDraft(author: "ada", visibility: .public))
+      try await fixture.publish(fixture.claim())
+      try await fixture.pool.run { session in
+        try session.executeScript(
+          """
+          INSERT INTO image (public_id, kind, owner, author, status, post_id)
+          SELECT gen_random_uuid(), 'reaction', post.public_id, 'fan', 'failed', post.id FROM post, generate_series(1, 60);
+          INSERT INTO relation (kind, user_id, target)
+          SELECT 'like', 'fan ' || n, '\(post)' FROM generate_series(1, 2500) AS n
+          """, name: "rows")
+      }
+      _ = try await fixture.react(to: post, by: "bob")
+      if deletion == .user {
+        let job = try await fixture.pool.transaction {
+          try Forgetting.start("ada", request: nil, $0, check: { _ in }).job
+        }
+        try await fixture.pool.transaction { session in
+          #expect(try Forgetting.forgetBatch(ofJob: job, in: .all, session))
+        }
+      } else {
+        #expect(try await fixture.pool.transaction { try Posts.delete(post, for: .user("ada"), $0) })
+      }
+      #expect(try await fixture.count("image WHERE author = 'bob'") == 1)
+      #expect(try await fixture.count("job WHERE kind <> 'forget'") == 0)
+      #expect(try await fixture.count("image WHERE status = 'processing'") == 0)
+      #expect(try await fixture.count("post WHERE status = 'processing'") == 0)
+    }
+  }
+
   // MARK: The order of locks
 
   @Test("two changes of collections exchange their places")
@@ -169,6 +221,19 @@ extension StoreFixture {
       let deadline = Deadline("the last batch of a deletion")
       while try Forgetting.forgetBatch(ofJob: job, in: .all, session) { try deadline.check() }
     }
+  }
+
+  /// Submits a reaction.
+  fileprivate func react(to post: PublicID, by author: String) async throws -> PublicID {
+    let draft = ImageDraft(kind: .reaction, owner: "\(post)", author: author)
+    let definition = try #require(try Definitions.photo(draft.kind.definition))
+    let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal("photo"))
+    try await store.publish(contentOf: [source], pool)
+    let image = try await pool.transaction { [store] session in
+      try Images.submit(
+        draft, for: .unrestricted, source: source, definition: definition, request: nil, store, session)
+    }
+    return try #require(image)
   }
 
   /// Stores a post without media.

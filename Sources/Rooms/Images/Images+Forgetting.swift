@@ -17,8 +17,7 @@ extension Images {
         }
         guard !images.isEmpty else { return false }
         let ids = Parameter.texts(images.map(\.description))
-        _ = try JobQueue.cancel(
-          session.execute(statements["jobs_of_images_among"], ids).map { try $0.publicID("job") }, session)
+        try JobControl.cancelJobs(session.execute(statements["jobs_of_images_among"], ids), session)
         try drop(ids, session)
         return true
       }

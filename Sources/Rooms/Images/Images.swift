@@ -145,8 +145,10 @@ package enum Images: RecordRoom {
     _ id: PublicID, _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session,
     check: (StoredImage) throws -> Void
   ) throws -> Bool {
-    let image = { try session.execute(Store.statements["image"], .text(id.description), viewer.parameter).first }
-    guard let row = try image(), try row.enumValue("kind") == kind, try row.get("owner", as: String.self) == owner
+    func image(for viewer: Viewer) throws -> Row? {
+      try session.execute(Store.statements["image"], .text(id.description), viewer.parameter).first
+    }
+    guard let row = try image(for: viewer), try row.enumValue("kind") == kind, try row.get("owner", as: String.self) == owner
     else { return false }
     try viewer.require(owner: try row.get("author"), try row.get("post_author"))
     if let job = try row.get("job", as: String?.self).flatMap({ PublicID($0) }) {
@@ -155,8 +157,9 @@ package enum Images: RecordRoom {
     if kind == .reaction {
       try session.execute(Store.statements["lock_post"], .text(owner), Viewer.unrestricted.parameter)
     }
-    // The job is locked: the status no longer changes.
-    guard let now = try image() else { return false }
+    // The job is locked: the status no longer changes. What the viewer saw goes, also if the viewer may not see it any
+    // more: it has lost its job.
+    guard let now = try image(for: .unrestricted) else { return false }
     try check(Self.read(now, session))
     let isCounted = try now.enumValue("status") == ImageStatus.ready && !now.get("is_hidden", as: Bool.self)
     if kind == .reaction, isCounted {

@@ -81,12 +81,15 @@ extension Posts {
     let seen = try session.execute(Self.statements["author_of_post"], .text(id.description), viewer.parameter)
     guard let author = try seen.first?.get("author", as: String.self) else { return false }
     try viewer.require(owner: author)
-    try JobControl.cancelJobs(session.execute(Self.statements["jobs_of_post"], .text(id.description)), session)
-    guard let (number, _) = try lock(id, for: viewer, session) else { return false }
-    try find(id, for: viewer, session).map(check)
+    let cancelled = try JobControl.cancelJobs(
+      session.execute(Self.statements["jobs_of_post"], .text(id.description)), session)
+    // What the viewer saw goes, also if the viewer may not see it any more: it has lost its jobs.
+    guard let (number, _) = try lock(id, for: .unrestricted, session) else { return false }
+    try (find(id, for: viewer, session) ?? find(id, for: .unrestricted, session)).map(check)
     let found = try session.execute(
       Self.statements["has_many_rows"], .integer(number), .text(id.description), .integer(ForgettingStep.rows))
     if try found.single().get("has_many") {
+      try JobControl.failDeleted(jobs: cancelled, session)
       try detach(id, locked: number, session)
     } else {
       try drop(locked: number, session)

@@ -25,8 +25,7 @@ extension Posts {
     guard !posts.isEmpty else { return false }
     let ids = Parameter.texts(posts)
     // The jobs before the posts.
-    _ = try JobQueue.cancel(
-      session.execute(statements["jobs_of_posts"], ids).map { try $0.publicID("job") }, session)
+    let cancelled = try JobControl.cancelJobs(session.execute(statements["jobs_of_posts"], ids), session)
     let locked = Array(try session.execute(statements["lock_posts"], ids))
     let rows = ForgettingStep.rows
     // The likes of a detached post have its former id.
@@ -36,7 +35,10 @@ extension Posts {
       try session.execute(statements["drop_comments_of_posts"], ids, .integer(rows)).affected < rows,
       try !Images.forgetReactions(toPosts: ids, session),
       try session.execute(statements["drop_relations_to_posts"], .texts(targets), .integer(rows)).affected < rows
-    else { return true }
+    else {
+      try JobControl.failDeleted(jobs: cancelled, session)
+      return true
+    }
     let locks = [
       statements["lock_collections_of_posts"], statements["lock_places_of_posts"], statements["lock_activity_of_posts"],
     ]

@@ -58,8 +58,18 @@ package enum JobControl {
     try fail(jobs: reaped.filter(\.state.isFinal).map(\.publicID), session)
   }
 
-  package static func cancelJobs(_ rows: Rows, _ session: Session) throws {
-    for row in rows { _ = try JobQueue.cancel(try row.publicID("job"), session) }
+  /// Cancels the jobs of what the transaction deletes, and returns those that no worker executes.
+  @discardableResult
+  package static func cancelJobs(_ rows: Rows, _ session: Session) throws -> [PublicID] {
+    let outcomes = try JobQueue.cancel(rows.map { try $0.publicID("job") }, session)
+    return outcomes.filter { $0.value == .cancelled }.keys.sorted()
+  }
+
+  /// Fails the subjects of cancelled jobs that another transaction deletes: until then they wait for no job. No user learns of it.
+  package static func failDeleted(jobs: [PublicID], _ session: Session) throws(PostgresError) {
+    guard !jobs.isEmpty else { return }
+    let ids = Parameter.texts(jobs.map(\.description))
+    for statement in ["fail", "fail_image"] { try session.execute(Store.statements[statement], ids) }
   }
 
   /// Fails the subject of a dead or cancelled job, if it still waits for outputs.
