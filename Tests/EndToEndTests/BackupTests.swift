@@ -232,6 +232,11 @@ struct BackupTests {
       #expect(run.status == 74 && run.errors.contains("\(root)/\(folder) cannot be used"), "\(run)")
       #expect(try Folder.names(in: "\(root)/\(folder)").sorted() == names)
     }
+    for inner in ["data/new", "data/blobs/new/"] {
+      let run = try await take5(["backup", "\(root)/\(inner)", "--data", service.data])
+      #expect(run.status == 74 && run.errors.contains("is in the data folder"), "\(run)")
+      #expect(access("\(root)/\(inner)", F_OK) != 0)
+    }
     #expect(try await take5(["backup", "\(root)/new", "--data", "\(root)/typo"]).status == 66)
     #expect(access("\(root)/new", F_OK) != 0)
 
