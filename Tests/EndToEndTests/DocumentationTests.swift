@@ -70,7 +70,9 @@ struct DocumentationTests {
     var requests: [Request] = []
     let examples = try Document(path).blocks(of: "sh")
     #expect(examples.count > 2, "\(path)")
-    for example in examples {
+    // Who reads how an app begins types one section after the other, against the same service.
+    let session = path.contains("without") ? [Document.Block(heading: "all", lines: examples.flatMap(\.lines))] : []
+    for example in examples + session {
       let service = try await Service(path.contains("without") ? ["--accounts", "on"] : [])
       let run = try await shell(["set -o pipefail"] + example.lines, service)
       #expect(run.status == 0, "\(path), '\(example.heading)': \(run.output)")
@@ -111,13 +113,13 @@ struct DocumentationTests {
     for wall in Wall.allCases { #expect(text.contains("\n**`\(wall.rawValue)`** "), "\(wall)") }
   }
 
-  @Test("docs/operations.md lists the metrics of a service")
+  @Test("docs/metrics.md lists the metrics of a service")
   func metrics() async throws {
     let service = try await Service()
     let text = String(decoding: try await service.get("/metrics").body, as: UTF8.self)
     try await service.stop()
     let names = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
-    let document = try Document("docs/operations.md").text
+    let document = try Document("docs/metrics.md").text
     for name in names { #expect(document.contains("`\(name)`"), "\(name)") }
     #expect(names.contains("take5_sandbox_wall"))
   }

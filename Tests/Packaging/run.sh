@@ -2,8 +2,8 @@
 # run.sh PROGRAMS [NEXT]: tests the Debian package that 'make package' has built of the programs in the folder PROGRAMS, and the package
 # of those in the folder NEXT, which have the next version, in bare Debians with systemd; without NEXT, all but the upgrade. Needs root.
 #
-# The first day of an operator, an upgrade and the way back, and the end. The commands of README.md, docs/deploying.md and
-# docs/backup.md run as they stand there; the test fails if a section of docs/deploying.md with commands has not run.
+# The first day of an operator, an upgrade and the way back, and the end. The commands of README.md, docs/deploying.md,
+# docs/backup.md and docs/operations.md run as they stand there; the test fails if a section of docs/deploying.md with commands has not run.
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$checkout"
@@ -200,7 +200,7 @@ step "docs/backup.md: a backup, and the same service on another machine"
 all_posts() { query "SELECT string_agg(public_id || ' ' || status, ',' ORDER BY id) FROM post"; }
 before=$(all_posts)
 document docs/backup.md "On a server" 1
-prepare restored
+prepare restored nginx openssl
 boot
 inside sh -c 'apt-get install --yes -qq /root/server/take5_*.deb' >/dev/null 2>&1
 # As scp would copy them.
@@ -213,6 +213,33 @@ equal "the posts of the restored service" "$(all_posts)" "$before"
 equal "the restored service without the key" "$(status http://127.0.0.1:8080/v1/posts)" 401
 submit --api-key-file /root/server/key --save /root/server/moment >/dev/null
 inside sudo -u take5 take5 verify --deep
+
+step "docs/deploying.md: a database of one's own on the same machine, after the first key and TLS"
+cp "$server/take5.nginx" "$root/root/server/"
+document docs/deploying.md "TLS"
+inside sh -c 'echo 127.0.0.1 db.example.org >>/etc/hosts'
+before=$(all_posts)
+document docs/deploying.md "A database of your own" 1
+document docs/deploying.md "A database of your own" 2
+document docs/deploying.md "A database of your own" 3
+equal "the posts in the database of one's own" "$(all_posts)" "$before"
+equal "servers of PostgreSQL of the user take5" "$(inside pgrep -c -u take5 postgres || true)" 0
+equal "the connections with TLS" "$(query 'SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = current_user')" t
+equal "a request without the key of the former database" "$(status http://127.0.0.1:8080/v1/posts)" 401
+submit --api-key-file /root/server/key --save /root/server/own >/dev/null
+# Root's home has what libpq looks for, where the user take5 may not look.
+document docs/backup.md "On a server" 1
+inside sudo -u take5 take5 verify
+inside systemctl stop take5
+inside sudo -u take5 take5 doctor | grep 'take5.service is enabled, and no process listens' || fail "doctor does not say that the service does not run"
+
+step "docs/operations.md: a service that does not start"
+inside sh -c 'echo "slots = many" >>/etc/take5/take5.conf'
+! inside systemctl start take5 2>/dev/null || fail "a service with a wrong configuration has started"
+equal "the status of a wrong configuration" "$(inside systemctl show -P ExecMainStatus take5)" 78
+inside journalctl --unit take5 --no-pager --output cat | grep -q '^take5: /etc/take5/take5.conf:.*slots' || fail "the journal does not name the line"
+inside sh -c "sed -i '/^slots = many/d' /etc/take5/take5.conf; systemctl start take5"
+document docs/operations.md "The service does not start"
 end_machine restored
 
 step "docs/deploying.md: a database of one's own, and a worker on another machine"
@@ -230,7 +257,8 @@ done
 on database
 inside apt-get install --yes -qq postgresql >/dev/null 2>&1
 inside sh -c 'apt-get install --yes -qq --no-install-recommends /root/server/take5_*.deb' >/dev/null 2>&1
-document docs/deploying.md "A database of your own"
+document docs/deploying.md "A database of your own" 2
+document docs/deploying.md "A database of your own" 3
 inside sh -c 'echo "slots = 0" >>/etc/take5/take5.conf; systemctl restart take5'
 on worker
 document docs/deploying.md "Workers on other machines"

@@ -55,6 +55,26 @@ def figures(stage):
         console.picture("now")
 
 
+def calm(stage):
+    """rules that are far from their thresholds are a number, until they are asked for"""
+    with opened(Console(stage)) as console:
+        part = console.part("Alerts, the nearest first")
+        part.get_by_role("button", name="show all").click()
+        expect(part.get_by_role("listitem").filter(has_text="Take5WallDown")).to_be_visible()
+        # As many as the file for Prometheus has, but for the one that no page can show.
+        expect(part.get_by_role("listitem")).to_have_count(RULES.read_text().count("- alert: ") - 1)
+        part.get_by_role("button", name="Show those that are near alone").click()
+        expect(part.get_by_role("listitem").filter(has_text="Take5WallDown")).to_have_count(0)
+
+
+def times(stage):
+    """times have 24 hours, and the page names their zone"""
+    with opened(Console(stage)) as console:
+        expect(console.page.locator("#top .zone")).to_have_text("Europe/Berlin")
+        expect(console.main.locator(".now-head")).to_contain_text(re.compile(r"as of .* \d\d:\d\d:\d\d$"))
+        assert console.page.evaluate("""async () => (await import("/console/ui.js")).exactly("2026-01-02T20:04:05Z")""").endswith("21:04:05")
+
+
 def load(stage):
     """the charts and the tiles move with the load"""
     content = stage.content
@@ -205,4 +225,4 @@ def silent_worker(stage):
     assert states == ["soon", "fires"], states
 
 
-TESTS = (figures, load, keys, links, rules, judged_workers, errors_alike, silent_worker)
+TESTS = (figures, calm, times, load, keys, links, rules, judged_workers, errors_alike, silent_worker)

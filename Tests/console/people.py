@@ -186,6 +186,8 @@ def window(stage):
         expect(console.part("Schedule").get_by_role("alert")).to_be_visible()
         schedule.fill("5m in 09:00-21:00 Europe/Berlin")
         expect(console.part("Schedule")).to_contain_text("09:00 to 21:00, for 5 min")
+        # The command does what the form would.
+        expect(console.part("Schedule").locator(".command code")).to_have_text("take5 window set '5m in 09:00-21:00 Europe/Berlin'")
         console.picture("window")
         console.button("Set the schedule…").click()
         console.answer("Set the schedule")

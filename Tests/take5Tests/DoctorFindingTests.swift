@@ -3,6 +3,7 @@ import HTTPServer
 import MediaProcess
 import Model
 import Platform
+import PostgresTesting
 import Queue
 import Testing
 
@@ -125,6 +126,28 @@ struct DoctorFindingTests {
     #expect(
       DoctorCheck.result("--metrics", "x:1", .unknownHost("x", reason: "no name"), owner: nil).remedy?
         .contains("--metrics") == true)
+  }
+
+  @Test("a unit that is enabled and not masked should listen where the configuration says, and nowhere else")
+  func unit() throws {
+    let folder = try TemporaryFolder(prefix: "take5-units")
+    #expect(!ServiceUnit.isEnabled(in: folder.path))
+    try Folder.make("\(folder.path)/multi-user.target.wants")
+    // The target of the link is in another root of the machine.
+    #expect(symlink("/nonexistent/take5.service", "\(folder.path)/multi-user.target.wants/take5.service") == 0)
+    #expect(ServiceUnit.isEnabled(in: folder.path))
+    #expect(symlink("/dev/null", "\(folder.path)/take5.service") == 0)
+    #expect(!ServiceUnit.isEnabled(in: folder.path))
+
+    func listens(_ options: [String], _ path: String?, environment: [String: String] = [:]) throws -> Bool {
+      let file = path.map { ConfigurationFile(path: $0, Array("listen = 127.0.0.1:80".utf8)) }
+      return ServiceUnit.listens(with: try Arguments(options, of: .doctor, environment: environment, file: file))
+    }
+    let path = ConfigurationFile.standardPath
+    #expect(try listens([], path) && !listens([], "/etc/other.conf") && !listens([], nil))
+    #expect(try !listens(["--listen", "127.0.0.1:81"], path))
+    #expect(try !listens([], path, environment: ["TAKE5_LISTEN": "127.0.0.1:81"]))
+    #expect(DoctorCheck.down("127.0.0.1:80").level == .warning)
   }
 
   @Test("the listening socket of a port is found in the tables of the kernel")

@@ -1,7 +1,7 @@
 // The console: signs in, shows the view that the fragment of the address names, and says when the service does not answer.
 
 import { Take5 } from "/client.js"
-import { failure, field, h, icon, problem, remember, remembered, show, toast, values } from "./ui.js"
+import { failure, field, h, icon, problem, remember, remembered, show, toast, values, zone } from "./ui.js"
 
 // A view is a module of its own, which is loaded when it is first shown.
 const views = [
@@ -150,6 +150,7 @@ class App {
     const isDark = () => getComputedStyle(document.documentElement).colorScheme === "dark"
     show(document.querySelector("#top"), h("a", { class: "brand", href: "#/now", "aria-label": "take5, now" }, h("img", { src: "/console/icon.svg", alt: "", width: 24, height: 24 }), "take5"),
       this.session?.signed_in && h("span", { class: "who" }, this.session.name),
+      this.session?.signed_in && h("small", { class: "zone", title: "The time zone of this browser, in which all times are" }, zone),
       h("button", { class: "icon-button", "aria-label": "Light or dark", onclick: () => {
         const name = isDark() ? "light" : "dark"
         remember("theme", name)

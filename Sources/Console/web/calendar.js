@@ -2,9 +2,8 @@
 
 import { audiences, authorOf, countsOf, kinds, nameOf, phrase, tile } from "./glance.js"
 import { picture } from "./player.js"
-import { counted, exactly, failure, field, h, icon, show, time } from "./ui.js"
+import { counted, exactly, failure, field, h, icon, show, time, zone } from "./ui.js"
 
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 const weekdays = [...Array(7).keys()].map(day => new Date(Date.UTC(2024, 0, 1 + day)))
   .map(date => ["short", "long"].map(weekday => new Intl.DateTimeFormat("en", { weekday, timeZone: "UTC" }).format(date)))

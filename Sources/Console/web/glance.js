@@ -7,7 +7,7 @@ import { counted, exactly, h, icon } from "./ui.js"
 export const kinds = { take5: "Moment", photo: "Photos", marker: "Marker" }
 
 /** What each kind has as its sign where there is no picture. */
-const signs = { take5: "film", photo: "moments", marker: "moments" }
+const signs = { take5: "film", photo: "photo", marker: "moments" }
 
 const reasons = {
   empty_file: "The file is empty", unsupported_container: "The format of the file is not supported", truncated_container: "The file is cut off",

@@ -3,7 +3,7 @@
 import { LongList } from "./longlist.js"
 import { ask, isRefusal, lacking, localTime, maxRows, paused, tabs, utcTime, watch } from "./parts.js"
 import {
-  action, badge, bytes, command, confirm, count, counted, exactly, facts, failure, field, h, id as short, percent, seconds, show, storeNote, time, toast,
+  action, badge, brief, bytes, command, confirm, count, counted, exactly, facts, failure, field, h, id as short, percent, seconds, show, storeNote, time, toast,
 } from "./ui.js"
 
 const states = ["scheduled", "available", "executing", "completed", "cancelled", "dead"]
@@ -280,8 +280,8 @@ class Jobs {
       job.author ? h("span", { title: job.author }, job.author) : "–",
       `${job.attempt}/${job.max_attempts}`,
       job.lost ? h("strong", { class: "bad" }, count(job.lost)) : "0",
-      h("time", { datetime: job.created_at, title: exactly(job.created_at) }, seconds(Math.max(0, (Date.now() - new Date(job.created_at)) / 1000))),
-      began && ended ? seconds(Math.max(0, (ended - began) / 1000)) : "–",
+      h("time", { datetime: job.created_at, title: exactly(job.created_at) }, brief(Math.max(0, (Date.now() - new Date(job.created_at)) / 1000))),
+      began && ended ? h("span", { title: seconds((ended - began) / 1000) }, brief(Math.max(0, (ended - began) / 1000))) : "–",
       first ? h("span", { title: job.error }, first) : null,
       Object.entries(changes).filter(([, { permits }]) => permits(job)).map(([name, { word }]) => action(this.#app, {
         label: word, class: "small", scopes: ["admin"], run: () => this.#change(job, name),

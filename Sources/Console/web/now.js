@@ -18,7 +18,9 @@ export default async function (main, { app, signal }) {
   const parts = [alarm(app), tiles(app), ...charts(), stages(), workers(app), longest(app), rejections(app), deaths(app), alerts()]
   const at = h("span", { class: "quiet" }, "Reading…")
   show(main, h("div", { class: "row now-head" }, h("h1", {}, "Now"), at), parts[0].element, parts[1].element,
-    h("div", { class: "grid now-grid" }, parts.slice(2).map(part => part.element)))
+    h("div", { class: "grid now-grid" }, parts.slice(2, -3).map(part => part.element),
+      // What failed is one column: a card of a line would have a row for itself.
+      h("div", { class: "stack" }, parts.slice(-3, -1).map(part => part.element)), parts.at(-1).element))
   const draw = () => {
     facts.alerts = judge(facts)
     parts.forEach(part => part.update(facts))

@@ -86,8 +86,8 @@ export function longest(app) {
       const element = h("li", { class: "line" }, h("div", {}, h("div", { class: "row" }, age, link), words))
       element.update = each => {
         const after = !each.job ? " The oldest one was just claimed." : each.job.error ? ` Last error: ${each.job.error}` : ""
-        put(age, `${each.job?.author ?? "Without a user"}, ${seconds(each.age)}`)
-        put(words, `${each.kind} in ${each.queue}; ${counted(each.jobs, "job")} ${each.jobs === 1 ? "waits" : "wait"} in this queue.${after}`)
+        put(age, `${seconds(each.age)}: ${each.kind}${each.job?.author ? ` of ${each.job.author}` : ""}`)
+        put(words, `In ${each.queue}; ${counted(each.jobs, "job")} ${each.jobs === 1 ? "waits" : "wait"} in this queue.${after}`)
       }
       return element
     },
@@ -141,8 +141,21 @@ export function deaths(app) {
 const stateWords = { fires: ["fires", "bad"], soon: ["about to fire", "wait"], calm: ["calm", "good"], unknown: ["not measured", "plain"] }
 
 export function alerts() {
-  const part = list("Alerts, the nearest first", facts => facts.alerts, {
-    key: each => each.name, empty: "There are no rules.",
+  const isCalm = each => each.state === "unknown" || each.state === "calm" && each.nearness < 0.1
+  const rest = h("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => {
+    rest.setAttribute("aria-expanded", String(rest.getAttribute("aria-expanded") !== "true"))
+    if (last) part.update(last)
+  } })
+  let last = null
+  const near = facts => {
+    last = facts
+    const calm = facts.alerts.filter(isCalm).length, isOpen = rest.getAttribute("aria-expanded") === "true"
+    put(rest, isOpen ? "Show those that are near alone" : `${count(calm)} more ${calm === 1 ? "is" : "are"} calm or not measured: show all`)
+    rest.hidden = !calm
+    return isOpen ? facts.alerts : facts.alerts.filter(each => !isCalm(each))
+  }
+  const part = list("Alerts, the nearest first", near, {
+    key: each => each.name, empty: "None is near its threshold.",
     make({ name, help }) {
       const mark = h("span", { class: "badge" }), near = h("small"), words = h("small"), level = meter()
       const head = h("div", { class: "row between" }, h("b", {}, name), mark)
@@ -158,6 +171,7 @@ export function alerts() {
       return element
     },
   }, h("p", { class: "quiet" }, "The rules of take5.rules.yml, with the counters of the process that serves this page, while it is open."))
+  part.element.append(rest)
   part.element.classList.add("wide", "alerts")
   return part
 }

@@ -1,6 +1,7 @@
 // The daily window: whether it is open, its schedule, what a schedule does in the next days, and how another one is set.
 
 import { isRefusal, lacking, paused, watch } from "./parts.js"
+import { quoted } from "./timeline.js"
 import { action, command, confirm, exactly, facts, failure, field, h, problem, seconds, section, show, storeNote, time } from "./ui.js"
 
 const examples = ["5m in 09:00-21:00 Europe/Berlin", "mon-fri,sun 90s in 22:00-02:00 UTC", "18:00-18:05 Europe/Berlin"]
@@ -26,6 +27,7 @@ function now(app, signal) {
 
 function plan(app, signal) {
   const current = h("div", {}, h("p", { class: "empty" }, "Loading…"))
+  const line = h("div")
   const seen = h("div", { role: "status" })
   let inUse = null
 
@@ -33,6 +35,8 @@ function plan(app, signal) {
     try {
       const { items } = await app.api.get("/v1/window/preview", text ? { schedule: text } : {}, { signal })
       if (signal.aborted || text !== input.value.trim()) return
+      // The line does what the form would: set what is typed, or what is in use.
+      show(line, command(`take5 window set ${quoted(text || inUse || examples[0])}`))
       show(seen, h("h3", {}, text && text !== inUse ? "What it would do" : "The next days"), items.length ? days(items)
         : h("p", { class: "empty" }, "Without a schedule the window does not open."))
     } catch (error) {
@@ -88,7 +92,7 @@ function plan(app, signal) {
       h("button", { type: "button", class: "small", onclick: () => take(text) }, h("code", {}, text)))),
     seen, h("div", { class: "buttons" }, action(app, { label: "Set the schedule…", class: "primary", scopes: ["admin"], run: set })))
   readFirst(app, signal, current, read)
-  return [current, form, h("h3", {}, "On the command line"), command("take5 window set 'mon-fri 5m in 09:00-21:00 Europe/Berlin'"), storeNote()]
+  return [current, form, h("h3", {}, "On the command line"), line, storeNote()]
 }
 
 async function readFirst(app, signal, element, read) {

@@ -9,13 +9,13 @@ export default async function (panel, { record, signal }) {
   const files = record.post.photos.length ? [] : await clipFiles(record, verdict)
   if (signal.aborted) return
   show(panel, h("div", { class: "stack" },
-    files.length > 0 && section("Sources beside outputs", pictures(record), comparison(files), note(verdict)),
+    files.length > 0 && section("Sources beside outputs", pictures(record), note(verdict), comparison(files)),
     record.post.photos.map((photo, index) => photoSection(photo, verdict?.photos?.[index], index, record.post.photos.length)),
     section("All outputs", outputs(record.files))))
 }
 
 const note = verdict => h("p", { class: "quiet" },
-  verdict ? "What differs from the source is marked. " : "What the sources were is known once their job has ended, to those who may read it. ",
+  verdict ? "What differs from the source has a dotted line below it. " : "What the sources were is known once their job has ended, to those who may read it. ",
   "Sources identify place and device, so the service serves them to no client; the pictures are the playable copies.")
 
 // MARK: Clips

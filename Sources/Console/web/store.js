@@ -30,10 +30,11 @@ function content(body, app, signal) {
       app.api.get("/v1/operations/store", {}, { signal, retries: 0 }), app.api.get("/v1/operations", {}, { signal, retries: 0 }),
     ])
     if (signal.aborted) return
-    const roles = store.roles.toSorted((one, other) => other.bytes - one.bytes).map(({ role, ...row }) => ({ ...row, name: role }))
-    const times = store.ages.map(({ age, ...row }) => ({ ...row, name: ages[age] ?? age }))
-    show(held, numbers(store, storage), space(store, storage), h("div", { class: "grid" },
-      section("By role", bars("Files by role", roles)), section("By age", bars("Files by age", times))), damaged(store.damaged))
+    const roles = store.roles.toSorted((one, other) => other.bytes - one.bytes).map(({ role, bytes, assets }) => ({ name: role, bytes, number: assets }))
+    const times = store.blobs.ages.map(({ age, bytes, count: number }) => ({ name: ages[age] ?? age, bytes, number }))
+    const uses = h("p", { class: "quiet" }, "Uses of files: one file may have several, and counts in each.")
+    show(held, numbers(store, storage), space(store, storage), h("div", { class: "grid store-grid" },
+      section("By role", uses, bars("Uses of files by role", "Uses", roles)), section("By age", bars("Files by age", "Files", times))), damaged(store.damaged))
   })
 }
 
@@ -48,24 +49,33 @@ function numbers({ blobs, retired, rejected, damaged }, storage) {
     tile(count(damaged.length), "damaged", damaged.length ? "bad" : "good"))
 }
 
-/** The bytes that the store grows by in a day: the more of the last day's and the mean of the last week's. */
-function growth(list) {
-  const of = age => list.find(row => row.age === age)?.bytes ?? 0
-  return Math.max(of("day"), (of("day") + of("week")) / 7)
+/** The bytes of files that come in a day: the more of the last day's and the mean of the last week's; null on the first day, which says nothing
+ *  of a whole one. */
+function growth({ ages, first_at: first }) {
+  const of = age => ages.find(row => row.age === age)?.bytes ?? 0
+  const known = first ? (Date.now() - Date.parse(first)) / 1000 / day : 0
+  return !first ? 0 : known < 1 ? null : Math.max(of("day"), (of("day") + of("week")) / Math.min(7, known))
+}
+
+/** A span of days as an estimate: 5 days, about 3 weeks, about 8 months, about 2 years. */
+function about(days) {
+  const [name, size] = days < 21 ? ["day", 1] : days < 90 ? ["week", 7] : days < 700 ? ["month", 30.4] : ["year", 365]
+  return days < 1 ? "less than a day" : `about ${counted(Math.round(days / size), name)}`
 }
 
 function space(store, storage) {
-  if (!storage) return section("Space", h("p", {}, "The files are in a bucket, whose space this service does not know. ", grows(growth(store.ages))))
+  if (!storage) return section("Space", h("p", {}, "The files are in a bucket, whose space this service does not know. ", grows(growth(store.blobs))))
   const { free_bytes: free, min_free_bytes: least } = storage
   const held = store.blobs.bytes
-  const rate = growth(store.ages)
+  const rate = growth(store.blobs)
   const left = Math.max(0, free - least)
   const days = rate ? left / rate : Infinity
   const tone = !left || days < 14 ? "bad" : days < 60 ? "wait" : "good"
   const says = !left ? "There is no room: submissions of media are refused until space is free."
+    : rate === null ? "It is too early to say how fast the store grows: its first day has not passed."
     : days === Infinity ? "Nothing came in during the last week, so it does not fill up."
     : days > 3650 ? "At this rate it is not full within ten years."
-    : `At this rate it takes ${seconds(days * day)} until submissions are refused.`
+    : `At this rate it takes ${about(days)} until submissions are refused.`
   const share = number => `${(100 * number / Math.max(1, held + free)).toFixed(2)}%`
   const words = `The store has ${bytes(held)}, ${bytes(left)} are left, ${bytes(least)} are kept free`
   const bar = h("div", { class: "space-bar", role: "img", "aria-label": words },
@@ -80,14 +90,14 @@ function space(store, storage) {
 const grows = rate => rate ? `The store grows by about ${bytes(rate)} a day. ` : ""
 
 /** Bytes by name as bars in a table. */
-function bars(caption, rows) {
+function bars(caption, unit, rows) {
   if (!rows.length) return h("p", { class: "empty" }, "The store is empty.")
   const most = Math.max(1, ...rows.map(row => row.bytes))
   const bar = row => h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: { width: `${100 * row.bytes / most}%` } }))
   return h("table", { class: "bars" }, h("caption", { class: "unseen" }, caption),
-    h("thead", { class: "unseen" }, h("tr", {}, ["Name", "Share", "Size", "Files"].map(title => h("th", { scope: "col" }, title)))),
+    h("thead", { class: "unseen" }, h("tr", {}, ["Name", "Share", "Size", unit].map(title => h("th", { scope: "col" }, title)))),
     h("tbody", {}, rows.map(row => h("tr", {}, h("th", { scope: "row" }, row.name), h("td", {}, bar(row)),
-      h("td", { class: "number" }, bytes(row.bytes)), h("td", { class: "number quiet" }, count(row.assets))))))
+      h("td", { class: "number" }, bytes(row.bytes)), h("td", { class: "number quiet" }, count(row.number))))))
 }
 
 function damaged(rows) {

@@ -36,6 +36,7 @@ export function show(element, ...children) {
 
 const paths = {
   now: "M3 12h4l3-8 4 16 3-8h4", submit: "M12 16V4m0 0L7 9m5-5 5 5M4 20h16", moments: "M12 21s-7-6.2-7-11a7 7 0 0 1 14 0c0 4.8-7 11-7 11zm0-8.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z",
+  photo: "M4 5h16v14H4zm0 12 5-6 4 4 3-3 4 5M15.5 9.5h.01",
   jobs: "M4 6h16M4 12h16M4 18h10", store: "M4 7c0-4 16-4 16 0v10c0 4-16 4-16 0zm0 0c0 4 16 4 16 0M4 12c0 4 16 4 16 0",
   people: "M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm-7 10c0-8 14-8 14 0m1-17a4 4 0 0 1 0 7m5 10c0-4-2-6-5-6.500",
   theme: "M12 3a9 9 0 1 0 0 18zm0 0a9 9 0 0 1 0 18", leave: "M10 4H5v16h5m4-4 4-4-4-4m4 4H9", swap: "M7 4 3 8l4 4M3 8h14m0 4 4 4-4 4m4-4H7",
@@ -53,7 +54,10 @@ export function icon(name) {
 // MARK: Formats
 
 const numbers = new Intl.NumberFormat("en")
-const clock = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" })
+const clock = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" })
+
+/** The zone of all times of the page. */
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** A number with separators: 12,345. */
 export const count = number => number === null || number === undefined ? "–" : numbers.format(number)
@@ -76,6 +80,11 @@ export function seconds(number) {
   const [big, small, size] = number < 3600 ? ["min", "s", 60] : number < 86400 ? ["h", "min", 3600] : ["d", "h", 86400]
   const rest = Math.floor(number % size / (size === 60 ? 1 : size === 3600 ? 60 : 3600))
   return `${Math.floor(number / size)} ${big}${rest ? ` ${rest} ${small}` : ""}`
+}
+
+/** A duration in its largest unit alone, for narrow columns: 12 s, 2 min, 5 h, 3 d. */
+export function brief(number) {
+  return seconds(number).split(" ").slice(0, 2).join(" ")
 }
 
 /** A share of one as per cent: 0.421 is 42 %. */

@@ -42,12 +42,23 @@ function about(post) {
   })]
 }
 
+/** A coordinate, and before it the city that it is in or near, as the map calls it, once the map's cities are there. */
+function spot(coordinate) {
+  if (!coordinate) return null
+  const element = h("span", {}, hasPlace(coordinate))
+  import("./world.js").then(({ region }) => {
+    const name = region(coordinate)
+    if (!name.includes("°")) element.prepend(`${name}, `)
+  }, () => {})
+  return element
+}
+
 const hasPlace = coordinate => coordinate ? `${coordinate.latitude.toFixed(5)}, ${coordinate.longitude.toFixed(5)}` : null
 
 function where(post) {
   return facts({
     Place: post.place ? h("span", {}, post.place.name ?? "", " ", h("code", {}, post.place.id)) : null, "Place at": hasPlace(post.place?.coordinate),
-    "Filmed at": hasPlace(post.location), Recorded: post.captured_at ? exactly(post.captured_at) : null, Submitted: exactly(post.created_at),
+    "Filmed at": spot(post.location), Recorded: post.captured_at ? exactly(post.captured_at) : null, Submitted: exactly(post.created_at),
     Changed: exactly(post.updated_at),
   })
 }

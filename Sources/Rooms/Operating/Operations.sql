@@ -21,7 +21,11 @@ FROM asset JOIN asset_set AS made ON made.id = asset.asset_set_id
 GROUP BY 1, 2, 3, 4
 
 -- name: blob_usage
-SELECT count(*) AS blobs, coalesce(sum(bytes), 0)::bigint AS bytes FROM blob
+-- All files by their age, and when the first of each age came. Assets with the same content have one.
+SELECT CASE WHEN created_at > now() - interval '1 day' THEN 'day' WHEN created_at > now() - interval '7 days' THEN 'week'
+    WHEN created_at > now() - interval '30 days' THEN 'month' ELSE 'older' END AS age,
+  count(*) AS blobs, sum(bytes)::bigint AS bytes, min(created_at) AS first_at
+FROM blob GROUP BY 1
 
 -- name: damaged_blobs
 SELECT encode(hash, 'hex') AS hash, kind, found_at, attempts, error FROM blob_damage ORDER BY found_at DESC, hash LIMIT 100

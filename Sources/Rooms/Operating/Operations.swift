@@ -29,8 +29,11 @@ package enum Operations: Room {
         StoreUsage.Sum(assets: try row.get("assets"), bytes: try row.get("bytes")), role: row.get("role"),
         age: row.enumValue("age"), isRetired: row.get("is_retired"), isRejected: row.get("is_rejected"))
     }
-    let blobs = try session.execute(statements["blob_usage"]).single()
-    usage.blobs = StoreUsage.Blobs(count: try blobs.get("blobs"), bytes: try blobs.get("bytes"))
+    for row in try session.execute(statements["blob_usage"]) {
+      try usage.blobs.add(
+        count: row.get("blobs"), bytes: row.get("bytes"), age: row.enumValue("age"),
+        firstAt: Date(microseconds: row.get("first_at")))
+    }
     usage.damaged = try session.execute(statements["damaged_blobs"]).map { row in
       StoreUsage.Damaged(
         hash: try row.get("hash"), kind: try row.get("kind"), foundAt: Date(microseconds: try row.get("found_at")),

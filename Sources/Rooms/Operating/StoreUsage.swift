@@ -19,9 +19,29 @@ struct StoreUsage: Encodable, Sendable {
     case day, week, month, older
   }
 
-  struct Blobs: Sendable, Encodable {
-    var count = 0
-    var bytes: Int64 = 0
+  /// The files, each once, however many assets have its content.
+  struct Blobs: NilEncodable, Sendable {
+    struct OfAge: Encodable, Sendable {
+      let age: String
+      var count = 0
+      var bytes: Int64 = 0
+    }
+
+    private(set) var count = 0
+    private(set) var bytes: Int64 = 0
+    /// When the oldest one came; nil without any.
+    private(set) var firstAt: Date?
+    private(set) var ages = Age.allCases.map { OfAge(age: $0.rawValue) }
+
+    mutating func add(count: Int, bytes: Int64, age: Age, firstAt: Date) {
+      self.count += count
+      self.bytes += bytes
+      self.firstAt = min(self.firstAt ?? firstAt, firstAt)
+      for index in ages.indices where ages[index].age == age.rawValue {
+        ages[index].count += count
+        ages[index].bytes += bytes
+      }
+    }
   }
 
   /// A blob whose file is missing or damaged.

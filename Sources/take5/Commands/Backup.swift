@@ -20,6 +20,7 @@ extension Subcommand {
   ) { arguments in
     let folder = BackupFolder(arguments.operands[0])
     do {
+      try checkOutside(arguments.value(Option.data.name) ?? "", folder.path)
       if let owner = StoreOwner.unlessRoot(of: arguments.value(Option.data.name) ?? "") {
         try owner.takeEmpty(folder.path)
         return try await owner.run()
@@ -41,6 +42,18 @@ extension Subcommand {
       throw CommandFailure(
         .io, "the backup in \(folder.path) cannot be written: \(error)",
         remedy: "make the folder writable for user \(StoreOwner.current), or name another one")
+    }
+  }
+
+  /// Refuses a folder in the data folder: who moves a damaged store away would move its backup away too.
+  private static func checkOutside(_ data: String, _ folder: String) throws {
+    guard Folder.isFolder(data) else { return }
+    let store = try Folder.resolved(data)
+    let parent = try Folder.resolved(DoctorCheck.existing(Folder.parent(of: folder) ?? "."))
+    guard parent != store, !parent.hasPrefix("\(store)/") else {
+      throw CommandFailure(
+        .io, "\(folder) is in the data folder \(data), and would be moved or lost with it",
+        remedy: "name a folder outside of it, best on another disk")
     }
   }
 

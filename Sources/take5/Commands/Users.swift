@@ -300,7 +300,8 @@ private struct ExportedUser: Encodable {
   let missing: [String]
 
   var text: String {
-    let lacking = missing.map { "missing: \($0)" } + ["wrote \(file) with everything of \(user), \(bytes) bytes"]
+    let place = file == "-" ? "to standard output" : file
+    let lacking = missing.map { "missing: \($0)" } + ["wrote \(place) with everything of \(user), \(bytes) bytes"]
     return lacking.joined(separator: "\n")
   }
 }

@@ -10,7 +10,8 @@ extension DoctorCheck {
       let address = try ListenAddress(parsing: text)
       do throws(ServerError) {
         let socket = try ListeningSocket(host: address.host, port: address.port)
-        return result(option, text, chosen: address.port == 0 ? socket.port : nil)
+        let isDown = option == "--listen" && ServiceUnit.listens(with: subject.arguments) && ServiceUnit.isEnabled()
+        return isDown ? down(text) : result(option, text, chosen: address.port == 0 ? socket.port : nil)
       } catch {
         let owner = ListeningProcess.find(port: address.port)
         return result(option, text, error, owner: owner)
@@ -20,6 +21,14 @@ extension DoctorCheck {
 
   private static func result(_ option: String, _ text: String, chosen: UInt16?) -> CheckResult {
     .ok("address", String(option.dropFirst(2)), "\(text) is free\(chosen == nil ? "" : ": the system chooses a port")")
+  }
+
+  /// The result of a free address at which the unit of the service should listen.
+  static func down(_ text: String) -> CheckResult {
+    .warning(
+      "address", "listen",
+      "\(ServiceUnit.name) is enabled, and no process listens on \(text): the service does not run",
+      remedy: "see why with 'systemctl status take5' and 'journalctl --unit take5'; then 'systemctl start take5'")
   }
 
   /// The result of an address that cannot be bound.

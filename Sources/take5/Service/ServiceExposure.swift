@@ -37,13 +37,16 @@ struct ServiceExposure: Sendable {
 
   /// Status 64 if other machines could use the service without an API key.
   func check(hasKey: Bool) throws(CommandFailure) {
-    guard hasKey || isLocal else {
-      throw CommandFailure(
-        .usage, "other machines can reach \(address.host), and the service has no API key",
-        remedy:
-          "listen on 127.0.0.1 without a proxy, or set an API key with "
-          + "'take5 keys create', TAKE5_API_KEY or --api-key-file"
-      )
-    }
+    guard !hasKey, !isLocal else { return }
+    let reason =
+      address.isLoopback
+      ? "--trusted-proxy is set, so other machines reach the service through the proxy"
+      : "other machines can reach \(address.host)"
+    throw CommandFailure(
+      .usage, "\(reason), and the service has no API key",
+      remedy:
+        "listen on 127.0.0.1 without a proxy, or set an API key with "
+        + "'take5 keys create', TAKE5_API_KEY or --api-key-file; keys are in the database: another one has others"
+    )
   }
 }

@@ -93,12 +93,25 @@ extension StoreOwner {
     guard chown(folder, user, group) == 0 else { throw SystemError(call: "chown", subject: folder) }
   }
 
+  /// The environment of a command that runs as the owner. Libraries look for certificates, passwords and keys in the home of the user,
+  /// and the owner may not read root's: libpq fails there, before it connects.
+  ///
+  /// - Parameter root: the environment of this process.
+  func environment(from root: [String: String]) -> [String: String] {
+    var result = root
+    let entry = getpwuid(user)
+    result["HOME"] = entry.map { String(cString: $0.pointee.pw_dir) }
+    result["USER"] = name
+    result["LOGNAME"] = name
+    return result
+  }
+
   /// Runs this command again, as the owner, and returns its status.
   func run() async throws -> ExitStatus {
     var configuration = ChildProcess.Configuration(
       path: ThisProcess.executable, arguments: Array(CommandLine.arguments.dropFirst()))
     configuration.name = "take5"
-    configuration.environment = Take5.environment()
+    configuration.environment = environment(from: Take5.environment())
     configuration.descriptors = [0, 1, 2]
     configuration.user = (user, group)
     configuration.parentDeathSignal = SIGTERM
