@@ -148,7 +148,8 @@ package enum Images: RecordRoom {
     func image(for viewer: Viewer) throws -> Row? {
       try session.execute(Store.statements["image"], .text(id.description), viewer.parameter).first
     }
-    guard let row = try image(for: viewer), try row.enumValue("kind") == kind, try row.get("owner", as: String.self) == owner
+    guard let row = try image(for: viewer), try row.enumValue("kind") == kind,
+      try row.get("owner", as: String.self) == owner
     else { return false }
     try viewer.require(owner: try row.get("author"), try row.get("post_author"))
     if let job = try row.get("job", as: String?.self).flatMap({ PublicID($0) }) {
