@@ -136,7 +136,7 @@ struct EventHistoryTests {
       }
       let after = try await Self.historyAfter(api)
       #expect((after > 0) == change.isOther, "\(change.name)")
-      // It has begun once, and is the present one.
+      // It is the present one, which does not begin again.
       #expect(try await api.events(1, of: "kim").map(\.id) == ["\(after)-0"], "\(change.name)")
       let present: Int64 = try await api.pool.run { try $0.execute("SELECT history_after()").single().get(0) }
       #expect(present == after, "\(change.name)")
