@@ -32,7 +32,9 @@ struct EventHistoryTests {
   /// The comments in their order, of which each is an event.
   private static func comments(_ api: RunningAPI) async throws -> [String] {
     try await api.pool.run { session in
-      try session.execute("SELECT public_id::text AS comment FROM comment ORDER BY comment.id").map { try $0.get("comment") }
+      try session.execute("SELECT public_id::text AS comment FROM comment ORDER BY comment.id").map {
+        try $0.get("comment")
+      }
     }
   }
 
