@@ -1,6 +1,6 @@
 import Glibc
 package import Platform
-import Postgres
+package import Postgres
 
 /// A change of the embedded server to another major version, newer or older.
 ///
@@ -28,10 +28,12 @@ package struct Upgrade {
   ///
   /// - Parameters:
   ///   - version: the major version; nil: the newest that is installed.
+  ///   - finish: called with sessions of the database and of its copy, which then takes its place.
   ///   - progress: called with a fraction from 0 to 1.
   ///   - cancellation: stops the copy; the database then stays as it is.
   package static func run(
-    _ configuration: EmbeddedPostgres.Configuration, to version: Int?, progress: (Double) -> Void,
+    _ configuration: EmbeddedPostgres.Configuration, to version: Int?,
+    finish: (_ former: Session, _ copy: Session) throws -> Void, progress: (Double) -> Void,
     cancellation: CancellationFlag
   ) throws(EmbeddedPostgresError) -> Report {
     guard try Layout.holdsCluster(configuration.dataFolder) else {
@@ -52,7 +54,7 @@ package struct Upgrade {
     let upgrade = Upgrade(
       cluster: cluster, from: try .installed(.creator(present)), to: to, configuration: configuration,
       cancellation: cancellation)
-    return try upgrade.run(progress)
+    return try upgrade.run(finish, progress)
   }
 
   /// Becomes the owner of a data folder that no other process uses.
@@ -90,7 +92,9 @@ package struct Upgrade {
     }
   }
 
-  private func run(_ progress: (Double) -> Void) throws(EmbeddedPostgresError) -> Report {
+  private func run(
+    _ finish: (Session, Session) throws -> Void, _ progress: (Double) -> Void
+  ) throws(EmbeddedPostgresError) -> Report {
     let layout = cluster.layout
     try Self.clean(layout)
     configuration.report("copying the database from PostgreSQL \(from.version) to \(to.version)")
@@ -98,7 +102,7 @@ package struct Upgrade {
     let (tables, rows): (Int, Int)
     do {
       try prepare()
-      (tables, rows) = try Failpoint.copy.around { () throws in try copy(progress) }
+      (tables, rows) = try Failpoint.copy.around { () throws in try copy(finish, progress) }
       // Under its final name the former cluster survives whatever happens after the exchange.
       try Self.rename(layout.target.cluster, former)
       try Folder.synchronize(layout.home)
@@ -139,7 +143,9 @@ package struct Upgrade {
   }
 
   /// Runs both servers, copies the database and compares both; returns the number of tables and of their rows.
-  private func copy(_ progress: (Double) -> Void) throws -> (tables: Int, rows: Int) {
+  private func copy(
+    _ finish: (Session, Session) throws -> Void, _ progress: (Double) -> Void
+  ) throws -> (tables: Int, rows: Int) {
     let layout = cluster.layout
     let source = try start(layout.source, from)
     defer { source.stop() }
@@ -169,6 +175,7 @@ package struct Upgrade {
         "the copy of \(table) has \(after[table] ?? 0) rows instead of \(before[table] ?? 0); the database is unchanged"
       )
     }
+    try finish(old, new)
     // So that the shutdown is a matter of milliseconds.
     try new.executeScript("CHECKPOINT", name: "CHECKPOINT")
     progress(1)

@@ -127,6 +127,13 @@ struct BackupTests {
     #expect(media.status == 200 && media.body.count == composed.bytes)
     #expect(try await onThread("test-client") { try client.get("/v1/posts/\(deleted)").status } == 200)
     #expect(try await onThread("test-client") { try client.get("/v1/posts/\(later)").status } == 404)
+    // What it numbers is above all that the first store has numbered since.
+    let numbered = try await take5(
+      [
+        "database", "--data", data, "--", "psql", "--no-psqlrc", "--tuples-only", "--no-align", "--command",
+        "SELECT history_after() > 0",
+      ])
+    #expect(numbered.status == 0 && numbered.output == "t\n", "\(numbered)")
     await copy.send(signal: SIGTERM)
     _ = await copy.wait()
 

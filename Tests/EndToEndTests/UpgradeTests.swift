@@ -150,6 +150,8 @@ struct UpgradeTests {
       try await verify()
     }
     #expect(posts.count == 3)
+    // The ids of events stay valid.
+    #expect(try await psql("SELECT history_after() = 0 AND last > 0 FROM event_position") == "t\n")
   }
 
   @Test("a killed upgrade leaves the cluster of one version or the other, with the former one, and can be repeated")

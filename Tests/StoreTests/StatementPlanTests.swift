@@ -75,7 +75,7 @@ struct StatementPlanTests {
     let uuid = "'00000000-0000-0000-0000-000000000001'"
     return [
       Probe(AwaitedUploads.statements["awaits_any"]), Probe(AwaitedUploads.statements["awaiting_posts"], "9000000"),
-      Probe(Window.statements["last_window"]), Probe(Events.statements["last_events"], "'{eve}', ' all'"),
+      Probe(Window.statements["last_window"]), Probe(Events.statements["last_events"], "'{eve}'"),
       Probe(Events.statements["events"], "'eve', 0, 500"), Probe(Events.statements["first_position"]),
       Probe(Events.statements["events_of_all"], "\(rows), 500"),
       Probe(Tokens.statements["valid_user_tokens"], "'{\(uuid.dropFirst().dropLast())}'"),

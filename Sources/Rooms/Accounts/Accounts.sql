@@ -142,7 +142,7 @@ RETURNING code.email
 SELECT FROM app_user WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: verify_email
-UPDATE app_user SET email_verified_at = clock_timestamp(), revision = revision + 1 WHERE id = $1 AND email_verified_at IS NULL
+UPDATE app_user SET email_verified_at = clock_timestamp(), revision = greatest(revision, history_after()) + 1 WHERE id = $1 AND email_verified_at IS NULL
 
 -- name: blank_events_with_codes
 UPDATE user_event SET data = NULL

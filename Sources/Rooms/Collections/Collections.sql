@@ -145,7 +145,7 @@ ORDER BY id FOR NO KEY UPDATE
 INSERT INTO collection (public_id, kind, author, name, visibility, fields) VALUES ($1::uuid, $2, $3, $4, $5, $6::jsonb) RETURNING id
 
 -- name: change_collection
-UPDATE collection SET name = $2, visibility = $3, fields = $4::jsonb, revision = revision + 1, updated_at = clock_timestamp()
+UPDATE collection SET name = $2, visibility = $3, fields = $4::jsonb, revision = greatest(revision, history_after()) + 1, updated_at = clock_timestamp()
 WHERE id = $1::bigint
 
 -- name: drop_items

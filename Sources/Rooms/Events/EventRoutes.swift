@@ -34,14 +34,13 @@ struct EventRoutes: RouteRoom {
     guard request.method != "HEAD" else {
       return Response(.ok, headers: OpenStreams.headers, body: .stream(BodyStream()))
     }
-    let now = try await database.read { session in
-      EventPosition(
-        number: try Events.last(of: [UserKey(user)], session)[UserKey(user)] ?? 0,
-        window: try Window.lastChange(session))
+    let numbers = try await EventNumbers.present(in: database) {
+      try await database.read { try EventNumbers(of: [UserKey(user)], $0) }
     }
-    var position = given ?? now
-    // A database that was restored from a backup may have fewer windows than the client knows.
-    position.window = min(position.window, now.window)
+    let window = try await database.read { try Window.lastChange($0) }
+    var position = given ?? EventPosition(number: numbers[UserKey(user)], window: window)
+    // A history that was lost may have had more windows.
+    position.window = min(position.window, window)
     let lifetime = StreamLifetime()
     let stream = UserEventStream(user: user, at: position, isNew: given == nil) { lifetime.end() }
     lifetime.attach(try changes.streams.add(stream.body, of: request))

@@ -63,9 +63,16 @@ extension Events {
     }
   }
 
+  /// Locks the positions until the end of the transaction; returns the last one, which the next follow.
+  @discardableResult
+  static func lockPositions(_ session: Session) throws(PostgresError) -> Int64 {
+    try session.execute(statements["find_history"])
+    return try session.execute(statements["lock_positions"]).single().get("last")
+  }
+
   /// Gives the next events their positions, and has them delivered; false if there were none.
   package static func placeNext(_ session: Session) throws -> Bool {
-    let last = try session.execute(statements["lock_positions"]).single().get("last", as: Int64.self)
+    let last = try lockPositions(session)
     guard let row = try session.execute(statements["place_events"], .integer(last), .integer(dispatchLimit)).first
     else { return false }
     let through = try row.get("last", as: Int64.self)

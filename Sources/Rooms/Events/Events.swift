@@ -16,6 +16,7 @@ package enum Events: Room {
   package static let migrations = [
     Migration(version: 150, name: "event_positions", RoomsSQL.v0150_event_positions),
     Migration(version: 174, name: "turns", RoomsSQL.v0174_turns),
+    Migration(version: 183, name: "history", RoomsSQL.v0183_history),
   ]
 
   package static var maintenance: [MaintenanceTask] {
@@ -36,14 +37,13 @@ package enum Events: Room {
   /// The time for which events are stored, in seconds: seven days.
   package static let retention = 7.0 * 24 * 3600
 
-  /// Returns the numbers of the last events of users; users who never had one are not in the result.
-  package static func last(of users: [UserKey], _ session: Session) throws(PostgresError) -> [UserKey: Int64] {
-    var last: [UserKey: Int64] = [:]
-    let parameters: [Parameter] = [.texts(users.map(\.text)), .text(UserEvent.everyone)]
-    for row in try session.execute(Self.statements["last_events"], parameters) {
-      last[UserKey(try row.get("user_id"))] = try row.get("last")
-    }
-    return last
+  /// Has the copy of a database, which lacks nothing, continue its history.
+  package static func continueHistory(of former: Session, in copy: Session) throws {
+    // What migrates an older one records the server.
+    guard try Migrator.applied(former).contains(183),
+      try former.execute(statements["continues_history"]).single().get("is_same", as: Bool.self)
+    else { return }
+    try copy.execute(statements["continue_history"])
   }
 
   /// Reads the events of a user, or of all, that follow a number, the oldest first.

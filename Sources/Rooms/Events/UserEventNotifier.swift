@@ -58,34 +58,39 @@ final class UserEventNotifier: Sendable {
     var windows = WindowChanges(latest: window)
     for start in stride(from: 0, to: users.count, by: Self.maxUsers) {
       let some = Array(users[start..<min(start + Self.maxUsers, users.count)])
-      let last = try await database.run { try Events.last(of: some, $0) }
-      for user in some {
-        for stream in streams.subscribers(of: user) where stream.body.unsentBytes < Self.maxUnsentBytes {
-          let position = stream.position
-          try await windows.read(after: position.window, database)
-          stream.send(windows.changes)
+      // Before the numbers: a stream that comes later may know more.
+      let open = some.map { user in (user: user, streams: streams.subscribers(of: user)) }
+      let numbers = try await EventNumbers.present(in: database) {
+        try await database.run { try EventNumbers(of: some, $0) }
+      }
+      for (user, streams) in open {
+        for stream in streams where stream.body.unsentBytes < Self.maxUnsentBytes {
+          // A `reset` comes before the windows.
           do {
-            try await send(stream, after: position.number, last: last[user] ?? 0)
+            try await send(stream, numbers)
           } catch  where OutageProblem.problem(for: error) == nil {
             // It concerns one user alone.
             logFailure(error, ["user": user.text])
           }
+          try await windows.read(after: stream.position.window, database)
+          stream.send(windows.changes)
         }
       }
     }
   }
 
-  /// Sends the events of a user that follow a number.
-  private func send(_ stream: UserEventStream, after number: Int64, last: Int64) async throws {
+  /// Sends the events of a user that the stream lacks.
+  private func send(_ stream: UserEventStream, _ numbers: EventNumbers) async throws {
+    let (number, last) = (stream.position.number, numbers[stream.user])
     guard last != number else { return }
     let user = stream.user.text
-    let (events, first) = try await database.run { session in
+    let (events, oldest) = try await database.run { session in
       (
         try Events.list(of: user, after: number, limit: Self.maxEvents, session),
         user == UserEvent.everyone ? try Events.firstPosition(session) : nil
       )
     }
-    stream.send(events, first: first, last: last)
+    stream.send(events, oldest: oldest, last: last, in: numbers.history)
     if events.count == Self.maxEvents { receive(user) }
   }
 }
@@ -112,9 +117,9 @@ private struct WindowChanges {
 final class UserEventStream: Sendable {
   let user: UserKey
   let body: BodyStream
-  private let sent: Locked<EventPosition>
+  private let sent: Locked<EventProgress>
 
-  var position: EventPosition { sent.withLock(\.self) }
+  var position: EventPosition { sent.withLock(\.position) }
 
   /// - Parameters:
   ///   - position: where it continues.
@@ -122,7 +127,7 @@ final class UserEventStream: Sendable {
   ///   - onEnd: called once, when the response has ended.
   init(user: String, at position: EventPosition, isNew: Bool, onEnd: @escaping @Sendable () -> Void) {
     self.user = UserKey(user)
-    sent = Locked(position)
+    sent = Locked(EventProgress(at: position))
     body = BodyStream { _ in onEnd() }
     // Something at once: a proxy may hold back the header section until the first bytes of the body.
     body.write(isNew ? ServerSentEvent(id: position, name: "start", data: "{}").bytes : BodyStream.emptyComment)
@@ -131,25 +136,22 @@ final class UserEventStream: Sendable {
   /// Sends the events that follow the position of the stream.
   ///
   /// - Parameters:
-  ///   - first: the number of the oldest event that is stored, for the reader of all events, whose numbers have gaps.
+  ///   - oldest: the number of the oldest event that is stored, for the reader of all events, whose numbers have gaps.
   ///   - last: the number of the last event, which was read before.
-  func send(_ events: [UserEvent], first: Int64? = nil, last: Int64) {
+  func send(_ events: [UserEvent], oldest: Int64?, last: Int64, in history: EventHistory) {
     var bytes: [UInt8] = []
     let isForAll = user.text == UserEvent.everyone
     sent.withLock { sent in
-      let next = (isForAll ? first : events.first?.number) ?? last + 1
-      if isForAll ? next > sent.number + 1 || last < sent.number : next != sent.number + 1 {
-        // Events that the client lacks were deleted, because they were too old or with their user.
-        sent.number = min(next - 1, last)
-        bytes += ServerSentEvent(id: sent, name: "reset", data: "{}").bytes
+      if sent.resume(at: events.first?.number, oldest: oldest, last: last, in: history) {
+        bytes += ServerSentEvent(id: sent.position, name: "reset", data: "{}").bytes
       }
-      for event in events where event.number > sent.number {
-        sent.number = event.number
+      for event in events where event.number > sent.position.number {
+        sent.position.number = event.number
         guard event.kind != UserEvent.blank, EventKind(event.kind)?.isStreamed ?? !isForAll,
           !(isForAll && event.kind == UserEvent.Kind.windowOpened.rawValue)
         else { continue }
         bytes +=
-          ServerSentEvent(id: sent, name: event.kind, of: UserEventResponse(event, isForAll: isForAll)).bytes
+          ServerSentEvent(id: sent.position, name: event.kind, of: UserEventResponse(event, isForAll: isForAll)).bytes
       }
     }
     if !bytes.isEmpty { body.write(bytes) }
@@ -159,11 +161,12 @@ final class UserEventStream: Sendable {
   func send(_ changes: [WindowChange]) {
     var bytes: [UInt8] = []
     sent.withLock { sent in
-      for change in changes where change.position > sent.window {
-        sent.window = change.position
+      for change in changes where change.position > sent.position.window {
+        sent.position.window = change.position
         bytes +=
           ServerSentEvent(
-            id: sent, name: change.isOpening ? "window_opened" : "window_closed", of: WindowChangeResponse(change)
+            id: sent.position, name: change.isOpening ? "window_opened" : "window_closed",
+            of: WindowChangeResponse(change)
           ).bytes
       }
     }

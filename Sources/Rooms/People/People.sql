@@ -85,11 +85,11 @@ SELECT set_config('pg_trgm.word_similarity_threshold', '0.4', true)
 
 -- name: save_profile
 INSERT INTO app_user AS saved (id, user_name, name, given_name, family_name, bio, birth_date, email, fields, revision)
-VALUES ($1, $2, $3, $4, $5, $6, $7::date, $8, $9::jsonb, 1)
+VALUES ($1, $2, $3, $4, $5, $6, $7::date, $8, $9::jsonb, history_after() + 1)
 ON CONFLICT (id) DO UPDATE SET
   user_name = excluded.user_name, name = excluded.name, given_name = excluded.given_name,
   family_name = excluded.family_name, bio = excluded.bio, birth_date = excluded.birth_date, email = excluded.email, fields = excluded.fields,
-  revision = saved.revision + 1
+  revision = greatest(saved.revision, history_after()) + 1
 
 -- name: add_users
 INSERT INTO app_user (id) SELECT id FROM unnest($1::text[]) AS given (id) ORDER BY id ON CONFLICT DO NOTHING

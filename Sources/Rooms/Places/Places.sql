@@ -187,7 +187,7 @@ ORDER BY chosen.key DESC, chosen.number DESC
 INSERT INTO place (id) VALUES ($1) ON CONFLICT DO NOTHING
 
 -- name: add_own_place
-INSERT INTO place (id, author, is_own, revision) VALUES ($1, $2, true, 1)
+INSERT INTO place (id, author, is_own, revision) VALUES ($1, $2, true, history_after() + 1)
 
 -- name: lock_place
 SELECT is_hidden, is_own, author FROM place WHERE id = $1 FOR NO KEY UPDATE
@@ -200,7 +200,7 @@ ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitu
   longitude = excluded.longitude, categories = excluded.categories, rating = excluded.rating, price_level = excluded.price_level
 
 -- name: count_description
-UPDATE place SET author = CASE revision WHEN 0 THEN $2 ELSE author END, revision = revision + 1 WHERE id = $1
+UPDATE place SET author = CASE revision WHEN 0 THEN $2 ELSE author END, revision = greatest(revision, history_after()) + 1 WHERE id = $1
 
 -- name: lock_known_place
 SELECT number FROM place WHERE id = $1 AND {known(place, $2)} FOR NO KEY UPDATE

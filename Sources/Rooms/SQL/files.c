@@ -69,6 +69,9 @@ const struct rooms_sql RoomsSQL = {
   .v0150_event_positions = {(const char[]){
 #embed "../Events/v0150_event_positions.sql" suffix(, 0)
   }},
+  .v0183_history = {(const char[]){
+#embed "../Events/v0183_history.sql" suffix(, 0)
+  }},
   .Export = {(const char[]){
 #embed "../Exporting/Export.sql" suffix(, 0)
   }},

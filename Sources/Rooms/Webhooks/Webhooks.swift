@@ -152,7 +152,7 @@ extension Webhooks {
     guard let webhook = try find(id, session) else { return nil }
     try check(webhook)
     // In the order in which the placement of events locks.
-    try session.execute(Events.statements["lock_positions"])
+    try Events.lockPositions(session)
     guard let number = try lock(id, session), let found = try find(id, session) else { return nil }
     try check(found)
     if let recent = try session.execute(statements["recent_test"], .text("\(id)"), .text(UserEvent.service)).first {

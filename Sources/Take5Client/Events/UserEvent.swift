@@ -19,7 +19,7 @@ public struct UserEvent: Sendable, Hashable {
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The stream begins.
     public static let start = Self(rawValue: "start")
-    /// Events that were missed are no longer stored: read the lists again.
+    /// Events that were missed are no longer stored, or what was read before may be lost: read the lists again.
     public static let reset = Self(rawValue: "reset")
     /// The first look of a post of the user's is there.
     public static let postPreviewed = Self(rawValue: "post_previewed")
@@ -47,7 +47,7 @@ public struct UserEvent: Sendable, Hashable {
     public static let windowClosed = Self(rawValue: "window_closed")
   }
 
-  /// The id, after which a stream continues.
+  /// The id, after which a stream continues. Store it as it is: only the service knows what it means.
   public var id: String?
   /// The kind.
   public var kind: Kind

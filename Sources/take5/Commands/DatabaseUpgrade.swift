@@ -1,6 +1,7 @@
 import EmbeddedPostgres
 import Model
 import Platform
+import Rooms
 
 extension Subcommand {
   static let databaseUpgrade = Subcommand(
@@ -32,7 +33,8 @@ extension Subcommand {
       report = try await withTaskCancellationHandler {
         try await onThread("database-upgrade") { [configuration] in
           try Upgrade.run(
-            configuration, to: version, progress: { bar.show($0) }, cancellation: cancellation)
+            configuration, to: version, finish: Events.continueHistory, progress: { bar.show($0) },
+            cancellation: cancellation)
         }
       } onCancel: {
         cancellation.cancel()
