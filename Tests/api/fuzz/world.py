@@ -7,7 +7,7 @@ import threading
 import time
 
 # A text of the world in a response.
-MARKER = re.compile(rb"mk[0-9]+x")
+MARKER = re.compile(rb"mk[0-9]{9}x")
 
 # Who sees a text that is seen by all.
 EVERYBODY = None
@@ -43,7 +43,8 @@ class World:
 
     def marker(self, readers, never=()):
         """A new text that only these users may see, and clients that act as no user."""
-        text = f"mk{next(self.serial)}x"
+        # Longer than what an id of the service might say by chance.
+        text = f"mk{next(self.serial):09}x"
         with self.lock:
             self.secrets[text] = Secret(readers, never)
         return text
