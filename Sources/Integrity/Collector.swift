@@ -42,6 +42,7 @@ package struct Collector: Sendable {
       try await collectBlobs(&report)
       try await collectFiles(&report)
     }
+    try await countWaiting(&report)
     progress(1)
     return report
   }
@@ -163,7 +164,18 @@ extension Collector {
     }
     let blobs = blobs
     report.stagedFiles = Amount(try await onThread("collect") { try blobs.stagedOrphans() })
+    try await countWaiting(&report)
     return report
+  }
+
+  /// Counts what was released, and waits for the end of its pause.
+  private func countWaiting(_ report: inout CollectReport) async throws {
+    let pause = store.collecting.pause
+    guard pause > .zero else { return }
+    report.waiting = try await pool.run { session in
+      let row = try session.execute(Integrity.statements["waiting_blobs"], .double(pause / .seconds(1))).single()
+      return Amount(count: try row.get("blobs"), bytes: try row.get("bytes"))
+    }
   }
 
   private typealias Amount = CollectReport.Amount
@@ -171,12 +183,15 @@ extension Collector {
   private func countBlobs(_ report: inout CollectReport) async throws {
     var last: [UInt8] = []
     while true {
+      let pause = store.collecting.pause
       let page = try await pool.run { [last, grace] session -> (end: [UInt8], amount: Amount)? in
         let end = try session.execute(Integrity.statements["last_blob"], .bytes(last), .integer(Self.page)).first?
           .get("hash", as: [UInt8].self)
         guard let end else { return nil }
         let row = try session.execute(
-          Integrity.statements["count_removable_blobs"], .bytes(last), .integer(Self.page), .double(grace / .seconds(1))
+          Integrity.statements["count_removable_blobs"], .bytes(last), .integer(Self.page),
+          .double(grace / .seconds(1)),
+          .double(pause / .seconds(1))
         ).single()
         return (end, Amount(count: try row.get("blobs"), bytes: try row.get("bytes")))
       }

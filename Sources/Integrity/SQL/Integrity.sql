@@ -191,16 +191,27 @@ WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < statement_timestamp() 
 SELECT max(id) AS id FROM (SELECT id FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
 
 -- name: orphan_blobs
--- The blobs of a page that neither an asset nor the quarantine refers to.
+-- The blobs of a page that neither an asset nor the quarantine refers to, and that were not released: those wait for the end of a pause.
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
   AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = page.hash)
+  AND NOT EXISTS (SELECT FROM blob_release WHERE blob_release.hash = page.hash)
+
+-- name: waiting_blobs
+-- The number and the size of the blobs that nothing refers to and that were released within the last $1 seconds.
+SELECT count(*) AS blobs, least(coalesce(sum(blob.bytes), 0), 9223372036854775807)::bigint AS bytes
+FROM (
+  SELECT DISTINCT hash FROM blob_release WHERE released_at > statement_timestamp() - make_interval(secs => $1::float8)) AS released
+JOIN blob ON blob.hash = released.hash
+WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = blob.hash)
+  AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = blob.hash)
 
 -- name: last_blob
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page ORDER BY hash DESC LIMIT 1
 
 -- name: count_removable_blobs
 -- The number and the size of the blobs of a page that only removable sets refer to, or none. A set goes with the one that took its place.
+-- With a pause of $4 seconds, what a set refers to is only released now, and what was released within it waits.
 SELECT count(*) AS blobs, least(coalesce(sum(bytes), 0), 9223372036854775807)::bigint AS bytes
 FROM (SELECT hash, bytes FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (
@@ -219,6 +230,9 @@ WHERE NOT EXISTS (
     OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
     OR EXISTS (SELECT FROM image WHERE image.source_set_id = asset_set.id)))
   AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = page.hash)
+  AND ($4::float8 = 0 OR NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash) AND NOT EXISTS (
+    SELECT FROM blob_release
+    WHERE blob_release.hash = page.hash AND released_at > statement_timestamp() - make_interval(secs => $4::float8)))
 
 -- name: definitions_of_subjects
 -- The definition of the current media; for a subject without media, that of its job.

@@ -59,15 +59,32 @@ extension LocalUploads {
         repeat { await collectReleased() } while (try? await Task.sleep(for: Self.collectInterval)) != nil
       }
       group.addTask {
+        repeat { await makeRoom() } while (try? await Task.sleep(for: Self.roundInterval)) != nil
+      }
+      group.addTask {
         repeat { await removeExpired() } while (try? await Task.sleep(for: Self.expiryInterval)) != nil
       }
     }
   }
 
-  /// Removes what a killed process released, or began to remove: until the removal ends, the same bytes are refused, and there may be no
-  /// worker.
+  /// Removes what was released before its pause, and what a killed process began to remove: until the removal ends, the same bytes are
+  /// refused, and there may be no worker.
   func collectReleased() async {
-    do { try await store.collecting.collectReleased(database) } catch { logFailure(error, [:]) }
+    do {
+      while try await store.collecting.collectReleased(database).examined > 0 { try Task.checkCancellation() }
+    } catch {
+      logCollecting(error)
+    }
+  }
+
+  /// Removes what was released before its pause has ended, while the storage is nearly full. No transaction begins unless it is.
+  func makeRoom() async {
+    do { try await store.collecting.makeRoom(database) } catch { logCollecting(error) }
+  }
+
+  private func logCollecting(_ error: any Error) {
+    guard !Task.isCancelled else { return }
+    log.warning("released blobs could not be collected yet", ["error": "\(error)"])
   }
 
   /// Removes the uploads of this machine that have expired, or whose user was deleted: a worker with another folder does not have them.
