@@ -104,12 +104,16 @@ package struct Collector: Sendable {
       try await onThread("collect") { try blobs.removeStagedOrphans() })
   }
 
-  /// Calls `body` with each file that has no committed row; a transaction that inserts the row may still be open.
+  /// Calls `body` with each file that has no committed row, but for those that posts are about to get; a transaction that inserts the row may
+  /// still be open.
   func forEachOrphanCandidate(_ body: (SHA256Digest, Int64) async throws -> Void) async throws {
     let blobs = blobs
+    let awaited = Set(try await FinishedUpload.all(blobs, pool).compactMap(\.hash))
     for shard in 0..<blobs.shards {
       let listing = try await onThread("collect") { try blobs.listing(ofShard: shard) }
-      for hash in try await listing.orphanCandidates(pool) { try await body(hash, listing.blobs[hash] ?? 0) }
+      for hash in try await listing.orphanCandidates(pool) where !awaited.contains(hash) {
+        try await body(hash, listing.blobs[hash] ?? 0)
+      }
       progress(0.4 + 0.6 * Double(shard + 1) / Double(blobs.shards))
     }
   }

@@ -123,6 +123,14 @@ FROM reprocess_run AS run
 WHERE run.id = item.run_id AND run.public_id = $1::uuid AND item.outcome IS NULL AND item.job IS NOT NULL
   AND NOT EXISTS (SELECT FROM job WHERE job.public_id = item.job)
 
+-- name: awaited_uploads
+SELECT awaited.upload, post.public_id FROM awaited_upload AS awaited JOIN post ON post.id = awaited.post_id
+WHERE awaited.upload > $1::uuid ORDER BY awaited.upload LIMIT $2::int
+
+-- name: still_awaited
+-- Those among given uploads that posts await.
+SELECT upload FROM awaited_upload WHERE upload = ANY ($1::uuid[])
+
 -- name: hashes_without_row
 -- The hashes, among those given, that have no row.
 SELECT name.hash FROM unnest($1::bytea[]) AS name (hash) WHERE NOT EXISTS (SELECT FROM blob WHERE blob.hash = name.hash)

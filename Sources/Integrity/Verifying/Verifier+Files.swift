@@ -6,13 +6,17 @@ import Store
 
 extension Verifier {
   /// Checks that each file has a row.
-  func checkFiles(_ report: inout VerifyReport) async throws {
+  ///
+  /// - Parameter awaited: blobs that posts are about to get.
+  func checkFiles(besides awaited: Set<SHA256Digest>, _ report: inout VerifyReport) async throws {
     let blobs = blobs
     var orphans: [(hash: SHA256Digest, bytes: Int64)] = []
     for shard in 0..<blobs.shards {
       let listing = try await onThread("verify-files") { try blobs.listing(ofShard: shard) }
       report.checked.files += listing.blobs.count
-      for hash in try await self.orphans(among: listing) { orphans.append((hash, listing.blobs[hash] ?? 0)) }
+      for hash in try await self.orphans(among: listing) where !awaited.contains(hash) {
+        orphans.append((hash, listing.blobs[hash] ?? 0))
+      }
       report.findings += listing.foreign.map { file in
         Finding(.foreignFile, .file(file.path), .orphan, detail: "not the name of a blob")
       }
