@@ -93,8 +93,6 @@ struct RunningAPI: Sendable {
     /// Whether changes are received as notifications; otherwise they are found by polling.
     var listens = true
     var wrap: @Sendable (any BlobStore) -> any BlobStore = { $0 }
-    /// What a test deletes goes at once.
-    var releasedPause = Duration.zero
     var server = ServerConfiguration()
   }
 
@@ -106,7 +104,8 @@ struct RunningAPI: Sendable {
       let folder = try TemporaryFolder()
       let blobFolder = "\(folder.path)/blobs"
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
-      let store = Store(blobs: blobs, rooms: .all, releasedPause: setting.releasedPause)
+      // What a test deletes goes at once.
+      let store = Store(blobs: blobs, rooms: .all, releasedPause: .zero)
       let pool = Pool(
         (setting.database ?? url).with(readLimit: setting.readLimit).with(readLockLimit: setting.readLockLimit)
           .with(requestLockLimit: setting.requestLockLimit),
