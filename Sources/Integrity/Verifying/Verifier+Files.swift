@@ -5,6 +5,17 @@ import Postgres
 import Store
 
 extension Verifier {
+  /// Checks that no post awaits an upload whose bytes it was given; returns the blobs that these have become, which are no orphans.
+  func checkUploads(_ report: inout VerifyReport) async throws -> Set<SHA256Digest> {
+    let finished = try await FinishedUpload.all(blobs, pool)
+    report.findings += finished.map { found in
+      Finding(
+        .uploadFinished, .post(found.post), .fault, detail: "it awaits the upload \(found.upload), which is finished",
+        subjects: [.post(found.post)])
+    }
+    return Set(finished.compactMap(\.hash))
+  }
+
   /// Checks that each file has a row.
   ///
   /// - Parameter awaited: blobs that posts are about to get.
