@@ -1,3 +1,4 @@
+package import Crypto
 package import FoundationEssentials
 import Glibc
 package import Model
@@ -118,7 +119,9 @@ package struct UploadFolder: Sendable {
 
   /// Removes the bytes of an upload that a post has taken. Its record stays for a day: a client that has not received the last response
   /// learns that all bytes are there. One that is not whole is removed.
-  package func finish(_ id: PublicID, now: Date) throws(BlobError) {
+  ///
+  /// - Parameter hash: the blob that the bytes have become; nil: none.
+  package func finish(_ id: PublicID, as hash: SHA256Digest? = nil, now: Date) throws(BlobError) {
     guard let file = try open(id) else { return }
     try file.locked { () throws(BlobError) in
       let state = try file.synchronizedState()
@@ -126,12 +129,25 @@ package struct UploadFolder: Sendable {
         _ = try unlinkAll(of: id)
         return
       }
-      record.finish(length: state.offset, now: now, remembered: Self.rememberedSeconds)
+      record.finish(length: state.offset, hash: hash?.hex, now: now, remembered: Self.rememberedSeconds)
       try save(record)
       guard unlink(path(id)) == 0 || errno == ENOENT else {
         throw .system(SystemError(call: "unlink", subject: path(id)))
       }
     }
+  }
+
+  /// Makes a finished upload one without bytes, so that its client sends them again; returns its record, nil if it is not finished.
+  package func reopen(_ id: PublicID) throws(BlobError) -> UploadRecord? {
+    guard try record(id)?.finished != nil else { return nil }
+    try wrap { () throws(SystemError) in
+      do throws(SystemError) {
+        try Descriptor(writing: path(id), replacing: false, mode: 0o640).synchronize()
+      } catch  where error.code == EEXIST {
+        // Another process has reopened it, or was ended before it had changed the record.
+      }
+    }
+    return try update(id) { $0.reopen() }
   }
 
   private static let rememberedSeconds = 86_400.0

@@ -27,6 +27,10 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package var charged: Int64?
   /// The length of an upload whose bytes are those of a post by now, so that there is no file of them; nil: it is not finished.
   package private(set) var finished: Int64?
+  /// The SHA-256 of these bytes in hexadecimal digits; nil: it is not finished, or no blob has its bytes.
+  package private(set) var finishedHash: String?
+  /// Whether the bytes were lost after it was finished, and are sent again; nil: they were not.
+  package private(set) var isReopened: Bool?
 
   /// The post that awaits an upload, and the part of the submission that the upload is.
   package struct Awaited: Codable, Sendable, Hashable {
@@ -55,10 +59,13 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   }
 
   /// Makes it the record of an upload that is finished, for another time in seconds.
-  mutating func finish(length: Int64, now: Date, remembered: Double) {
-    (finished, self.length) = (length, length)
+  mutating func finish(length: Int64, hash: String?, now: Date, remembered: Double) {
+    (finished, self.length, finishedHash) = (length, length, hash)
     expiresAt = now.addingTimeInterval(remembered)
   }
+
+  /// Makes it the record of an upload without bytes, for the rest of its time.
+  mutating func reopen() { (finished, finishedHash, isReopened) = (nil, nil, true) }
 
   /// Whether its numbers are some that a service writes: a file may be damaged, and sums of others would overflow.
   var isSound: Bool {

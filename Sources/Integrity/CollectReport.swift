@@ -28,6 +28,8 @@ package struct CollectReport: Encodable, Sendable {
   package internal(set) var orphanSets = 0
   /// Blobs that nothing refers to.
   package internal(set) var blobs = Amount()
+  /// Blobs that nothing refers to and that are removed later, once the pause since their release has ended.
+  package internal(set) var waiting = Amount()
   /// Files without a row.
   package internal(set) var orphanFiles = Amount()
   /// Staged files of processes that have ended.
@@ -43,6 +45,7 @@ package struct CollectReport: Encodable, Sendable {
     case retiredSets
     case orphanSets = "looseSets"
     case blobs
+    case waiting
     case orphanFiles = "strayFiles"
     case stagedFiles
     case answers

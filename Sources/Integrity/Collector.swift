@@ -42,6 +42,7 @@ package struct Collector: Sendable {
       try await collectBlobs(&report)
       try await collectFiles(&report)
     }
+    try await countWaiting(&report)
     progress(1)
     return report
   }
@@ -103,12 +104,16 @@ package struct Collector: Sendable {
       try await onThread("collect") { try blobs.removeStagedOrphans() })
   }
 
-  /// Calls `body` with each file that has no committed row; a transaction that inserts the row may still be open.
+  /// Calls `body` with each file that has no committed row, but for those that posts are about to get; a transaction that inserts the row may
+  /// still be open.
   func forEachOrphanCandidate(_ body: (SHA256Digest, Int64) async throws -> Void) async throws {
     let blobs = blobs
+    let awaited = Set(try await FinishedUpload.all(blobs, pool).compactMap(\.hash))
     for shard in 0..<blobs.shards {
       let listing = try await onThread("collect") { try blobs.listing(ofShard: shard) }
-      for hash in try await listing.orphanCandidates(pool) { try await body(hash, listing.blobs[hash] ?? 0) }
+      for hash in try await listing.orphanCandidates(pool) where !awaited.contains(hash) {
+        try await body(hash, listing.blobs[hash] ?? 0)
+      }
       progress(0.4 + 0.6 * Double(shard + 1) / Double(blobs.shards))
     }
   }
@@ -163,7 +168,18 @@ extension Collector {
     }
     let blobs = blobs
     report.stagedFiles = Amount(try await onThread("collect") { try blobs.stagedOrphans() })
+    try await countWaiting(&report)
     return report
+  }
+
+  /// Counts what was released, and waits for the end of its pause.
+  private func countWaiting(_ report: inout CollectReport) async throws {
+    let pause = store.collecting.pause
+    guard pause > .zero else { return }
+    report.waiting = try await pool.run { session in
+      let row = try session.execute(Integrity.statements["waiting_blobs"], .double(pause / .seconds(1))).single()
+      return Amount(count: try row.get("blobs"), bytes: try row.get("bytes"))
+    }
   }
 
   private typealias Amount = CollectReport.Amount
@@ -171,12 +187,15 @@ extension Collector {
   private func countBlobs(_ report: inout CollectReport) async throws {
     var last: [UInt8] = []
     while true {
+      let pause = store.collecting.pause
       let page = try await pool.run { [last, grace] session -> (end: [UInt8], amount: Amount)? in
         let end = try session.execute(Integrity.statements["last_blob"], .bytes(last), .integer(Self.page)).first?
           .get("hash", as: [UInt8].self)
         guard let end else { return nil }
         let row = try session.execute(
-          Integrity.statements["count_removable_blobs"], .bytes(last), .integer(Self.page), .double(grace / .seconds(1))
+          Integrity.statements["count_removable_blobs"], .bytes(last), .integer(Self.page),
+          .double(grace / .seconds(1)),
+          .double(pause / .seconds(1))
         ).single()
         return (end, Amount(count: try row.get("blobs"), bytes: try row.get("bytes")))
       }

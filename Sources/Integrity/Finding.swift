@@ -43,6 +43,8 @@ package struct Finding: Sendable, Hashable {
     case (_, .definitionUnreadable):
       "its outputs are still served; make them again with the version that stored the definition, or with "
         + "'take5 reprocess' and another definition"
+    case (_, .uploadFinished):
+      "start a service on this machine: within half a minute it gives the post the bytes, or asks their client for them"
     case (.orphan, .blobMissing), (.orphan, .blobCorrupt), (.orphan, .inlineCorrupt):
       "only replaced media refer to it: remove them with 'take5 verify --repair'"
     case (.orphan, _): "remove it with 'take5 gc'"
@@ -141,6 +143,8 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case sourcesMissing = "sources_missing"
   /// A post or an image is processing, or an item of a run has started, and no job is left that ends it.
   case jobMissing = "job_missing"
+  /// A post awaits an upload that this machine has given to it already.
+  case uploadFinished = "upload_finished"
   /// Pages of a table of the database cannot be read.
   case tableBroken = "table_broken"
   /// The server has read pages with a wrong checksum.

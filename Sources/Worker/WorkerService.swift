@@ -72,9 +72,10 @@ package final class WorkerService: Sendable {
             mayLeaveJobs: false)
         },
       tasks: [
-        // Blobs that a worker released before it ended without collecting them.
+        // Blobs whose pause has ended since their release.
         MaintenanceTask("collect", every: configuration.queue.reapInterval * 6) { pool in
           try await store.collecting.collectReleased(pool)
+          try await store.collecting.makeRoom(pool)
         },
         MaintenanceTask("revive", every: configuration.queue.reapInterval * 6) {
           [faults = configuration.queue.faults] pool in

@@ -195,7 +195,7 @@ struct ReprocessCommandTests {
         ["reprocess", "--made-by", "take5-post", "--version-below", "4", "--dry-run"] + access))
     #expect(none["items"]?.number == 0)
 
-    #expect(try await Take5Command.run(["gc", "--grace", "0"] + access).status == 0)
+    #expect(try await Take5Command.run(["gc", "--grace", "0", "--released-pause", "0"] + access).status == 0)
     #expect(try await service.api().get(try #require(old?["url"]?.text)).status == 404)
     #expect(try await Take5Command.run(["verify", "--deep"] + access).status == 0)
     try await service.stop()

@@ -1,6 +1,7 @@
 import Blobs
 import Crypto
 import Definitions
+import FoundationEssentials
 import Glibc
 import Integrity
 import Model
@@ -83,6 +84,54 @@ struct CollectorTests {
       // A current set stays even if it is marked as retired.
       try await fixture.sql("UPDATE asset_set SET retired_at = now() - interval '9 days'")
       #expect(try await fixture.collect(grace: .zero).retiredSets == 0)
+    }
+  }
+
+  @Test("what was released waits for its pause, is no orphan, and is counted")
+  func pause() async throws {
+    try await IntegrityFixture.with { usual in
+      let fixture = IntegrityFixture(
+        folder: usual.folder, blobs: usual.blobs, store: Store(blobs: usual.blobs, rooms: .all), pool: usual.pool,
+        url: usual.url)
+      try await fixture.post("a", keepsSources: false)
+      let front = IntegrityFixture.hash("front a")
+      for report in [try await fixture.dryRun(), try await fixture.collect()] {
+        #expect(report.blobs.count == 0 && report.waiting == .init(count: 2, bytes: 13))
+      }
+      #expect(try fixture.blobs.contains(front))
+      #expect(try await fixture.verify().isConsistent)
+      try await fixture.sql("UPDATE blob_release SET released_at = released_at - interval '1 hour'")
+      for report in [try await fixture.dryRun(), try await fixture.collect()] {
+        #expect(report.blobs == .init(count: 2, bytes: 13) && report.waiting.count == 0)
+      }
+      #expect(try !fixture.blobs.contains(front))
+    }
+  }
+
+  @Test("the bytes of a finished upload that a post still awaits are no orphan, and a verification names the post")
+  func finishedUpload() async throws {
+    try await IntegrityFixture.with { fixture in
+      let folder = try fixture.blobs.uploads()
+      let record = UploadRecord(user: nil, length: 3, metadata: nil, createdAt: .now, expiresAt: .distantFuture)
+      try folder.create(record)
+      let file = try #require(try folder.open(record.id))
+      #expect(try Array("abc".utf8).withUnsafeBytes { try file.append($0, at: 0) } && file.complete(at: 3))
+      let hash = try fixture.publishOrphan("abc")
+      let post = try await fixture.pool.transaction { session in
+        try AwaitedUploads.submit(
+          PostDraft(author: "ada"), awaiting: [AwaitedUpload(upload: record.id, part: "front")], request: nil, session)
+      }
+      #expect(try await fixture.codes() == [.orphanFile])
+      try folder.finish(record.id, as: hash, now: .now)
+      let findings = try await fixture.verify().findings
+      #expect(findings.map(\.code) == [.uploadFinished] && findings.map(\.object) == [.post(post)])
+      #expect(try await fixture.repair().map(\.object) == [.post(post)])
+      #expect(try await fixture.dryRun().orphanFiles.count == 0)
+      #expect(try await fixture.collect().orphanFiles.count == 0)
+      #expect(try fixture.blobs.contains(hash))
+      try await fixture.sql("DELETE FROM post")
+      #expect(try await fixture.codes() == [.orphanFile])
+      #expect(try await fixture.collect().orphanFiles.count == 1)
     }
   }
 

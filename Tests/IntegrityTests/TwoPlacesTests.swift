@@ -190,7 +190,7 @@ struct TwoPlacesTests {
       let damage = try blobs.damage(of: tested.hash, bytes: Int64(tested.text.utf8.count))
       #expect(damage == nil, "\(tested.text)", sourceLocation: location)
     }
-    let store = Store(blobs: blobs, rooms: .all)
+    let store = Store(blobs: blobs, rooms: .all, releasedPause: .zero)
     let verifier = Verifier(pool: fixture.pool, store: store, blobs: blobs, parallel: 4, publicationTime: .zero)
     let lost = Set(Case.all.filter(\.isLost).map { FindingObject.blob($0.hash) })
     let found = try await verifier.run().findings.filter { $0.severity != .fault }

@@ -203,6 +203,63 @@ struct AwaitedUploadTests {
     }
   }
 
+  @Test(
+    "a post that waits for uploads that are whole, as after a failover, gets their bytes, or asks for them again",
+    arguments: [true, false])
+  func whole(areThere: Bool) async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+      let post = try #require(try await Self.moment(paths.map(Self.id), api).json["id"].text)
+      for (clip, path) in zip(clips, paths) {
+        #expect(try await UploadTests.send(clip, at: 0, to: path, api).status == 204)
+      }
+      for (clip, path) in zip(clips, paths) { try await Self.expectFinished(path, clip.count, api) }
+      try await Self.loseProcessing(of: post, paths, api)
+      #expect(try await api.get("/v1/posts/\(post)").json["job"] == .null)
+      if !areThere {
+        for clip in clips { #expect(try api.blobs.remove(SHA256.digest(of: clip))) }
+        await api.api.uploads.uploads.reconsiderAll()
+        let json = try await api.get("/v1/posts/\(post)").json
+        #expect(json["status"] == .string("processing") && json["job"] == .null)
+        for (clip, path) in zip(clips, paths) {
+          #expect(try await UploadTests.offset(of: path, api) == "0")
+          let upload = try await api.get(path).json
+          #expect(upload["is_whole"] == .boolean(false) && upload["length"] == .number(Double(clip.count)))
+          #expect(try await UploadTests.send(clip, at: 0, to: path, api).status == 204)
+        }
+      }
+      await api.api.uploads.uploads.reconsiderAll()
+      _ = try await Self.read(post, api) { $0["job"] != .null }
+      #expect(try await Self.jobs(api) == 1)
+      let sources = try await api.pool.run { session in
+        try session.execute("SELECT blob FROM asset WHERE role LIKE 'source.%' ORDER BY role DESC").compactMap {
+          SHA256Digest(bytes: try $0.get(0, as: [UInt8].self))
+        }
+      }
+      #expect(sources == clips.map { SHA256.digest(of: $0) })
+      for hash in sources { #expect(try api.blobs.contains(hash)) }
+      for (clip, path) in zip(clips, paths) { try await Self.expectFinished(path, clip.count, api) }
+    }
+  }
+
+  /// Lets the database be as before the commit that gave a post the bytes of its uploads.
+  private static func loseProcessing(of post: String, _ paths: [String], _ api: RunningAPI) async throws {
+    try await api.pool.run { session in
+      let awaited = paths.enumerated().map { index, path in
+        "('\(id(path))', (SELECT id FROM post), '\(index == 0 ? "front" : "back")', \(index))"
+      }
+      try session.executeScript(
+        """
+        SET session_replication_role = replica;
+        UPDATE post SET job = NULL, source_set_id = NULL WHERE public_id = '\(post)';
+        DELETE FROM job; DELETE FROM asset; DELETE FROM asset_set; DELETE FROM blob;
+        INSERT INTO awaited_upload (upload, post_id, part, place) VALUES \(awaited.joined(separator: ", "));
+        RESET session_replication_role
+        """, name: "a lost commit")
+    }
+  }
+
   @Test("a post whose uploads expire is rejected")
   func expired() async throws {
     try await RunningAPI.with { api in

@@ -103,7 +103,7 @@ struct ImageTests {
       let claim = try await fixture.claim()
       let verdict = Verdict(
         reasons: [Reason(.corruptImage, input: .photo, detail: "Damaged.")], inputs: [:], decisions: [])
-      let store = Store(blobs: fixture.blobs, rooms: .all, keepRejected: .zero)
+      let store = Store(blobs: fixture.blobs, rooms: .all, keepRejected: .zero, releasedPause: .zero)
       try await fixture.pool.transaction { session in
         try store.reject(claim.work, job: claim.job, verdict: verdict, session)
       }

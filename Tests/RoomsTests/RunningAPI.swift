@@ -104,7 +104,8 @@ struct RunningAPI: Sendable {
       let folder = try TemporaryFolder()
       let blobFolder = "\(folder.path)/blobs"
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
-      let store = Store(blobs: blobs, rooms: .all)
+      // What a test deletes goes at once.
+      let store = Store(blobs: blobs, rooms: .all, releasedPause: .zero)
       let pool = Pool(
         (setting.database ?? url).with(readLimit: setting.readLimit).with(readLockLimit: setting.readLockLimit)
           .with(requestLockLimit: setting.requestLockLimit),

@@ -115,7 +115,9 @@ struct CollectingTests {
         removed.withLock { $0.append(hash) }
         #expect((try? idleTransactions(url)) == 0)
       }
-      #expect(try await Store(blobs: blobs, rooms: .all).collecting.collectReleased(fixture.pool).blobs == 2)
+      #expect(
+        try await Store(blobs: blobs, rooms: .all, releasedPause: .zero).collecting.collectReleased(fixture.pool).blobs
+          == 2)
       #expect(try Set(removed.withLock(\.self)) == [claim.work.moment.front, claim.work.moment.back])
       #expect(try await fixture.count("blob") == 0)
       #expect(try await fixture.count("blob_removal") == 0)
@@ -134,7 +136,7 @@ struct CollectingTests {
         gate.wait()
       }
       let collecting = Task { [blobs] in
-        try await Store(blobs: blobs, rooms: .all).collecting.collectReleased(fixture.pool)
+        try await Store(blobs: blobs, rooms: .all, releasedPause: .zero).collecting.collectReleased(fixture.pool)
       }
       for await _ in began.stream { break }
       // The first conflict lets the removal go on.
@@ -278,7 +280,7 @@ struct CollectingTests {
       var blobs = ObservedBlobStore(fixture.blobs)
       let refused = try claim.work.moment.back
       blobs.onRemove = { hash throws(BlobError) in if hash == refused { throw .unavailable("away") } }
-      let store = Store(blobs: blobs, rooms: .all)
+      let store = Store(blobs: blobs, rooms: .all, releasedPause: .zero)
       await #expect(throws: BlobError.self) { try await store.collecting.collectReleased(fixture.pool) }
       #expect(try fixture.holds(refused))
       try await age(fixture)

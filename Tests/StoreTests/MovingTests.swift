@@ -34,7 +34,7 @@ struct MovingTests {
   private static func isRefused(_ blobs: any BlobStore, _ text: String, _ pool: Pool) async throws -> Bool {
     let asset = NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))
     do {
-      let store = Store(blobs: blobs, rooms: .all)
+      let store = Store(blobs: blobs, rooms: .all, releasedPause: .zero)
       try await store.transaction(publishing: [asset], pool) { session in
         _ = try store.insertSet([asset], definition: nil, recipe: nil, job: nil, session)
       }

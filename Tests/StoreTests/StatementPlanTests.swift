@@ -45,7 +45,8 @@ struct StatementPlanTests {
       Probe(queue["missing_days"]), Probe(queue["drop_rest"], "90"), Probe(queue["drop_dead"], "90"),
       Probe(queue["revivable"], "600, 86400, 30"), Probe(queue["redrive"], "'{}', true"),
       Probe(SetAside.statements["report"]), Probe(SetAside.statements["drop_tried"]),
-      Probe(Collecting.statements["examine_released"], "100"), Probe(Collecting.statements["drop_released"], "'{1}'"),
+      Probe(Collecting.statements["examine_released"], "100, 3600"),
+      Probe(Collecting.statements["drop_released"], "'{1}'"),
       Probe(Collecting.statements["take_overdue_removals"], "60, 100"),
       Probe(Reprocessing.statements["runs_to_schedule"]), Probe(Reprocessing.statements["next_items"], "1, 10"),
       Probe(Reprocessing.statements["complete_run"], "2"),
@@ -136,6 +137,7 @@ struct StatementPlanTests {
     INSERT INTO forgotten_user (digest) SELECT sha256(n::text::bytea) FROM generate_series(1, \(rows)) AS n;
     INSERT INTO awaited_upload (upload, post_id, part, place)
     SELECT gen_random_uuid(), n, 'photo', 0 FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO blob_release (hash) SELECT sha256(n::text::bytea) FROM generate_series(1, \(rows)) AS n;
     INSERT INTO blob_damage (hash, kind, next_at) SELECT sha256(n::text::bytea), 'missing', clock_timestamp() + interval '1 hour'
     FROM generate_series(1, \(rows)) AS n;
     INSERT INTO user_event (user_id, number, kind, actor, position)

@@ -41,8 +41,9 @@ struct WorkerFixture {
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 4)
-      try await body(
-        WorkerFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
+      // What a test deletes goes at once.
+      let store = Store(blobs: blobs, rooms: .all, releasedPause: .zero)
+      try await body(WorkerFixture(folder: folder, blobs: blobs, store: store, pool: pool, url: url))
       await pool.close()
     }
   }

@@ -29,7 +29,8 @@ struct ServiceConfigurationTests {
     let standard = try ServiceConfiguration([], Arguments([], of: .serve, environment: [:]))
     #expect(standard.api.minFree == 256 << 20 && standard.worker.media.memoryLimit == 2048 << 20)
     #expect(standard.api.uploadLifetime == 86_400 && standard.worker.queue.lease == .seconds(30))
-    #expect(standard.keepRejected == .seconds(604_800) && standard.authorConcurrency == nil)
+    #expect(standard.keepRejected == .seconds(604_800) && standard.releasedPause == .seconds(3600))
+    #expect(standard.authorConcurrency == nil)
     #expect(standard.api.quotas == Quotas() && !standard.hasAccounts && !standard.api.redirectsMedia)
   }
 

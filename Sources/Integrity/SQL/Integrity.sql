@@ -123,6 +123,14 @@ FROM reprocess_run AS run
 WHERE run.id = item.run_id AND run.public_id = $1::uuid AND item.outcome IS NULL AND item.job IS NOT NULL
   AND NOT EXISTS (SELECT FROM job WHERE job.public_id = item.job)
 
+-- name: awaited_uploads
+SELECT awaited.upload, post.public_id FROM awaited_upload AS awaited JOIN post ON post.id = awaited.post_id
+WHERE awaited.upload > $1::uuid ORDER BY awaited.upload LIMIT $2::int
+
+-- name: still_awaited
+-- Those among given uploads that posts await.
+SELECT upload FROM awaited_upload WHERE upload = ANY ($1::uuid[])
+
 -- name: hashes_without_row
 -- The hashes, among those given, that have no row.
 SELECT name.hash FROM unnest($1::bytea[]) AS name (hash) WHERE NOT EXISTS (SELECT FROM blob WHERE blob.hash = name.hash)
@@ -191,16 +199,27 @@ WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < statement_timestamp() 
 SELECT max(id) AS id FROM (SELECT id FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
 
 -- name: orphan_blobs
--- The blobs of a page that neither an asset nor the quarantine refers to.
+-- The blobs of a page that neither an asset nor the quarantine refers to, and that were not released: those wait for the end of a pause.
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
   AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = page.hash)
+  AND NOT EXISTS (SELECT FROM blob_release WHERE blob_release.hash = page.hash)
+
+-- name: waiting_blobs
+-- The number and the size of the blobs that nothing refers to and that were released within the last $1 seconds.
+SELECT count(*) AS blobs, least(coalesce(sum(blob.bytes), 0), 9223372036854775807)::bigint AS bytes
+FROM (
+  SELECT DISTINCT hash FROM blob_release WHERE released_at > statement_timestamp() - make_interval(secs => $1::float8)) AS released
+JOIN blob ON blob.hash = released.hash
+WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = blob.hash)
+  AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = blob.hash)
 
 -- name: last_blob
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page ORDER BY hash DESC LIMIT 1
 
 -- name: count_removable_blobs
 -- The number and the size of the blobs of a page that only removable sets refer to, or none. A set goes with the one that took its place.
+-- With a pause of $4 seconds, what a set refers to is only released now, and what was released within it waits.
 SELECT count(*) AS blobs, least(coalesce(sum(bytes), 0), 9223372036854775807)::bigint AS bytes
 FROM (SELECT hash, bytes FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (
@@ -219,6 +238,9 @@ WHERE NOT EXISTS (
     OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
     OR EXISTS (SELECT FROM image WHERE image.source_set_id = asset_set.id)))
   AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = page.hash)
+  AND ($4::float8 = 0 OR NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash) AND NOT EXISTS (
+    SELECT FROM blob_release
+    WHERE blob_release.hash = page.hash AND released_at > statement_timestamp() - make_interval(secs => $4::float8)))
 
 -- name: definitions_of_subjects
 -- The definition of the current media; for a subject without media, that of its job.

@@ -5,14 +5,29 @@ import Postgres
 import Store
 
 extension Verifier {
+  /// Checks that no post awaits an upload whose bytes it was given; returns the blobs that these have become, which are no orphans.
+  func checkUploads(_ report: inout VerifyReport) async throws -> Set<SHA256Digest> {
+    let finished = try await FinishedUpload.all(blobs, pool)
+    report.findings += finished.map { found in
+      Finding(
+        .uploadFinished, .post(found.post), .fault, detail: "it awaits the upload \(found.upload), which is finished",
+        subjects: [.post(found.post)])
+    }
+    return Set(finished.compactMap(\.hash))
+  }
+
   /// Checks that each file has a row.
-  func checkFiles(_ report: inout VerifyReport) async throws {
+  ///
+  /// - Parameter awaited: blobs that posts are about to get.
+  func checkFiles(besides awaited: Set<SHA256Digest>, _ report: inout VerifyReport) async throws {
     let blobs = blobs
     var orphans: [(hash: SHA256Digest, bytes: Int64)] = []
     for shard in 0..<blobs.shards {
       let listing = try await onThread("verify-files") { try blobs.listing(ofShard: shard) }
       report.checked.files += listing.blobs.count
-      for hash in try await self.orphans(among: listing) { orphans.append((hash, listing.blobs[hash] ?? 0)) }
+      for hash in try await self.orphans(among: listing) where !awaited.contains(hash) {
+        orphans.append((hash, listing.blobs[hash] ?? 0))
+      }
       report.findings += listing.foreign.map { file in
         Finding(.foreignFile, .file(file.path), .orphan, detail: "not the name of a blob")
       }

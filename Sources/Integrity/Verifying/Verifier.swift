@@ -71,7 +71,8 @@ package struct Verifier: Sendable {
     try await checkSubjects(.images, totals.images, &report)
     try await checkRuns(&report)
     try await checkRooms(&report)
-    try await checkFiles(&report)
+    let awaited = try await checkUploads(&report)
+    try await checkFiles(besides: awaited, &report)
     if let inspector { try await checkMedia(with: inspector, totals, &report) }
     // What was read until now counts.
     try await checkChecksums(&report)

@@ -1,4 +1,5 @@
 internal import Blobs
+internal import Crypto
 import FoundationEssentials
 internal import Model
 internal import Platform
@@ -59,15 +60,32 @@ extension LocalUploads {
         repeat { await collectReleased() } while (try? await Task.sleep(for: Self.collectInterval)) != nil
       }
       group.addTask {
+        repeat { await makeRoom() } while (try? await Task.sleep(for: Self.roundInterval)) != nil
+      }
+      group.addTask {
         repeat { await removeExpired() } while (try? await Task.sleep(for: Self.expiryInterval)) != nil
       }
     }
   }
 
-  /// Removes what a killed process released, or began to remove: until the removal ends, the same bytes are refused, and there may be no
-  /// worker.
+  /// Removes what was released before its pause, and what a killed process began to remove: until the removal ends, the same bytes are
+  /// refused, and there may be no worker.
   func collectReleased() async {
-    do { try await store.collecting.collectReleased(database) } catch { logFailure(error, [:]) }
+    do {
+      while try await store.collecting.collectReleased(database).examined > 0 { try Task.checkCancellation() }
+    } catch {
+      logCollecting(error)
+    }
+  }
+
+  /// Removes what was released before its pause has ended, while the storage is nearly full. No transaction begins unless it is.
+  func makeRoom() async {
+    do { try await store.collecting.makeRoom(database) } catch { logCollecting(error) }
+  }
+
+  private func logCollecting(_ error: any Error) {
+    guard !Task.isCancelled else { return }
+    log.warning("released blobs could not be collected yet", ["error": "\(error)"])
   }
 
   /// Removes the uploads of this machine that have expired, or whose user was deleted: a worker with another folder does not have them.
@@ -145,27 +163,36 @@ extension LocalUploads {
       (try Posts.find(post, for: .unrestricted, session)?.draft, try AwaitedUploads.list(of: post, session))
     }
     guard let draft, !awaited.isEmpty else { return }
+    var hashes: [PublicID: SHA256Digest] = [:]
     do {
-      guard
-        let (sources, definition) = try await onThread(
-          "uploads",
-          {
-            let found = try sources(of: draft, awaited, mayBeElsewhere)
-            for source in found?.0 ?? [] { try blobs.prepare(source.content) }
-            return found
-          })
-      else { return }
-      try await store.transaction(publishing: sources, database) { session in
-        guard try AwaitedUploads.process(post, sources: sources, definition: definition, store, session) else { return }
-        try JobQueue.notify(queues: JobKinds.submissionQueues, session)
+      let found = try await onThread("uploads") {
+        let found = try media(of: draft, awaited, mayBeElsewhere)
+        if case .whole(let whole) = found { for source in whole.sources { try blobs.prepare(source.content) } }
+        return found
       }
-      kit.metrics.count(draft.kind.rawValue, sources)
+      switch found {
+      case .incomplete: return
+      case .lost(let uploads):
+        // Another look may have ended the wait meanwhile.
+        guard try await isAwaiting(post) else { return }
+        return try await onThread("uploads") { try reopen(uploads, of: post) }
+      case .whole(let whole):
+        try await store.transaction(publishing: whole.sources, database) { session in
+          guard
+            try AwaitedUploads.process(
+              post, sources: whole.sources, definition: whole.definition, store, session)
+          else { return }
+          try JobQueue.notify(queues: JobKinds.submissionQueues, session)
+        }
+        kit.metrics.count(draft.kind.rawValue, whole.sources)
+        hashes = whole.hashes
+      }
     } catch let refusal as MediaRefusal {
       try await reject(post, refusal.reasons)
     } catch let refusal as QuarantineRefusal {
       try await reject(post, refusal.reasons)
     }
-    try await onThread("uploads") { finish(awaited.map(\.upload)) }
+    try await onThread("uploads") { [hashes] in finish(awaited.map(\.upload), as: hashes) }
   }
 
   private func reject(_ post: PublicID, _ reasons: [Reason]) async throws {
@@ -174,30 +201,49 @@ extension LocalUploads {
     }
   }
 
-  /// Returns the media of a post as assets; nil if an upload is not whole yet.
-  private func sources(
-    of draft: PostDraft, _ awaited: [AwaitedUpload], _ mayBeElsewhere: Bool
-  ) throws -> ([NewAsset], MediaDefinition)? {
+  private struct WholeMedia: Sendable {
+    let sources: [NewAsset]
+    let definition: MediaDefinition
+    /// Of each upload.
+    let hashes: [PublicID: SHA256Digest]
+  }
+
+  /// The media of a post in the uploads of this machine.
+  private enum Found: Sendable {
+    case whole(WholeMedia)
+    /// Bytes have not come yet, or are on another machine.
+    case incomplete
+    /// Uploads were whole, and their bytes are lost.
+    case lost([PublicID])
+  }
+
+  /// Returns the media of a post, as far as they are on this machine.
+  private func media(of draft: PostDraft, _ awaited: [AwaitedUpload], _ mayBeElsewhere: Bool) throws -> Found {
     var content: [SubmissionPart: [JudgedFile]] = [:]
-    var isWhole = true
+    var hashes: [PublicID: SHA256Digest] = [:]
+    var (isWhole, lost) = (true, [PublicID]())
     for awaited in awaited {
       guard let part = SubmissionPart(rawValue: awaited.part), let record = try folder().record(awaited.upload),
-        record.finished == nil, let file = try folder().open(awaited.upload)
+        let bytes = try bytes(of: record)
       else {
-        if mayBeElsewhere { return nil }
+        if mayBeElsewhere { return .incomplete }
         throw MediaRefusal(reasons: [.uploadExpired])
       }
       if let reason = record.refusal { throw MediaRefusal(reasons: [reason]) }
-      guard try file.synchronizedState().isWhole else {
+      switch bytes {
+      case .whole(let blob):
+        hashes[awaited.upload] = blob.hash
+        content[part, default: []].append(try JudgedFile(blob, accepting: definitions.accepted(part)))
+      case .partial:
         if record.expiresAt <= UploadClock.now { throw MediaRefusal(reasons: [.uploadExpired]) }
         isWhole = false
-        continue
+      case .lost: lost.append(awaited.upload)
       }
-      content[part, default: []].append(
-        try JudgedFile(file.sealed(hash: contents.hash(of: awaited.upload)), accepting: definitions.accepted(part)))
     }
-    guard isWhole else { return nil }
+    guard lost.isEmpty else { return .lost(lost) }
+    guard isWhole else { return .incomplete }
     let media = try SubmissionForm.Media(content, of: draft, textField: "caption")
-    return (try media.sources(), definitions.definition(of: media))
+    return .whole(
+      WholeMedia(sources: try media.sources(), definition: definitions.definition(of: media), hashes: hashes))
   }
 }

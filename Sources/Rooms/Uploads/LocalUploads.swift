@@ -1,4 +1,5 @@
 internal import Blobs
+internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
 internal import ISOBaseMedia
@@ -81,10 +82,15 @@ struct LocalUploads: KitHolder {
           continue
         }
         content[part, default: []].append(
-          try JudgedFile(file.sealed(hash: contents.hash(of: id)), accepting: accepted))
+          try JudgedFile(file.sealed(hash: hash(of: record)), accepting: accepted))
       }
     }
     return unready.isEmpty ? .whole(content) : .awaited(references.all, unready: unready)
+  }
+
+  /// The hash of a whole upload; nil: it is not known. What has arrived again may be other bytes than those that a process remembers.
+  func hash(of record: UploadRecord) -> SHA256Digest? {
+    record.isReopened == true ? nil : contents.hash(of: record.id)
   }
 
   /// When the first of the uploads that a submission names was created; nil: it names none that exists.
@@ -121,9 +127,11 @@ struct LocalUploads: KitHolder {
   }
 
   /// Removes the bytes of uploads that a post has awaited: its client may still ask whether all have arrived.
-  func finish(_ uploads: [PublicID]) {
+  ///
+  /// - Parameter hashes: the blobs that they have become.
+  func finish(_ uploads: [PublicID], as hashes: [PublicID: SHA256Digest]) {
     for id in uploads {
-      do { try folder().finish(id, now: .now) } catch {
+      do { try folder().finish(id, as: hashes[id], now: .now) } catch {
         log.warning("the bytes of an upload remain until it expires", ["upload": "\(id)", "error": "\(error)"])
       }
       openUploads.remove(id)

@@ -12,18 +12,52 @@ package struct Collecting: Sendable {
   static let statements = Statements(topic: "collecting", StoreSQL.Collecting)
 
   let blobs: any BlobStore
+  /// The time from the release of a blob to its removal. A standby that is promoted without the last commits refers to what they have
+  /// released.
+  package let pause: Duration
+  /// The minimum free space of the blob store in bytes.
+  let minFree: Int64
 
-  /// Removes released blobs that nothing refers to any more, and what other processes began to remove and left. During a hold it
-  /// begins no removal.
+  /// Removes released blobs that nothing refers to any more and whose pause has ended, and what other processes began to remove and left.
+  /// During a hold it begins no removal.
   ///
   /// Call it after the commit of the transaction that released them: the removal of a file cannot be rolled back, but the
   /// removal of a reference can.
   @discardableResult
   package func collectReleased(limit: Int = 100, _ pool: Pool) async throws -> Collected {
+    try await collectReleased(before: pause, limit: limit, pool)
+  }
+
+  /// Removes released blobs before their pause has ended, the oldest first, until the free space is no longer near its minimum: four times
+  /// that, as `Take5StorageLow` has it. What another machine has takes no space here.
+  ///
+  /// It waits for a disk: call it where no request waits.
+  package func makeRoom(_ pool: Pool) async throws {
+    guard pause > .zero, minFree > 0, !blobs.isRemote else { return }
+    while try await isNearlyFull() {
+      if try await collectReleased(before: .zero, limit: Self.roomBatch, pool).examined == 0 { return }
+      try Task.checkCancellation()
+    }
+  }
+
+  private func isNearlyFull() async throws -> Bool {
+    try await onThread("collect") { [blobs, minFree] in
+      // The product with any minimum could overflow.
+      try blobs.freeBytes().map { $0 / Self.nearMinFree < minFree } ?? false
+    }
+  }
+
+  /// The number of blobs after whose removal the free space is asked for again.
+  private static let roomBatch = 100
+
+  /// The multiple of the minimum below which free space is near it.
+  private static let nearMinFree: Int64 = 4
+
+  private func collectReleased(before pause: Duration, limit: Int, _ pool: Pool) async throws -> Collected {
     let (removals, examined) = try await pool.transaction { session in
       var removals = try overdueRemovals(limit: limit, session)
       var examined = removals.blobs.count
-      examined += try beginRemoval(ofReleased: limit, into: &removals, session)
+      examined += try beginRemoval(ofReleased: limit, before: pause, into: &removals, session)
       return (removals, examined)
     }
     var collected = try await finish(removals, pool)
@@ -93,11 +127,12 @@ package struct Collecting: Sendable {
   }
 
   private func beginRemoval(
-    ofReleased limit: Int, into removals: inout BlobRemovals, _ session: Session
+    ofReleased limit: Int, before pause: Duration, into removals: inout BlobRemovals, _ session: Session
   ) throws -> Int {
-    let rows = try session.execute(Self.statements["examine_released"], .integer(limit))
+    let rows = try session.execute(
+      Self.statements["examine_released"], .integer(limit), .double(pause / .seconds(1)))
     var released: [Int64] = []
-    for row in rows where try !row.get("is_referenced", as: Bool.self) { released.append(try row.get("id")) }
+    for row in rows where try !row.get("stays", as: Bool.self) { released.append(try row.get("id")) }
     if released.isEmpty { return rows.count }
     // Without it the blobs stay released.
     guard try mayCollect(session) else { return 0 }

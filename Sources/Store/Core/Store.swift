@@ -22,24 +22,33 @@ package struct Store: Sendable {
   package let rooms: [any Room.Type]
   let authorConcurrency: Int?
   let keepRejected: Duration
+  let releasedPause: Duration
+  let minFree: Int64
 
-  package var collecting: Collecting { Collecting(blobs: blobs) }
+  package var collecting: Collecting { Collecting(blobs: blobs, pause: releasedPause, minFree: minFree) }
 
   /// The default time for which the sources of rejected media are kept.
   package static let keepRejected = Duration.seconds(7 * 24 * 3600)
+
+  /// The default time for which content stays that nothing refers to any more.
+  package static let releasedPause = Duration.seconds(3600)
 
   /// - Parameters:
   ///   - rooms: all rooms.
   ///   - authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
   ///   - keepRejected: the time for which the sources of rejected media are kept; zero: they are removed with the rejection.
+  ///   - releasedPause: the time for which content stays that nothing refers to any more; zero: it is removed at once.
+  ///   - minFree: the minimum free space in bytes: near it, content does not stay for that time.
   package init(
     blobs: any BlobStore, rooms: [any Room.Type], authorConcurrency: Int? = nil,
-    keepRejected: Duration = Store.keepRejected
+    keepRejected: Duration = Store.keepRejected, releasedPause: Duration = Store.releasedPause, minFree: Int64 = 0
   ) {
     self.blobs = blobs
     self.rooms = rooms
     self.authorConcurrency = authorConcurrency
     self.keepRejected = keepRejected
+    self.releasedPause = releasedPause
+    self.minFree = minFree
   }
 
   /// Throws unless the database is reachable and accepts writes, and blobs that this process writes.
@@ -129,6 +138,7 @@ extension Store {
     Migration(version: 158, name: "fields", StoreSQL.v0158_fields),
     Migration(version: 162, name: "look", StoreSQL.v0162_look),
     Migration(version: 180, name: "detached_posts", StoreSQL.v0180_detached_posts),
+    Migration(version: 181, name: "released_at", StoreSQL.v0181_released_at),
   ]
 }
 

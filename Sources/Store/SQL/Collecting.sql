@@ -1,14 +1,21 @@
 -- name: examine_released
--- No rows during a hold. A hold that starts after this check is detected by the statements that follow. What has references again
--- is not released any more.
-WITH examined AS MATERIALIZED (
-  SELECT id, hash, EXISTS (SELECT FROM asset WHERE blob = hash)
-    OR EXISTS (SELECT FROM quarantined_input WHERE blob = hash) AS is_referenced
+-- The releases whose pause of $2 seconds has ended, the oldest first; with 0 all, whatever the clock says. No rows during a hold. A hold that
+-- starts after this check is detected by the statements that follow. What has references again is not released any more, and what was released
+-- once more waits for that release.
+WITH pause AS MATERIALIZED (
+  SELECT CASE WHEN $2::float8 > 0 THEN statement_timestamp() - make_interval(secs => $2::float8) ELSE 'infinity' END AS ended),
+examined AS MATERIALIZED (
+  SELECT id, hash, EXISTS (SELECT FROM asset WHERE blob = blob_release.hash)
+    OR EXISTS (SELECT FROM quarantined_input WHERE blob = blob_release.hash)
+    OR EXISTS (
+      SELECT FROM blob_release AS later WHERE later.hash = blob_release.hash AND later.released_at > (SELECT ended FROM pause)
+    ) AS stays
   FROM blob_release
-  WHERE NOT EXISTS (SELECT FROM collection_hold WHERE ends_at > statement_timestamp())
-  ORDER BY id LIMIT $1::int FOR UPDATE OF blob_release SKIP LOCKED),
-dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE is_referenced))
-SELECT id, is_referenced FROM examined
+  WHERE released_at <= (SELECT ended FROM pause)
+    AND NOT EXISTS (SELECT FROM collection_hold WHERE ends_at > statement_timestamp())
+  ORDER BY released_at, id LIMIT $1::int FOR UPDATE OF blob_release SKIP LOCKED),
+dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE stays))
+SELECT id, stays FROM examined
 
 -- name: drop_released
 DELETE FROM blob_release WHERE id = ANY ($1::bigint[]) RETURNING hash

@@ -66,4 +66,7 @@ const struct store_sql StoreSQL = {
   .v0180_detached_posts = {(const char[]){
 #embed "v0180_detached_posts.sql" suffix(, 0)
   }},
+  .v0181_released_at = {(const char[]){
+#embed "v0181_released_at.sql" suffix(, 0)
+  }},
 };

@@ -117,6 +117,16 @@ extension Option {
   static let grace = Option(
     \.worker.grace, "--grace", "SECONDS", .anySeconds,
     help: "grace period for which replaced outputs stay readable")
+  static let releasedPause = Option(
+    \.releasedPause, "--released-pause", "SECONDS", .anySeconds,
+    help:
+      "time for which files stay that nothing refers to any more: a standby that has lost the last commits needs them; 0 removes them at once"
+  )
+  static let minFree = Option(
+    \.api.minFree, "--min-free", "MIB", .integer(0...1 << 30),
+    help:
+      "minimum free space for media: with less, a service refuses media; near it, what waits for --released-pause is removed"
+  )
 
   /// The options of a command that is a client of a service.
   static let serviceAccess: [Option] = [.giveUpAfter, .server, .certificates, .apiKey, .json]

@@ -8,13 +8,14 @@ extension Subcommand {
   static let gc = Subcommand(
     "gc", abstract: "Remove files and rows that nothing refers to; the service may run meanwhile.",
     options: [
-      Option("--dry-run", help: "print what would be removed and change nothing"), .grace,
+      Option("--dry-run", help: "print what would be removed and change nothing"), .grace, .releasedPause,
     ] + Option.storeAccess,
     example: "take5 gc --dry-run"
   ) { arguments in
-    let grace = try ServiceConfiguration([.grace], arguments).worker.grace
+    let configuration = try ServiceConfiguration([.grace, .releasedPause], arguments)
+    let (grace, releasedPause) = (configuration.worker.grace, configuration.releasedPause)
     let bar = ProgressBar("collecting")
-    let report = try await StoreIntegrity.use(arguments) { integrity in
+    let report = try await StoreIntegrity.use(arguments, releasedPause: releasedPause) { integrity in
       let collector = Collector(
         pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, grace: grace
       ) { fraction in
@@ -70,6 +71,7 @@ extension CollectReport {
       Self.line(blobs, "orphan blob"), Self.line(orphanFiles, "orphan file"),
       Self.line(stagedFiles, "abandoned staged file"), Self.line(answers, "expired idempotency key"),
     ].compactMap(\.self).map { "\(isDryRun ? "would remove" : "removed") \($0)" }
+    if let waiting = Self.line(waiting, "released blob") { lines.append("not yet removed: \(waiting)") }
     if let heldUntil {
       lines.append("no blobs are removed until \(JSON.text(of: heldUntil)), because of 'take5 gc hold'")
     }

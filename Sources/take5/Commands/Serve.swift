@@ -39,7 +39,6 @@ extension Subcommand {
       help:
         "origins whose web pages may use the API, such as https://app.example.org,http://localhost:3000; * is every one"
     ),
-    .minFree,
     Option(
       \.api.maxDatabase, "--max-database", "MIB", .integer(1...1 << 40),
       help:
@@ -242,10 +241,4 @@ extension Subcommand {
       await provider.refresh()
     }
   }
-}
-
-extension Option {
-  static let minFree = Option(
-    \.api.minFree, "--min-free", "MIB", .integer(0...1 << 30),
-    help: "minimum free space for media; with less, submissions with media are refused")
 }

@@ -19,6 +19,7 @@ extension Subcommand {
       Option(
         "--slots", "N", .integer(1...256),
         help: "with --repair: outputs that are made at the same time; default: one per core"),
+      .releasedPause,
     ] + Option.store + [.mediaMemory, .sandbox, .json],
     example: "take5 verify --deep"
   ) { arguments in
@@ -26,10 +27,11 @@ extension Subcommand {
     let slots = try arguments.number("--slots") ?? cores
     let parallel = try arguments.number("--parallel") ?? 4
     let media = try MediaProcess.Configuration(arguments)
+    let releasedPause = try ServiceConfiguration([.releasedPause], arguments).releasedPause
     if arguments.has("--deep") || arguments.has("--repair") { try await Sandbox.check(media) }
     let result = try await StoreIntegrity.use(
       arguments, connections: max(slots + RestartingWorker.ownConnections, parallel) + 1,
-      isAdopting: arguments.has("--adopt")
+      isAdopting: arguments.has("--adopt"), releasedPause: releasedPause
     ) { integrity in
       let inspector = arguments.has("--deep") ? try MediaInspector(media) : nil
       let remaker = arguments.has("--repair") ? MediaRemaker(integrity: integrity, media: media, slots: slots) : nil

@@ -14,6 +14,7 @@ struct ServiceConfiguration: Sendable {
   var limits = RateLimits.Configuration()
   var authorConcurrency: Int?
   var keepRejected = Store.keepRejected
+  var releasedPause = Store.releasedPause
   /// The limit of the copies of a bucket's blobs, in bytes.
   var blobCache: Int64 = 4096 << 20
   var hasAccounts = false

@@ -40,7 +40,8 @@ struct OpenedStore: Sendable {
     }
     let store = Store(
       blobs: blobs, rooms: .all, authorConcurrency: configuration.authorConcurrency,
-      keepRejected: configuration.keepRejected)
+      keepRejected: configuration.keepRejected, releasedPause: configuration.releasedPause,
+      minFree: configuration.api.minFree)
     let opened = OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store, push: push)
     do { try await opened.checkWindow(arguments, configuration.api.windowSchedule, log) } catch {
       await opened.close()

@@ -14,7 +14,7 @@ extension Option {
     Option(
       \.worker.backgroundSlots, "--background-slots", "N", .integer(0...256),
       help: "stored media that are reprocessed at the same time, at the lowest CPU priority"),
-    .grace,
+    .grace, .releasedPause, .minFree,
     Option(
       \.keepRejected, "--keep-rejected", "SECONDS", .anySeconds,
       help: "time for which the sources of rejected media are kept, to be judged again; 0 keeps none"),

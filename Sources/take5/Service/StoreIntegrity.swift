@@ -16,15 +16,19 @@ struct StoreIntegrity: Sendable {
 
   /// Opens the store, runs `body` and closes it. Status 74 if its files cannot be read, 69 if its database cannot.
   ///
-  /// - Parameter isAdopting: whether a folder of blobs that is empty or has another id is accepted.
+  /// - Parameters:
+  ///   - isAdopting: whether a folder of blobs that is empty or has another id is accepted.
+  ///   - releasedPause: the time for which content stays that nothing refers to any more.
   static func use<Result: Sendable>(
     _ arguments: Arguments, connections: Int = 1, isAdopting: Bool = false,
+    releasedPause: Duration = Store.releasedPause,
     _ body: (StoreIntegrity) async throws -> Result
   ) async throws -> Result {
     do {
       return try await DatabaseAccess.use(arguments, connections: connections) { pool in
         let blobs = try await BlobOptions.open(arguments, pool, isAdopting: isAdopting)
-        return try await body(StoreIntegrity(pool: pool, store: Store(blobs: blobs, rooms: .all), blobs: blobs))
+        let store = Store(blobs: blobs, rooms: .all, releasedPause: releasedPause)
+        return try await body(StoreIntegrity(pool: pool, store: store, blobs: blobs))
       }
     } catch let error as BlobError {
       throw CommandFailure(

@@ -28,6 +28,8 @@ package struct ObservedBlobStore: InspectableBlobStore {
   package var onRead: @Sendable (SHA256Digest) -> Void = { _ in }
   /// Called before a blob is removed.
   package var onRemove: @Sendable (SHA256Digest) throws(BlobError) -> Void = { _ in }
+  /// The free space; nil: that of the store.
+  package var free: (@Sendable () -> Int64?)?
 
   package init(_ base: any InspectableBlobStore) { self.base = base }
 
@@ -66,7 +68,10 @@ package struct ObservedBlobStore: InspectableBlobStore {
     return try base.remove(hash)
   }
 
-  package func freeBytes() throws(BlobError) -> Int64? { try base.freeBytes() }
+  package func freeBytes() throws(BlobError) -> Int64? {
+    if let free { return free() }
+    return try base.freeBytes()
+  }
   package func uploads() throws(BlobError) -> UploadFolder { try base.uploads() }
   package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
   package func listing(ofShard shard: Int) throws(BlobError) -> BlobListing { try base.listing(ofShard: shard) }

@@ -36,13 +36,15 @@ package struct StoreFixture {
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 6)
-      try await body(StoreFixture(blobs: blobs, store: Store(blobs: blobs, rooms: .all), pool: pool, url: url))
+      // What a test deletes goes at once.
+      let store = Store(blobs: blobs, rooms: .all, releasedPause: .zero)
+      try await body(StoreFixture(blobs: blobs, store: store, pool: pool, url: url))
       await pool.close()
     }
   }
 
   /// The same store, which keeps no sources of rejected media.
-  package var keepingNone: Store { Store(blobs: blobs, rooms: .all, keepRejected: .zero) }
+  package var keepingNone: Store { Store(blobs: blobs, rooms: .all, keepRejected: .zero, releasedPause: .zero) }
 
   /// Creates a sealed file that is not published, and is ready for a transaction.
   package func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }

@@ -84,7 +84,7 @@ package struct ReprocessStorm: Sendable {
       versions: definitions.roles.mapValues(\.changedVersion))
     try await reader.readAll(media, readers: Self.readers, isChanged: true)
     violations += try await evidence.violationsBeforeCollection()
-    violations += try await run.violations(ofRunning: ["gc", "--grace", "0", "--data", data])
+    violations += try await run.violations(ofRunning: ["gc", "--grace", "0", "--released-pause", "0", "--data", data])
     violations += try await run.violations(ofRunning: ["verify", "--deep", "--data", data])
     violations += try await evidence.violationsAfterCollection()
     isChecked.cancel()

@@ -1,0 +1,55 @@
+internal import Blobs
+internal import Crypto
+internal import Model
+internal import Telemetry
+
+/// The bytes of uploads that posts await.
+///
+/// An upload is finished after the commit that gives its bytes to a post. A standby that is promoted may have lost that commit: then the post
+/// awaits an upload whose bytes are those of a blob, to which no row refers.
+extension LocalUploads {
+  /// What there is of an upload.
+  enum Bytes {
+    case whole(SealedBlob)
+    case partial
+    /// They were whole, and neither the upload nor a blob has them.
+    case lost
+  }
+
+  /// Returns the bytes of an upload; nil if it has no file.
+  func bytes(of record: UploadRecord) throws -> Bytes? {
+    guard let file = try folder().open(record.id) else {
+      guard record.finished != nil else { return nil }
+      return try content(ofFinished: record).map(Bytes.whole) ?? .lost
+    }
+    // A process was ended after it had finished the record, or as it reopened the upload.
+    guard try file.synchronizedState().isWhole else { return record.finished == nil ? Bytes.partial : .lost }
+    return .whole(try file.sealed(hash: hash(of: record)))
+  }
+
+  /// Returns the content of the blob that a finished upload has become; nil if it is lost.
+  private func content(ofFinished record: UploadRecord) throws(BlobError) -> SealedBlob? {
+    guard let bytes = record.finished, let name = record.finishedHash, let hash = SHA256Digest(hex: name) else {
+      return nil
+    }
+    do throws(BlobError) {
+      // A copy: before the commit any collector may remove a blob without a row.
+      let blob = try blobs.open(hash, bytes: bytes)
+      return try blobs.copy(of: blob, hash)
+    } catch {
+      guard error.damage != nil else { throw error }
+      return nil
+    }
+  }
+
+  /// Makes finished uploads of a post ones without bytes: a client that asks for the offset sends them again.
+  func reopen(_ uploads: [PublicID], of post: PublicID) throws {
+    for id in uploads {
+      contents.forget(id)
+      guard let record = try folder().reopen(id) else { continue }
+      openUploads.update(record)
+      log.warning(
+        "the bytes of an upload are lost: its client is asked for them again", ["upload": "\(id)", "post": "\(post)"])
+    }
+  }
+}
