@@ -101,14 +101,13 @@ enum cimages_profile_space { cimages_space_grey, cimages_space_rgb, cimages_spac
 /// A perceptual transform from the colours of an ICC profile to sRGB, by Little CMS.
 struct cimages_transform;
 
-/// Opens a profile and returns its colour space and its description (ASCII, at most 99 bytes). `inverted` is for CMYK
-/// data in which 255 means no ink. Free `*transform` with `cimages_close_transform`. On failure `*transform` is not
-/// set.
-enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count, int inverted,
+/// Opens a profile and returns its colour space and its description (ASCII, at most 99 bytes). Free `*transform` with
+/// `cimages_close_transform`. On failure `*transform` is not set.
+enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
                                            struct cimages_transform **transform, enum cimages_profile_space *space,
                                            char name[100], struct cimages_failure *failure);
 
-/// Converts 8-bit pixels of a CMYK profile to 24-bit RGB.
+/// Converts 8-bit pixels of a CMYK profile, in which 255 means no ink, to 24-bit RGB.
 void cimages_transform8(const struct cimages_transform *transform, const uint8_t *source, uint8_t *target,
                         size_t count);
 

@@ -39,7 +39,7 @@ struct PhotoDecoder {
     let transform = Transform(exif: exif.orientation)
     let coded = Size(width: header.width, height: header.height)
     let display = transform.swapsAxes ? Size(width: coded.height, height: coded.width) : coded
-    let profile = PhotoProfile(segments.profile, isInverted: header.color == .cmyk(isInverted: true))
+    let profile = PhotoProfile(segments.profile)
     let facts = PhotoFacts(
       format: .jpeg, bytes: source.size, coded: coded, transform: transform, display: display, bits: 8,
       model: header.color.name, profile: profile.name, dynamicRange: profile.dynamicRange,
@@ -127,8 +127,8 @@ struct PhotoDecoder {
       try decoder.read(
         into: UnsafeMutableBufferPointer(start: coded, count: rowBytes), stride: rowBytes, rowCount: 1)
       let colors: UnsafeMutablePointer<UInt8>
-      if case .cmyk(let isInverted) = decoder.header.color {
-        profile.convertInks(coded, into: rgb, count: width, isInverted: isInverted)
+      if decoder.header.color == .cmyk {
+        profile.convertInks(coded, into: rgb, count: width)
         colors = rgb
       } else {
         colors = coded

@@ -24,16 +24,16 @@ final class PhotoProfile {
   }
 
   /// - Parameter bytes: an ICC profile; empty without one. A profile that cannot be used is ignored.
-  convenience init(_ bytes: [UInt8], isInverted: Bool = false) {
-    self.init(bytes, isInverted: isInverted, ColorCodePoints())
+  convenience init(_ bytes: [UInt8]) {
+    self.init(bytes, ColorCodePoints())
   }
 
   /// The encoding of an image that may have code points (ITU-T H.273) as well as a profile.
   convenience init(_ bytes: [UInt8], header: ImageHeader) {
-    self.init(bytes, isInverted: false, ColorCodePoints(header))
+    self.init(bytes, ColorCodePoints(header))
   }
 
-  private init(_ bytes: [UInt8], isInverted: Bool, _ given: ColorCodePoints) {
+  private init(_ bytes: [UInt8], _ given: ColorCodePoints) {
     // A profile of high dynamic range says so by code points: its tables have no tone curve.
     let inProfile = ColorCodePoints(profile: bytes).flatMap { $0.dynamicRange == .standard ? nil : $0 }
     let codes = inProfile ?? given
@@ -44,7 +44,7 @@ final class PhotoProfile {
     if !bytes.isEmpty, let entry = ProfileCache.shared.entry(for: bytes) {
       name = entry.name
       profile = entry.correction.map { .correction($0) } ?? .none
-    } else if !bytes.isEmpty, let inks = try? ColorProfile(bytes, isInverted: isInverted), inks.space == .cmyk {
+    } else if !bytes.isEmpty, let inks = try? ColorProfile(bytes), inks.space == .cmyk {
       name = inks.name
       profile = .inks(inks)
     } else if primaries != .bt709 {
@@ -78,15 +78,12 @@ final class PhotoProfile {
     return [Decision(.color, input: .photo, choice: "sRGB", reason: "its profile is \(name ?? "another one")")]
   }
 
-  /// Converts CMYK to 24-bit sRGB: by the profile, or without one by multiplying the inks.
-  func convertInks(
-    _ inks: UnsafePointer<UInt8>, into rgb: UnsafeMutablePointer<UInt8>, count: Int, isInverted: Bool
-  ) {
+  /// Converts CMYK, in which 255 means no ink, to 24-bit sRGB: by the profile, or without one by multiplying the inks.
+  func convertInks(_ inks: UnsafePointer<UInt8>, into rgb: UnsafeMutablePointer<UInt8>, count: Int) {
     if case .inks(let profile) = profile { return profile.convert(inks, into: rgb, count: count) }
     for x in 0..<count {
-      let flip: UInt8 = isInverted ? 0 : 255
-      let light = Int(inks[4 * x + 3] ^ flip)
-      for component in 0..<3 { rgb[3 * x + component] = UInt8(Int(inks[4 * x + component] ^ flip) * light / 255) }
+      let light = Int(inks[4 * x + 3])
+      for component in 0..<3 { rgb[3 * x + component] = UInt8(Int(inks[4 * x + component]) * light / 255) }
     }
   }
 
