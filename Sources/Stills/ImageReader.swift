@@ -46,7 +46,7 @@ package struct ImageReader: ~Copyable {
     source.deallocate()
   }
 
-  /// Decodes the next `rowCount` rows as 32-bit RGBA with straight alpha.
+  /// Decodes the next `rowCount` rows as 32-bit RGBA. Whether colours are multiplied by alpha is as in the file.
   package mutating func read(into rows: UnsafeMutablePointer<UInt8>, stride: Int, rowCount: Int) throws(ImageError) {
     precondition(1...remainingRows ~= rowCount && stride >= 4 * header.width, "the rows are out of range")
     let rest = remainingRows - rowCount

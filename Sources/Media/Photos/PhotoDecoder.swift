@@ -88,7 +88,9 @@ struct PhotoDecoder {
     } else {
       // libheif expands the limited range of colours, and not that of luma alone.
       let expandsGrey = heif?.isMonochrome == true && !header.isFullRange
-      try readRows(&reader, into: image, transform.orientation, expandsGrey: expandsGrey)
+      try readRows(
+        &reader, into: image, transform.orientation, isPremultiplied: heif?.isPremultiplied ?? false,
+        expandsGrey: expandsGrey)
     }
     let decisions = profile.apply(to: image, isMapped: mapsPlanes)
     return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions(isTurnedByExif: isExif) + decisions)
@@ -142,11 +144,13 @@ struct PhotoDecoder {
   }
 
   private func readRows(
-    _ reader: inout ImageReader, into image: PlanarImage, _ orientation: Orientation, expandsGrey: Bool
+    _ reader: inout ImageReader, into image: PlanarImage, _ orientation: Orientation, isPremultiplied: Bool,
+    expandsGrey: Bool
   ) throws {
     let header = reader.header
     let scaler = ImageScaler(
-      width: header.width, height: header.height, target: image, orientation: orientation)
+      width: header.width, height: header.height, target: image, orientation: orientation,
+      isPremultiplied: isPremultiplied)
     let memory = AlignedBuffer(count: 4 * header.width)
     let row = memory.base.assumingMemoryBound(to: UInt8.self)
     let expanded = (0...255).map { UInt8(min(max(Double($0 - 16) * 255 / 219, 0), 255).rounded()) }
