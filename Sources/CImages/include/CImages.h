@@ -59,15 +59,24 @@ enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64
 enum cimages_status cimages_read(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
                                  struct cimages_failure *failure);
 
+/// Reads the next row of `width` pixels like `cimages_read`, with 16 bits for each sample in native words. Samples of
+/// fewer bits are widened. All rows of an image are read by one of the two functions.
+enum cimages_status cimages_read_row16(struct cimages_reader *reader, uint16_t *row, uint32_t width,
+                                       struct cimages_failure *failure);
+
 /// A 4:2:0 image in native 16-bit words, with strides in bytes. Chroma has half the width and height, rounded up.
 struct cimages_planes {
   const uint16_t *planes[3];
   size_t strides[3];
   int bits;
+  // Of the whole size, in bytes for up to 8 bits, else in words; NULL without transparency.
+  const void *alpha;
+  size_t alpha_stride;
+  int alpha_bits;
 };
 
 /// Decodes a HEIF or AVIF image of more than 8 bits without a colour conversion. The planes are valid until the reader
-/// is closed.
+/// is closed. After a failure by `cimages_unsupported` its rows can be read instead.
 enum cimages_status cimages_read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
                                         struct cimages_failure *failure);
 

@@ -1,5 +1,4 @@
 import AV
-import Glibc
 import Kernels
 import Model
 import Platform
@@ -13,7 +12,7 @@ final class PhotoProfile {
   private let profile: Profile
   private let primaries: Primaries
   private let matrix: ColorMatrix
-  private let isFullRange: Bool
+  let isFullRange: Bool
 
   private enum Profile {
     case none
@@ -58,10 +57,10 @@ final class PhotoProfile {
 
   /// Converts the colours of a decoded image to sRGB; returns the decisions.
   ///
-  /// - Parameter isMapped: whether an image of high dynamic range is mapped already.
+  /// - Parameter isMapped: whether one of high dynamic range is mapped already.
   func apply(to image: PlanarImage, isMapped: Bool = false) -> [Decision] {
     guard dynamicRange == .standard else {
-      if !isMapped { image.correct(ColorCorrection { rendering.converted($0) }) }
+      if !isMapped { image.correct(ColorCorrection { rendering.converted($0, for: .photo) }) }
       return [
         Decision(
           .color, input: .photo, choice: "tone-mapped, reference white at the white of SDR",
@@ -88,7 +87,10 @@ final class PhotoProfile {
   }
 
   /// The table that maps images of high dynamic range to 8-bit ones.
-  var highDynamicRangeTable: ColorTable { rendering.table(ColorRendering.photoCodes) }
+  var highDynamicRangeTable: ColorTable { rendering.table(for: .photo) }
+
+  /// The function that maps red, green and blue between 0 and 1 of images of high dynamic range to sRGB.
+  var highDynamicRangeMapping: (SIMD3<Double>) -> SIMD3<Double> { rendering.mapping(for: .photo) }
 
   private var rendering: ColorRendering {
     ColorRendering(
@@ -133,21 +135,5 @@ final class ProfileCache: Sendable {
       entries.append((bytes, entry))
     }
     return entry
-  }
-}
-
-/// The transfer function of sRGB (IEC 61966-2-1).
-enum SRGB {
-  /// The light of a 16-bit code, 0 to 1.
-  static func light(_ code: UInt16) -> Double {
-    let signal = Double(code) / 65535
-    return signal <= 0.04045 ? signal / 12.92 : pow((signal + 0.055) / 1.055, 2.4)
-  }
-
-  /// The 16-bit code of light, clamped to 0 to 1.
-  static func code(_ light: Double) -> UInt16 {
-    let light = min(max(light, 0), 1)
-    let signal = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
-    return UInt16((signal * 65535).rounded())
   }
 }

@@ -78,11 +78,11 @@ struct HEIFTests {
   ///
   /// Computed independently: signals to scene light (ITU-R BT.2100-2, table 5), by the system gamma of 1.2 to light on a display of
   /// 1000 cd/m², divided by 203 (BT.2408-7, 2.1), by the chromaticities of both systems to BT.709, clipped to 0 and 1 (BT.2407-0, clause 2),
-  /// to the power of 1 / 2.4 (BT.1886).
+  /// to the signal of sRGB (IEC 61966-2-1).
   static let hybridLogGamma: [(signal: (UInt8, UInt8, UInt8), expected: SIMD3<Int>)] = [
-    ((64, 64, 64), SIMD3(72, 72, 72)), ((97, 97, 97), SIMD3(109, 109, 109)), ((128, 128, 128), SIMD3(144, 144, 144)),
-    ((150, 150, 150), SIMD3(173, 173, 173)), ((150, 90, 80), SIMD3(190, 93, 92)), ((80, 140, 90), SIMD3(0, 161, 100)),
-    ((70, 80, 150), SIMD3(63, 91, 162)), ((140, 130, 60), SIMD3(165, 145, 60)), ((120, 60, 120), SIMD3(148, 58, 131)),
+    ((64, 64, 64), SIMD3(62, 62, 62)), ((97, 97, 97), SIMD3(101, 101, 101)), ((128, 128, 128), SIMD3(137, 137, 137)),
+    ((150, 150, 150), SIMD3(168, 168, 168)), ((150, 90, 80), SIMD3(186, 84, 83)), ((80, 140, 90), SIMD3(0, 156, 92)),
+    ((70, 80, 150), SIMD3(52, 82, 156)), ((140, 130, 60), SIMD3(161, 139, 49)), ((120, 60, 120), SIMD3(142, 47, 124)),
   ]
 
   @Test(
