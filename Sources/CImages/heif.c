@@ -73,13 +73,22 @@ static enum cimages_status read_heif(struct cimages_reader *reader, uint8_t *row
   return cimages_ok;
 }
 
-static enum cimages_status read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
+static enum cimages_status read_alpha(const struct heif_file *self, struct cimages_planes *planes,
+                                      struct cimages_failure *failure) {
+  if (!heif_image_handle_has_alpha_channel(self->primary)) return cimages_ok;
+  int stride = 0;
+  planes->alpha = heif_image_get_plane_readonly(self->image, heif_channel_Alpha, &stride);
+  planes->alpha_stride = (size_t)stride;
+  planes->alpha_bits = heif_image_get_bits_per_pixel_range(self->image, heif_channel_Alpha);
+  if (!planes->alpha || planes->alpha_bits < 1 || planes->alpha_bits > 16 ||
+      (uint32_t)heif_image_get_width(self->image, heif_channel_Alpha) != self->width ||
+      (uint32_t)heif_image_get_height(self->image, heif_channel_Alpha) != self->height)
+    return cimages_fail(failure, cimages_unsupported, "the alpha channel has another size");
+  return cimages_ok;
+}
+
+static enum cimages_status find_planes(const struct heif_file *self, struct cimages_planes *planes,
                                        struct cimages_failure *failure) {
-  struct heif_file *self = (struct heif_file *)reader;
-  if (!self->image) {
-    const enum cimages_status status = decode(self, heif_colorspace_YCbCr, heif_chroma_420, 0, failure);
-    if (status != cimages_ok) return status;
-  }
   static const enum heif_channel channels[] = {heif_channel_Y, heif_channel_Cb, heif_channel_Cr};
   planes->bits = heif_image_get_bits_per_pixel_range(self->image, heif_channel_Y);
   for (int index = 0; index < 3; index++) {
@@ -91,7 +100,20 @@ static enum cimages_status read_planes(struct cimages_reader *reader, struct cim
     planes->planes[index] = (const uint16_t *)plane;
     planes->strides[index] = (size_t)stride;
   }
-  return cimages_ok;
+  return read_alpha(self, planes, failure);
+}
+
+static enum cimages_status read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
+                                       struct cimages_failure *failure) {
+  struct heif_file *self = (struct heif_file *)reader;
+  enum cimages_status status = decode(self, heif_colorspace_YCbCr, heif_chroma_420, 0, failure);
+  if (status == cimages_ok) status = find_planes(self, planes, failure);
+  // For rows, the image is decoded in another way.
+  if (status != cimages_ok && self->image) {
+    heif_image_release(self->image);
+    self->image = NULL;
+  }
+  return status;
 }
 
 static void close_heif(struct cimages_reader *reader) {

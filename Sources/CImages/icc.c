@@ -21,8 +21,7 @@ static enum cimages_profile_space space_of(cmsHPROFILE profile) {
   }
 }
 
-static cmsHTRANSFORM open_transform(const struct cimages_transform *self, enum cimages_profile_space space,
-                                    int inverted) {
+static cmsHTRANSFORM open_transform(const struct cimages_transform *self, enum cimages_profile_space space) {
   cmsUInt32Number source, target = TYPE_RGB_16;
   // Without the cache, any thread may use the transform. 16-bit colours are the nodes of a table and must be exact; for
   // CMYK pixels speed matters more.
@@ -31,7 +30,7 @@ static cmsHTRANSFORM open_transform(const struct cimages_transform *self, enum c
     case cimages_space_grey: source = TYPE_GRAY_16; break;
     case cimages_space_rgb: source = TYPE_RGB_16; break;
     case cimages_space_cmyk:
-      source = inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8;
+      source = TYPE_CMYK_8_REV;
       target = TYPE_RGB_8;
       flags = cmsFLAGS_NOCACHE;
       break;
@@ -40,7 +39,7 @@ static cmsHTRANSFORM open_transform(const struct cimages_transform *self, enum c
   return cmsCreateTransformTHR(self->context, self->profile, source, self->srgb, target, INTENT_PERCEPTUAL, flags);
 }
 
-enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count, int inverted,
+enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
                                            struct cimages_transform **transform, enum cimages_profile_space *space,
                                            char name[100], struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
@@ -55,7 +54,7 @@ enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
   if (self->profile && self->srgb) {
     *space = space_of(self->profile);
     cmsGetProfileInfoASCII(self->profile, cmsInfoDescription, "en", "US", name, 100);
-    self->transform = open_transform(self, *space, inverted);
+    self->transform = open_transform(self, *space);
   }
   if (!self->transform) {
     cimages_close_transform(self);

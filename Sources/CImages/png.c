@@ -24,6 +24,7 @@ struct png_reader {
   uint32_t rows_read;
   struct cimages_pixels decoded;  // all pixels of an interlaced image
   uint8_t *profile;               // made of other chunks; NULL if there is no need
+  int has_started;
 };
 
 static void fail(png_structp png, png_const_charp message) {
@@ -48,6 +49,22 @@ static void read_bytes(png_structp png, png_bytep target, size_t count) {
   memcpy(target, self->bytes, count);
   self->bytes += count;
   self->left -= count;
+}
+
+// Before the first row: the output is RGBA of 8 bits, or of 16 in native words.
+static void start(struct png_reader *self, int is_wide) {
+  if (self->has_started) return;
+  self->has_started = 1;
+  png_structp png = self->png;
+  png_set_expand(png);
+  if (is_wide)
+    png_set_swap(png);
+  else
+    png_set_scale_16(png);
+  png_set_gray_to_rgb(png);
+  png_set_add_alpha(png, is_wide ? 0xFFFF : 0xFF, PNG_FILLER_AFTER);
+  png_set_interlace_handling(png);
+  png_read_update_info(png, self->info);
 }
 
 static void finish(struct png_reader *self) { png_read_end(self->png, NULL); }
@@ -79,6 +96,7 @@ static enum cimages_status read_png(struct cimages_reader *reader, uint8_t *rows
   if (row_count > self->height - self->rows_read)
     return cimages_fail(failure, cimages_malformed, "the image has no more rows");
   if (setjmp(self->back)) return failure->status;
+  start(self, 0);
   const int passes =
       png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
   if (passes == 1) {
@@ -88,6 +106,17 @@ static enum cimages_status read_png(struct cimages_reader *reader, uint8_t *rows
     cimages_copy_rows(&self->decoded, rows, stride, row_count);
     self->rows_read += row_count;
   }
+  return failure->status;
+}
+
+// Of an image of 16 bits whose rows come one after the other.
+static enum cimages_status read_row16(struct cimages_reader *reader, uint16_t *row, struct cimages_failure *failure) {
+  struct png_reader *self = (struct png_reader *)reader;
+  self->failure = failure;
+  if (self->rows_read == self->height) return cimages_fail(failure, cimages_malformed, "the image has no more rows");
+  if (setjmp(self->back)) return failure->status;
+  start(self, 1);
+  read_rows(self, (uint8_t *)row, 0, 1);
   return failure->status;
 }
 
@@ -128,14 +157,6 @@ static void make_profile(struct png_reader *self) {
   if (is_like_srgb && !has_primaries) return;
   self->profile = cimages_make_profile(&found, is_like_srgb ? 0 : 1 / gamma, &self->reader.profile_count);
   self->reader.profile = self->profile;
-}
-
-static void set_rgba_output(png_structp png) {
-  png_set_expand(png);
-  png_set_scale_16(png);
-  png_set_gray_to_rgb(png);
-  png_set_add_alpha(png, 0xFF, PNG_FILLER_AFTER);
-  png_set_interlace_handling(png);
 }
 
 static void read_header(struct png_reader *self, uint64_t pixels, struct cimages_header *header) {
@@ -182,8 +203,9 @@ static void read_header(struct png_reader *self, uint64_t pixels, struct cimages
     self->reader.exif = exif;
     self->reader.exif_count = exif_count;
   }
-  set_rgba_output(png);
-  png_read_update_info(png, self->info);
+  // Of an interlaced image all pixels are in memory, with 8 bits.
+  if (header->bits == 16 && png_get_interlace_type(png, self->info) == PNG_INTERLACE_NONE)
+    self->reader.read_row16 = read_row16;
   self->decoded = (struct cimages_pixels){.stride = 4 * (size_t)width, .width = width, .height = self->height};
 }
 

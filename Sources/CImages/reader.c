@@ -24,6 +24,18 @@ enum cimages_status cimages_read(struct cimages_reader *reader, uint8_t *rows, s
   return reader->read(reader, rows, stride, row_count, failure);
 }
 
+enum cimages_status cimages_read_row16(struct cimages_reader *reader, uint16_t *row, uint32_t width,
+                                       struct cimages_failure *failure) {
+  *failure = (struct cimages_failure){.status = cimages_ok};
+  if (reader->read_row16) return reader->read_row16(reader, row, failure);
+  uint8_t *bytes = (uint8_t *)row;
+  const size_t samples = 4 * (size_t)width;
+  const enum cimages_status status = reader->read(reader, bytes, samples, 1, failure);
+  // From the last on: the samples of 8 bits lie where the first half of those of 16 is written.
+  for (size_t index = samples; status == cimages_ok && index-- > 0;) row[index] = (uint16_t)(257 * bytes[index]);
+  return status;
+}
+
 enum cimages_status cimages_read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
                                         struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};

@@ -6,6 +6,8 @@
 struct cimages_reader {
   enum cimages_status (*read)(struct cimages_reader *, uint8_t *rows, size_t stride, uint32_t row_count,
                               struct cimages_failure *);
+  // NULL without rows of 16 bits.
+  enum cimages_status (*read_row16)(struct cimages_reader *, uint16_t *row, struct cimages_failure *);
   enum cimages_status (*read_planes)(struct cimages_reader *, struct cimages_planes *, struct cimages_failure *);
   void (*close)(struct cimages_reader *);
   const uint8_t *profile;

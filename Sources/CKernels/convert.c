@@ -3,19 +3,22 @@
 // JFIF 1.02: ITU-R BT.601 in full range, with 16-bit fractions rounded as in libjpeg.
 enum { fraction_bits = 16, half = 1 << 15 };
 
-static uint8_t flattened(uint8_t value, uint8_t alpha) {
-  // Over white: the rounded quotient by 255, exact.
+static uint8_t flattened(uint8_t value, uint8_t alpha, int is_premultiplied) {
+  // Over white; nothing is brighter than its alpha.
+  if (is_premultiplied) return value < alpha ? (uint8_t)(value + 255 - alpha) : 255;
+  // The rounded quotient by 255, exact.
   const uint32_t product = (uint32_t)value * alpha + 255u * (255u - alpha) + 128;
   return (uint8_t)((product + (product >> 8)) >> 8);
 }
 
-void ckernels_rgba_to_ycbcr(const uint8_t *rgba, uint8_t *y, uint8_t *cb, uint8_t *cr, size_t count) {
+void ckernels_rgba_to_ycbcr(const uint8_t *rgba, int is_premultiplied, uint8_t *y, uint8_t *cb, uint8_t *cr,
+                            size_t count) {
   for (size_t x = 0; x < count; x++, rgba += 4) {
     int32_t r = rgba[0], g = rgba[1], b = rgba[2];
     if (rgba[3] != 255) {
-      r = flattened(rgba[0], rgba[3]);
-      g = flattened(rgba[1], rgba[3]);
-      b = flattened(rgba[2], rgba[3]);
+      r = flattened(rgba[0], rgba[3], is_premultiplied);
+      g = flattened(rgba[1], rgba[3], is_premultiplied);
+      b = flattened(rgba[2], rgba[3], is_premultiplied);
     }
     y[x] = (uint8_t)((19595 * r + 38470 * g + 7471 * b + half) >> fraction_bits);
     // The rounding constant is one less than a half, so that the largest sum stays below 256.

@@ -103,16 +103,20 @@ package final class PlanarImage {
 package final class ImageScaler {
   private let planes: [PlaneScaler]
   private let width: Int
+  private let isPremultiplied: Bool
 
   /// - Parameters:
   ///   - width: the number of pixels in an input row.
   ///   - height: the number of input rows.
   ///   - target: the upright result; it must outlive the scaler.
   ///   - orientation: the transform that makes the input upright.
+  ///   - isPremultiplied: whether the colours of the input are multiplied by alpha already.
   package init(
-    width: Int, height: Int, target: PlanarImage, orientation: Orientation = .upright, portable: Bool = false
+    width: Int, height: Int, target: PlanarImage, orientation: Orientation = .upright, isPremultiplied: Bool = false,
+    portable: Bool = false
   ) {
     self.width = width
+    self.isPremultiplied = isPremultiplied
     planes = (0..<3).map { index in
       PlaneScaler(
         width: width, height: height, rowBytes: width, band: 1, target: target.plane(index), orientation: orientation,
@@ -122,7 +126,8 @@ package final class ImageScaler {
 
   /// Adds the next input row.
   package func take(_ row: UnsafePointer<UInt8>) {
-    ckernels_rgba_to_ycbcr(row, planes[0].nextRow(), planes[1].nextRow(), planes[2].nextRow(), width)
+    ckernels_rgba_to_ycbcr(
+      row, isPremultiplied ? 1 : 0, planes[0].nextRow(), planes[1].nextRow(), planes[2].nextRow(), width)
     for plane in planes { plane.take(1) }
   }
 }

@@ -15,8 +15,7 @@ package final class ColorProfile {
   /// The maximum size of a profile; those of printers have up to three megabytes.
   private static let maxBytes = 4 << 20
 
-  /// - Parameter isInverted: whether 255 means no ink in CMYK data.
-  package init(_ bytes: [UInt8], isInverted: Bool = false) throws(ImageError) {
+  package init(_ bytes: [UInt8]) throws(ImageError) {
     guard bytes.count <= Self.maxBytes else {
       throw .unsupported("the colour profile has more than \(Self.maxBytes) bytes")
     }
@@ -25,7 +24,7 @@ package final class ColorProfile {
     var title = [CChar](repeating: 0, count: 100)
     var opened: OpaquePointer?
     guard
-      cimages_open_transform(bytes, bytes.count, isInverted ? 1 : 0, &opened, &found, &title, &failure) == cimages_ok,
+      cimages_open_transform(bytes, bytes.count, &opened, &found, &title, &failure) == cimages_ok,
       let opened
     else { throw ImageError(failure) }
     transform = opened
@@ -52,7 +51,7 @@ package final class ColorProfile {
     return zip(colors, convert(colors)).allSatisfy { abs(Int($0) - Int($1)) <= 257 }
   }
 
-  /// Converts 8-bit CMYK pixels to 24-bit sRGB.
+  /// Converts 8-bit CMYK pixels, in which 255 means no ink, to 24-bit sRGB.
   package func convert(
     _ source: UnsafePointer<UInt8>, into target: UnsafeMutablePointer<UInt8>, count: Int
   ) {

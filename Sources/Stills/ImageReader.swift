@@ -46,7 +46,7 @@ package struct ImageReader: ~Copyable {
     source.deallocate()
   }
 
-  /// Decodes the next `rowCount` rows as 32-bit RGBA with straight alpha.
+  /// Decodes the next `rowCount` rows as 32-bit RGBA. Whether colours are multiplied by alpha is as in the file.
   package mutating func read(into rows: UnsafeMutablePointer<UInt8>, stride: Int, rowCount: Int) throws(ImageError) {
     precondition(1...remainingRows ~= rowCount && stride >= 4 * header.width, "the rows are out of range")
     let rest = remainingRows - rowCount
@@ -58,20 +58,44 @@ package struct ImageReader: ~Copyable {
     remainingRows = rest
   }
 
-  /// Decodes a HEIF or AVIF image of more than 8 bits into 4:2:0 planes of 16-bit words, with strides in bytes.
-  package mutating func readPlanes<Result>(
-    _ use: (_ planes: [(base: UnsafeRawPointer, stride: Int)], _ bits: Int) -> Result
-  ) throws(ImageError) -> Result {
+  /// Decodes the next row as RGBA of 16 bits for each sample; samples of fewer bits are widened. All rows are decoded so, or none.
+  package mutating func readRow16(into row: UnsafeMutablePointer<UInt16>) throws(ImageError) {
+    precondition(remainingRows > 0, "no row is left")
+    let rest = remainingRows - 1
     remainingRows = 0
     var failure = cimages_failure()
+    guard cimages_read_row16(reader, row, UInt32(header.width), &failure) == cimages_ok else {
+      throw ImageError(failure)
+    }
+    remainingRows = rest
+  }
+
+  /// A plane of samples, with its stride in bytes.
+  package typealias Samples = (base: UnsafeRawPointer, stride: Int)
+
+  /// Decodes a HEIF or AVIF image of more than 8 bits into 4:2:0 planes of 16-bit words. After `unsupported`, its rows can
+  /// be decoded instead.
+  ///
+  /// - Parameter use: gets the planes with their bits, and the alpha channel, whose samples are bytes up to 8 bits.
+  package mutating func readPlanes<Result>(
+    _ use: (_ planes: [Samples], _ bits: Int, _ alpha: (plane: Samples, bits: Int)?) -> Result
+  ) throws(ImageError) -> Result {
+    var failure = cimages_failure()
     var planes = cimages_planes()
-    guard cimages_read_planes(reader, &planes, &failure) == cimages_ok else { throw ImageError(failure) }
+    let rows = remainingRows
+    remainingRows = 0
+    guard cimages_read_planes(reader, &planes, &failure) == cimages_ok else {
+      let error = ImageError(failure)
+      if case .unsupported = error { remainingRows = rows }
+      throw error
+    }
     let (bases, strides) = (planes.planes, planes.strides)
     return use(
       [
         (UnsafeRawPointer(bases.0!), strides.0), (UnsafeRawPointer(bases.1!), strides.1),
         (UnsafeRawPointer(bases.2!), strides.2),
-      ], Int(planes.bits))
+      ], Int(planes.bits),
+      planes.alpha.map { (plane: (base: $0, stride: planes.alpha_stride), bits: Int(planes.alpha_bits)) })
   }
 
   /// The ICC profile; empty if there is none.

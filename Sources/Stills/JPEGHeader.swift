@@ -17,15 +17,15 @@ package enum JPEGColor: Hashable, Sendable {
   /// Full-range YCbCr (JFIF 1.02).
   case ycbcr
   case rgb
-  /// CMYK, or YCCK, which is decoded to CMYK. In the inverted form that Adobe's programs write, 255 means no ink.
-  case cmyk(isInverted: Bool)
+  /// CMYK, or YCCK, which is decoded to CMYK; 255 means no ink.
+  case cmyk
 
   init(_ header: cjpeg_header) {
     self =
       switch header.color {
       case cjpeg_grey: .grey
       case cjpeg_rgb: .rgb
-      case cjpeg_cmyk: .cmyk(isInverted: header.is_inverted != 0)
+      case cjpeg_cmyk: .cmyk
       default: .ycbcr
       }
   }

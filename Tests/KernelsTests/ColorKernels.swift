@@ -6,7 +6,8 @@ extension Kernel {
   static let colors: [Kernel] = [
     correct(halves: true, portable: 0), correct(halves: true, portable: 1), correct(halves: false, portable: 0),
     Kernel("map colours") { convert(Tables.nodes, $0, $1, $2) },
-    Kernel("convert gamut") { convert(Tables.gamut, $0, $1, $2) }, fromRGBA, toRGB(halves: true), toRGB(halves: false),
+    Kernel("convert gamut") { convert(Tables.gamut, $0, $1, $2) }, fromRGBA(0), fromRGBA(1), toRGB(halves: true),
+    toRGB(halves: false),
   ]
 
   private static func correct(halves: Bool, portable: Int32) -> Kernel {
@@ -20,12 +21,14 @@ extension Kernel {
     }
   }
 
-  private static let fromRGBA = Kernel("RGBA to YCbCr") { planes, width, _ in
-    let source = planes.row(4 * width)
-    let target = (1...3).map { planes.row(width, seed: $0) }
-    let bytes = target.map { $0.of(UInt8.self) }
-    ckernels_rgba_to_ycbcr(source.of(UInt8.self), bytes[0], bytes[1], bytes[2], width)
-    return target.map(\.plane)
+  private static func fromRGBA(_ isPremultiplied: Int32) -> Kernel {
+    Kernel("RGBA to YCbCr\(isPremultiplied == 1 ? ", premultiplied" : "")") { planes, width, _ in
+      let source = planes.row(4 * width)
+      let target = (1...3).map { planes.row(width, seed: $0) }
+      let bytes = target.map { $0.of(UInt8.self) }
+      ckernels_rgba_to_ycbcr(source.of(UInt8.self), isPremultiplied, bytes[0], bytes[1], bytes[2], width)
+      return target.map(\.plane)
+    }
   }
 
   private static func toRGB(halves: Bool) -> Kernel {

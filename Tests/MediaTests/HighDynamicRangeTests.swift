@@ -83,7 +83,7 @@ struct HighDynamicRangeTests {
     }
     let target = ImageBuffer(width: 2 * edge, height: 2 * edge)
     rendering.table().map(source.tenBitPlanes(from: (0, 0)), into: target.imagePlanes)
-    let exact = rendering.converted(colors).map { Double($0) / 65535 }
+    let exact = rendering.converted(colors, for: .video).map { Double($0) / 65535 }
     var errors: [Double] = []
     for index in signals.indices {
       let (x, y) = (index % edge, index / edge)

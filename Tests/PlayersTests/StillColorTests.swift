@@ -227,4 +227,51 @@ struct StillColorTests {
       }
     }
   }
+
+  /// A JPEG of one colour, and the program that says which.
+  struct Samples: Sendable, CustomTestStringConvertible {
+    let program: String
+    let samples: [UInt8]
+    let ids: [UInt8]
+    var segments: [[UInt8]] = []
+
+    var testDescription: String { "\(program), ids \(ids), \(segments.map { $0[1] })" }
+  }
+
+  // ffmpeg 5.1 knows inks by the ids of the components or by the segment; djpeg writes none as RGB.
+  static let samples = [
+    Samples(program: "djpeg", samples: [180, 90, 160], ids: Array("RGB".utf8)),
+    Samples(program: "djpeg", samples: [180, 90, 160], ids: [1, 2, 3]),
+    Samples(program: "djpeg", samples: [180, 90, 160], ids: [1, 2, 3], segments: [PhotoFixture.jfif]),
+    Samples(
+      program: "djpeg", samples: [180, 90, 160], ids: [1, 2, 3], segments: [PhotoFixture.adobe(transform: 0)]),
+    Samples(
+      program: "djpeg", samples: [180, 90, 160], ids: Array("RGB".utf8), segments: [PhotoFixture.adobe(transform: 1)]),
+    Samples(program: "ffmpeg", samples: [200, 60, 150, 240], ids: Array("CMYK".utf8)),
+    Samples(
+      program: "ffmpeg", samples: [200, 60, 150, 240], ids: [1, 2, 3, 4],
+      segments: [PhotoFixture.adobe(transform: 0)]),
+  ]
+
+  @Test("samples of a JPEG are what other programs take them for", arguments: samples)
+  func samples(example: Samples) async throws {
+    let photo = try PhotoFixture.jpeg(
+      samples: example.samples, ids: example.ids, segments: example.segments, width: 480, height: 320)
+    let path = "\(OutputFolder.path)/samples.jpg"
+    let map = "\(path).ppm"
+    try Descriptor(writing: path, replacing: true).write(photo)
+    try await Self.run(
+      example.program,
+      example.program == "djpeg"
+        ? ["-outfile", map, path]
+        : ["-nostdin", "-y", "-v", "error", "-i", path, "-frames:v", "1", "-update", "1", "-pix_fmt", "rgb24", map])
+    let expected = try Self.means(ofMap: map, lowerHalf: false)
+    let definition = try #require(try Submission.photoDefinitions().first)
+    let outputs = try await onThread("make") {
+      try Submission.photo("samples", { try TemporaryFile.make(photo) }, definition: definition).outputs()
+    }
+    for output in outputs where output.width * 2 == output.height * 3 && output.type == "image/jpeg" {
+      Self.expectSame(try await Self.means(of: output, lowerHalf: false), expected, output.name, within: 2)
+    }
+  }
 }

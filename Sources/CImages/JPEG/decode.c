@@ -51,7 +51,6 @@ static void read_header(struct cjpeg_decoder *decoder, int descriptor, const str
       .height = info->image_height,
       .components = info->num_components,
       .color = color_of(decoder),
-      .is_inverted = info->saw_Adobe_marker,
   };
   info->out_color_space = header->color == cjpeg_cmyk ? JCS_CMYK : JCS_RGB;
 }

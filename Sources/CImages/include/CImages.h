@@ -55,19 +55,28 @@ enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64
                                       struct cimages_reader **reader, struct cimages_header *header,
                                       struct cimages_failure *failure);
 
-/// Reads the next `row_count` rows as 32-bit RGBA with straight alpha. The last row also checks the rest of the data.
+/// Reads the next `row_count` rows as 32-bit RGBA, with alpha as the file has it: premultiplied or not. The last row also checks the rest of the data.
 enum cimages_status cimages_read(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
                                  struct cimages_failure *failure);
+
+/// Reads the next row of `width` pixels like `cimages_read`, with 16 bits for each sample in native words. Samples of
+/// fewer bits are widened. All rows of an image are read by one of the two functions.
+enum cimages_status cimages_read_row16(struct cimages_reader *reader, uint16_t *row, uint32_t width,
+                                       struct cimages_failure *failure);
 
 /// A 4:2:0 image in native 16-bit words, with strides in bytes. Chroma has half the width and height, rounded up.
 struct cimages_planes {
   const uint16_t *planes[3];
   size_t strides[3];
   int bits;
+  // Of the whole size, in bytes for up to 8 bits, else in words; NULL without transparency.
+  const void *alpha;
+  size_t alpha_stride;
+  int alpha_bits;
 };
 
 /// Decodes a HEIF or AVIF image of more than 8 bits without a colour conversion. The planes are valid until the reader
-/// is closed.
+/// is closed. After a failure by `cimages_unsupported` its rows can be read instead.
 enum cimages_status cimages_read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
                                         struct cimages_failure *failure);
 
@@ -101,14 +110,13 @@ enum cimages_profile_space { cimages_space_grey, cimages_space_rgb, cimages_spac
 /// A perceptual transform from the colours of an ICC profile to sRGB, by Little CMS.
 struct cimages_transform;
 
-/// Opens a profile and returns its colour space and its description (ASCII, at most 99 bytes). `inverted` is for CMYK
-/// data in which 255 means no ink. Free `*transform` with `cimages_close_transform`. On failure `*transform` is not
-/// set.
-enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count, int inverted,
+/// Opens a profile and returns its colour space and its description (ASCII, at most 99 bytes). Free `*transform` with
+/// `cimages_close_transform`. On failure `*transform` is not set.
+enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
                                            struct cimages_transform **transform, enum cimages_profile_space *space,
                                            char name[100], struct cimages_failure *failure);
 
-/// Converts 8-bit pixels of a CMYK profile to 24-bit RGB.
+/// Converts 8-bit pixels of a CMYK profile, in which 255 means no ink, to 24-bit RGB.
 void cimages_transform8(const struct cimages_transform *transform, const uint8_t *source, uint8_t *target,
                         size_t count);
 

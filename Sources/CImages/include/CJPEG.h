@@ -38,7 +38,9 @@ enum cjpeg_color {
   cjpeg_grey,
   cjpeg_ycbcr,
   cjpeg_rgb,
-  cjpeg_cmyk,  // or YCCK, which is decoded to CMYK
+  // Or YCCK, which is decoded to CMYK. 255 means no ink, as Adobe's programs write it, with their segment or without:
+  // programs that strip segments strip it too.
+  cjpeg_cmyk,
 };
 
 /// The header of an image.
@@ -47,7 +49,6 @@ struct cjpeg_header {
   uint32_t height;
   int components;
   enum cjpeg_color color;
-  int is_inverted;  // CMYK as Adobe's programs write it: 255 means no ink
 };
 
 /// The coded size of one component.

@@ -146,8 +146,10 @@ enum {
 void ckernels_correct_colors(const struct ckernels_planes8 *planes, size_t width, size_t height, int halves_chroma,
                              const uint16_t *luma_table, const uint16_t *chroma_table, int portable);
 
-/// Blends 32-bit RGBA with straight alpha over white and converts it to full-range YCbCr (JFIF 1.02).
-void ckernels_rgba_to_ycbcr(const uint8_t *rgba, uint8_t *y, uint8_t *cb, uint8_t *cr, size_t count);
+/// Blends 32-bit RGBA over white and converts it to full-range YCbCr (JFIF 1.02). `is_premultiplied` says that the
+/// colours are multiplied by alpha already.
+void ckernels_rgba_to_ycbcr(const uint8_t *rgba, int is_premultiplied, uint8_t *y, uint8_t *cb, uint8_t *cr,
+                            size_t count);
 
 /// Converts a row of full-range YCbCr to 24-bit RGB. With `halves_chroma` two pixels share a chroma sample.
 void ckernels_ycbcr_to_rgb(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int halves_chroma, uint8_t *rgb,

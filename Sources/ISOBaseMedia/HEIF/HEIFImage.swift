@@ -12,6 +12,8 @@ package struct HEIFImage: Sendable {
   package let exif: ArraySlice<UInt8>
   /// Whether the file also has an image sequence.
   package let hasSequence: Bool
+  /// Whether its colours are multiplied by its alpha channel already.
+  package let isPremultiplied: Bool
   /// Whether its AV1 has luma alone.
   package let isMonochrome: Bool
 
@@ -26,6 +28,7 @@ package struct HEIFImage: Sendable {
     let trees = try Self.trees(in: data, pixels: pixels)
     properties = trees.image.items.first.flatMap(items.properties).map(HEIFProperties.init) ?? HEIFProperties([])
     exif = data.exif(of: trees.primary)
+    isPremultiplied = trees.alpha.map { items.isPremultiplied(trees.primary, by: $0) } ?? false
     isMonochrome = trees.image.items.contains { item in
       // The configuration of AV1 (AV1 in ISO base media 1.2.0, 2.3.3).
       let configuration = items.properties(of: item)?.first { $0.type == "av1C" }

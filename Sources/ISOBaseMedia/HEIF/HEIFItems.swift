@@ -83,6 +83,9 @@ extension HEIFItems {
     references.first { $0.type == "auxl" && $0.to.contains(id) && isAlpha($0.from) }?.from
   }
 
+  /// Whether the colours of an item are multiplied by its alpha channel already (ISO/IEC 23000-22, 7.3.5.2).
+  func isPremultiplied(_ id: UInt32, by alpha: UInt32) -> Bool { referred(from: id, as: "prem").contains(alpha) }
+
   /// Returns the items with a grid that joins the alpha channels of the tiles, if the primary item is a grid without an alpha channel, and
   /// all of its tiles have one (AOMediaCodec/libavif#1203).
   func joiningAlphaOfTiles() -> HEIFItems {
@@ -106,6 +109,9 @@ extension HEIFItems {
     joined.items[last + 1] = image.copy(id: last + 1, properties: geometry + type)
     joined.references.append(Reference(type: "dimg", from: last + 1, to: parts))
     joined.references.append(Reference(type: "auxl", from: last + 1, to: [primary]))
+    if zip(tiles, parts).allSatisfy({ isPremultiplied($0, by: $1) }) {
+      joined.references.append(Reference(type: "prem", from: primary, to: [last + 1]))
+    }
     return joined
   }
 

@@ -19,11 +19,6 @@ struct HEIFTree {
   // Sums of this many pixels do not overflow.
   private static let pixelsBound = 1 << 40
 
-  /// The properties that a decoder needs.
-  static let decoding: Set<BoxType> = ["av1C", "auxC", "clap", "colr", "hvcC", "imir", "irot", "ispe", "pixi"]
-  // Even if essential, they do not affect decoding.
-  private static let descriptive: Set<BoxType> = ["a1lx", "amve", "cclv", "clli", "mdcv", "pasp", "rloc"]
-
   /// - Parameter pixels: the maximum number of pixels of the image.
   init(_ root: UInt32, in data: HEIFData, pixels: Int) throws(HEIFRefusal) {
     self.data = data
@@ -59,10 +54,12 @@ struct HEIFTree {
       throw .damaged("its item \(item.id) has a missing property")
     }
     for (property, association) in zip(properties, item.properties)
-    where association.isEssential && !Self.decoding.contains(property.type) {
-      guard Self.descriptive.contains(property.type) else {
-        throw .unsupported("its image needs the unsupported property '\(property.type)'")
-      }
+    where association.isEssential && HEIFTreatment.properties[property.type, default: .refused] == .refused {
+      throw .unsupported("its image needs the unsupported property '\(property.type)'")
+    }
+    for reference in data.items.references
+    where reference.from == item.id && HEIFTreatment.references[reference.type] == .refused {
+      throw .unsupported("its image needs other items by the unsupported reference '\(reference.type)'")
     }
     guard let pixels = HEIFProperties(properties).pixels else {
       throw .damaged("its item \(item.id) has no size")

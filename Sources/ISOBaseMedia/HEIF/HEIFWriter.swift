@@ -20,8 +20,7 @@ struct HEIFWriter {
   }
 
   // Transformations are applied in the order in which they are given, and describe what the properties in front of them say.
-  private static let orientations: Set<BoxType> = ["irot", "imir"]
-  private static let transformations: Set<BoxType> = orientations.union(["clap"])
+  private static let transformations: Set<BoxType> = ["clap", "imir", "irot"]
 
   private static let fileType: [UInt8] = Self.box("ftyp", Array("mif1\0\0\0\0mif1heicavifmiaf".utf8))
 
@@ -39,8 +38,8 @@ struct HEIFWriter {
     guard numbers[item.id] == nil else { return }
     let range = try copyData(of: item)
     var associations = item.properties.filter { association in
-      let type = items.properties[association.index].type
-      return HEIFTree.decoding.contains(type) && !(isUpright && Self.orientations.contains(type))
+      let treatment = HEIFTreatment.properties[items.properties[association.index].type]
+      return treatment == .kept || treatment == .applied && !isUpright
     }
     let transforms = associations.filter { Self.transformations.contains(items.properties[$0.index].type) }
     associations.removeAll { Self.transformations.contains(items.properties[$0.index].type) }
@@ -126,7 +125,9 @@ struct HEIFWriter {
       let parts = items.referred(from: entry.item.id, as: "dimg")
       return parts.isEmpty || parts.contains { numbers[$0] == nil } ? nil : reference("dimg", entry.item.id, parts)
     }
-    return derived + (alpha.map { [reference("auxl", $0, [primary])] } ?? [])
+    guard let alpha else { return derived }
+    let premultiplied = items.isPremultiplied(primary, by: alpha) ? [reference("prem", primary, [alpha])] : []
+    return derived + [reference("auxl", alpha, [primary])] + premultiplied
   }
 
   private static func number(_ value: Int, _ count: Int) -> [UInt8] {

@@ -33,44 +33,38 @@ struct ColorRendering: Hashable, Sendable {
       ? "colours outside the BT.709 gamut clipped" : "tone-mapped, reference white at the white of SDR"
   }
 
-  /// Encodes red, green and blue between 0 and 1 as the codes of an output.
-  typealias Encoding = (SIMD3<Double>) -> ColorTable.Codes
-
   /// The mapping of 10-bit frames in this encoding to the outputs.
-  ///
-  /// - Parameter encoding: of the outputs; nil for video.
-  func table(_ encoding: Encoding? = nil) -> ColorTable {
+  func table(for output: ColorOutput = .video) -> ColorTable {
     let decoding = SignalDecoding(matrix: matrix, isFullRange: isFullRange)
-    if transfer == .standard && encoding == nil {
+    if transfer == .standard && output == .video {
       return ColorTable(
         GamutConversion(
           black: decoding.black, signal: decoding.steps, light: transfer.light, rows: primaries.toBT709,
           signals: TransferFunction.standardSignal))
     }
-    let encoding = encoding ?? Self.videoCodes
-    let mapping = mapping
-    return ColorTable { codes in encoding(mapping(decoding.signal(of: codes))) }
+    let map = mapping(for: output)
+    return ColorTable { codes in output.codes(of: map(decoding.signal(of: codes))) }
   }
 
   /// Converts 16-bit RGB in this encoding to that of the outputs.
-  func converted(_ colors: [UInt16]) -> [UInt16] {
-    let mapping = mapping
+  func converted(_ colors: [UInt16], for output: ColorOutput) -> [UInt16] {
+    let map = mapping(for: output)
     var converted: [UInt16] = []
     converted.reserveCapacity(colors.count)
     for index in stride(from: 0, to: colors.count - 2, by: 3) {
-      let signal = mapping(
+      let signal = map(
         SIMD3(Double(colors[index]), Double(colors[index + 1]), Double(colors[index + 2])) / 65535)
       for component in 0..<3 { converted.append(UInt16((signal[component] * 65535).rounded())) }
     }
     return converted
   }
 
-  /// Maps red, green and blue between 0 and 1 in this encoding to those of the outputs.
-  private var mapping: (SIMD3<Double>) -> SIMD3<Double> {
+  /// The function that maps red, green and blue between 0 and 1 in this encoding to those of the outputs.
+  func mapping(for output: ColorOutput) -> (SIMD3<Double>) -> SIMD3<Double> {
     let transfer = transfer
     let lights = SampledFunction { transfer.light(of: $0) }
     // Sampled over the square root, over which the curve is nearly linear.
-    let signals = SampledFunction { TransferFunction.standardSignal(of: $0 * $0) }
+    let signals = SampledFunction { output.signal(of: $0 * $0) }
     let curve = ToneCurve(brightest: transfer.brightest)
     let rows = primaries.toBT709
     let weights = primaries.luminance
@@ -90,20 +84,6 @@ struct ColorRendering: Hashable, Sendable {
     guard brightest > 0 else { return SIMD3(repeating: 0) }
     let shown = light * (curve.shown(brightest) / brightest)
     return shown.clamped(lowerBound: SIMD3(repeating: 0), upperBound: SIMD3(repeating: 1))
-  }
-
-  /// 8-bit BT.709 in limited range (ITU-R BT.709-6, items 3.2 to 3.5).
-  private static func videoCodes(_ signal: SIMD3<Double>) -> ColorTable.Codes {
-    let luma = (signal * Primaries.bt709.luminance).sum()
-    return ColorTable.Codes(
-      y: 16 + 219 * luma, u: 128 + 224 * (signal.z - luma) / 1.8556, v: 128 + 224 * (signal.x - luma) / 1.5748)
-  }
-
-  /// 8-bit YCbCr in full range, as in JPEG files (JFIF 1.02).
-  static func photoCodes(_ signal: SIMD3<Double>) -> ColorTable.Codes {
-    let luma = (signal * SIMD3(0.299, 0.587, 0.114)).sum()
-    return ColorTable.Codes(
-      y: 255 * luma, u: 128 + 255 * (signal.z - luma) / 1.772, v: 128 + 255 * (signal.x - luma) / 1.402)
   }
 }
 

@@ -39,7 +39,7 @@ struct PhotoDecoder {
     let transform = Transform(exif: exif.orientation)
     let coded = Size(width: header.width, height: header.height)
     let display = transform.swapsAxes ? Size(width: coded.height, height: coded.width) : coded
-    let profile = PhotoProfile(segments.profile, isInverted: header.color == .cmyk(isInverted: true))
+    let profile = PhotoProfile(segments.profile)
     let facts = PhotoFacts(
       format: .jpeg, bytes: source.size, coded: coded, transform: transform, display: display, bits: 8,
       model: header.color.name, profile: profile.name, dynamicRange: profile.dynamicRange,
@@ -54,10 +54,9 @@ struct PhotoDecoder {
   }
 
   private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
-    let isHEIF = format == .heif
     let bytes = try source.bytes()
     // The size is checked before libheif is called, which is then not even loaded for a decompression bomb.
-    let heif = isHEIF ? try HEIFImage(bytes, pixels: source.limits.pixels) : nil
+    let heif = format == .heif ? try HEIFImage(bytes, pixels: source.limits.pixels) : nil
     var reader = try ImageReader(heif?.bytes ?? bytes, format: format, pixels: source.limits.pixels)
     let header = reader.header
     let exif = Exif(heif?.exif ?? (format == .png && reader.exif.isEmpty ? PNGExif.find(in: bytes) : reader.exif[...]))
@@ -77,20 +76,16 @@ struct PhotoDecoder {
       isAnimated: heif?.hasSequence ?? (header.isAnimated || Self.isAnimated(bytes, format)), profile: profile.name,
       dynamicRange: profile.dynamicRange, identifying: IdentifyingMetadata.found(in: exif))
     let image = target(facts.display)
-    // Planes have more bits, and no alpha.
-    let mapsPlanes = isHEIF && profile.dynamicRange != .standard && header.bits > 8 && !header.hasAlpha
-    if mapsPlanes {
-      let table = profile.highDynamicRangeTable
-      try reader.readPlanes { planes, bits in
-        HighDynamicRangePhoto(planes: planes, bits: bits, size: decoded, orientation: transform.orientation)
-          .map(by: table, into: image)
-      }
-    } else {
-      // libheif expands the limited range of colours, and not that of luma alone.
-      let expandsGrey = heif?.isMonochrome == true && !header.isFullRange
-      try readRows(&reader, into: image, transform.orientation, expandsGrey: expandsGrey)
+    // libheif expands the limited range of colours, and not that of luma alone.
+    let rows = ImageRows(
+      orientation: transform.orientation, isPremultiplied: heif?.isPremultiplied ?? false,
+      expandsGrey: heif?.isMonochrome == true && !header.isFullRange)
+    if profile.dynamicRange == .standard {
+      try rows.read(&reader, into: image)
+    } else if try !readPlanes(&reader, into: image, profile, rows) {
+      try rows.read(&reader, into: image, mapping: profile.highDynamicRangeMapping)
     }
-    let decisions = profile.apply(to: image, isMapped: mapsPlanes)
+    let decisions = profile.apply(to: image, isMapped: true)
     return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions(isTurnedByExif: isExif) + decisions)
   }
 
@@ -127,8 +122,8 @@ struct PhotoDecoder {
       try decoder.read(
         into: UnsafeMutableBufferPointer(start: coded, count: rowBytes), stride: rowBytes, rowCount: 1)
       let colors: UnsafeMutablePointer<UInt8>
-      if case .cmyk(let isInverted) = decoder.header.color {
-        profile.convertInks(coded, into: rgb, count: width, isInverted: isInverted)
+      if decoder.header.color == .cmyk {
+        profile.convertInks(coded, into: rgb, count: width)
         colors = rgb
       } else {
         colors = coded
@@ -141,23 +136,29 @@ struct PhotoDecoder {
     }
   }
 
-  private func readRows(
-    _ reader: inout ImageReader, into image: PlanarImage, _ orientation: Orientation, expandsGrey: Bool
-  ) throws {
+  /// Maps the planes of a HEIF or AVIF of more than 8 bits, which is faster than its rows; false if libheif cannot give them.
+  private func readPlanes(
+    _ reader: inout ImageReader, into image: PlanarImage, _ profile: PhotoProfile, _ rows: ImageRows
+  ) throws -> Bool {
     let header = reader.header
-    let scaler = ImageScaler(
-      width: header.width, height: header.height, target: image, orientation: orientation)
-    let memory = AlignedBuffer(count: 4 * header.width)
-    let row = memory.base.assumingMemoryBound(to: UInt8.self)
-    let expanded = (0...255).map { UInt8(min(max(Double($0 - 16) * 255 / 219, 0), 255).rounded()) }
-    for _ in 0..<header.height {
-      try reader.read(into: row, stride: 4 * header.width, rowCount: 1)
-      if expandsGrey {
-        for x in 0..<header.width {
-          for component in 0..<3 { row[4 * x + component] = expanded[Int(row[4 * x + component])] }
+    guard source.format == .heif || source.format == .avif, header.bits > 8 else { return false }
+    let size = Size(width: header.width, height: header.height)
+    do throws(ImageError) {
+      try reader.readPlanes { planes, bits, alpha in
+        let transparency = alpha.map { alpha in
+          PhotoTransparency(
+            alpha.plane, bits: alpha.bits, size: size, isPremultiplied: rows.isPremultiplied,
+            isFullRange: profile.isFullRange)
         }
+        HighDynamicRangePhoto(
+          planes: planes, bits: bits, transparency: transparency, size: size, orientation: rows.orientation
+        ).map(by: profile.highDynamicRangeTable, into: image)
       }
-      scaler.take(row)
+      return true
+    } catch {
+      // Without an alpha channel, rows would be no better.
+      guard case .unsupported = error, header.hasAlpha else { throw error }
+      return false
     }
   }
 }

@@ -1,5 +1,4 @@
 import AV
-import Glibc
 import Kernels
 import Model
 import Platform
@@ -13,7 +12,7 @@ final class PhotoProfile {
   private let profile: Profile
   private let primaries: Primaries
   private let matrix: ColorMatrix
-  private let isFullRange: Bool
+  let isFullRange: Bool
 
   private enum Profile {
     case none
@@ -24,16 +23,16 @@ final class PhotoProfile {
   }
 
   /// - Parameter bytes: an ICC profile; empty without one. A profile that cannot be used is ignored.
-  convenience init(_ bytes: [UInt8], isInverted: Bool = false) {
-    self.init(bytes, isInverted: isInverted, ColorCodePoints())
+  convenience init(_ bytes: [UInt8]) {
+    self.init(bytes, ColorCodePoints())
   }
 
   /// The encoding of an image that may have code points (ITU-T H.273) as well as a profile.
   convenience init(_ bytes: [UInt8], header: ImageHeader) {
-    self.init(bytes, isInverted: false, ColorCodePoints(header))
+    self.init(bytes, ColorCodePoints(header))
   }
 
-  private init(_ bytes: [UInt8], isInverted: Bool, _ given: ColorCodePoints) {
+  private init(_ bytes: [UInt8], _ given: ColorCodePoints) {
     // A profile of high dynamic range says so by code points: its tables have no tone curve.
     let inProfile = ColorCodePoints(profile: bytes).flatMap { $0.dynamicRange == .standard ? nil : $0 }
     let codes = inProfile ?? given
@@ -44,7 +43,7 @@ final class PhotoProfile {
     if !bytes.isEmpty, let entry = ProfileCache.shared.entry(for: bytes) {
       name = entry.name
       profile = entry.correction.map { .correction($0) } ?? .none
-    } else if !bytes.isEmpty, let inks = try? ColorProfile(bytes, isInverted: isInverted), inks.space == .cmyk {
+    } else if !bytes.isEmpty, let inks = try? ColorProfile(bytes), inks.space == .cmyk {
       name = inks.name
       profile = .inks(inks)
     } else if primaries != .bt709 {
@@ -58,10 +57,10 @@ final class PhotoProfile {
 
   /// Converts the colours of a decoded image to sRGB; returns the decisions.
   ///
-  /// - Parameter isMapped: whether an image of high dynamic range is mapped already.
+  /// - Parameter isMapped: whether one of high dynamic range is mapped already.
   func apply(to image: PlanarImage, isMapped: Bool = false) -> [Decision] {
     guard dynamicRange == .standard else {
-      if !isMapped { image.correct(ColorCorrection { rendering.converted($0) }) }
+      if !isMapped { image.correct(ColorCorrection { rendering.converted($0, for: .photo) }) }
       return [
         Decision(
           .color, input: .photo, choice: "tone-mapped, reference white at the white of SDR",
@@ -78,20 +77,20 @@ final class PhotoProfile {
     return [Decision(.color, input: .photo, choice: "sRGB", reason: "its profile is \(name ?? "another one")")]
   }
 
-  /// Converts CMYK to 24-bit sRGB: by the profile, or without one by multiplying the inks.
-  func convertInks(
-    _ inks: UnsafePointer<UInt8>, into rgb: UnsafeMutablePointer<UInt8>, count: Int, isInverted: Bool
-  ) {
+  /// Converts CMYK, in which 255 means no ink, to 24-bit sRGB: by the profile, or without one by multiplying the inks.
+  func convertInks(_ inks: UnsafePointer<UInt8>, into rgb: UnsafeMutablePointer<UInt8>, count: Int) {
     if case .inks(let profile) = profile { return profile.convert(inks, into: rgb, count: count) }
     for x in 0..<count {
-      let flip: UInt8 = isInverted ? 0 : 255
-      let light = Int(inks[4 * x + 3] ^ flip)
-      for component in 0..<3 { rgb[3 * x + component] = UInt8(Int(inks[4 * x + component] ^ flip) * light / 255) }
+      let light = Int(inks[4 * x + 3])
+      for component in 0..<3 { rgb[3 * x + component] = UInt8(Int(inks[4 * x + component]) * light / 255) }
     }
   }
 
   /// The table that maps images of high dynamic range to 8-bit ones.
-  var highDynamicRangeTable: ColorTable { rendering.table(ColorRendering.photoCodes) }
+  var highDynamicRangeTable: ColorTable { rendering.table(for: .photo) }
+
+  /// The function that maps red, green and blue between 0 and 1 of images of high dynamic range to sRGB.
+  var highDynamicRangeMapping: (SIMD3<Double>) -> SIMD3<Double> { rendering.mapping(for: .photo) }
 
   private var rendering: ColorRendering {
     ColorRendering(
@@ -136,21 +135,5 @@ final class ProfileCache: Sendable {
       entries.append((bytes, entry))
     }
     return entry
-  }
-}
-
-/// The transfer function of sRGB (IEC 61966-2-1).
-enum SRGB {
-  /// The light of a 16-bit code, 0 to 1.
-  static func light(_ code: UInt16) -> Double {
-    let signal = Double(code) / 65535
-    return signal <= 0.04045 ? signal / 12.92 : pow((signal + 0.055) / 1.055, 2.4)
-  }
-
-  /// The 16-bit code of light, clamped to 0 to 1.
-  static func code(_ light: Double) -> UInt16 {
-    let light = min(max(light, 0), 1)
-    let signal = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
-    return UInt16((signal * 65535).rounded())
   }
 }

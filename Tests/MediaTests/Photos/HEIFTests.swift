@@ -78,11 +78,11 @@ struct HEIFTests {
   ///
   /// Computed independently: signals to scene light (ITU-R BT.2100-2, table 5), by the system gamma of 1.2 to light on a display of
   /// 1000 cd/m², divided by 203 (BT.2408-7, 2.1), by the chromaticities of both systems to BT.709, clipped to 0 and 1 (BT.2407-0, clause 2),
-  /// to the power of 1 / 2.4 (BT.1886).
+  /// to the signal of sRGB (IEC 61966-2-1).
   static let hybridLogGamma: [(signal: (UInt8, UInt8, UInt8), expected: SIMD3<Int>)] = [
-    ((64, 64, 64), SIMD3(72, 72, 72)), ((97, 97, 97), SIMD3(109, 109, 109)), ((128, 128, 128), SIMD3(144, 144, 144)),
-    ((150, 150, 150), SIMD3(173, 173, 173)), ((150, 90, 80), SIMD3(190, 93, 92)), ((80, 140, 90), SIMD3(0, 161, 100)),
-    ((70, 80, 150), SIMD3(63, 91, 162)), ((140, 130, 60), SIMD3(165, 145, 60)), ((120, 60, 120), SIMD3(148, 58, 131)),
+    ((64, 64, 64), SIMD3(62, 62, 62)), ((97, 97, 97), SIMD3(101, 101, 101)), ((128, 128, 128), SIMD3(137, 137, 137)),
+    ((150, 150, 150), SIMD3(168, 168, 168)), ((150, 90, 80), SIMD3(186, 84, 83)), ((80, 140, 90), SIMD3(0, 156, 92)),
+    ((70, 80, 150), SIMD3(52, 82, 156)), ((140, 130, 60), SIMD3(161, 139, 49)), ((120, 60, 120), SIMD3(142, 47, 124)),
   ]
 
   @Test(
@@ -207,6 +207,60 @@ struct HEIFTests {
     let output = try run.decodedImage()
     #expect(distance(output.pixel(8, 32), SIMD3(255, 255, 255)) <= 8, "\(output.pixel(8, 32))")
     #expect(distance(output.pixel(56, 32), SIMD3(0, 0, 0)) <= 8, "\(output.pixel(56, 32))")
+  }
+
+  /// Colours under alphas from transparent to opaque.
+  private static let colors = [SIMD3(255, 255, 255), SIMD3(200, 60, 40), SIMD3(30, 120, 200), SIMD3(0, 0, 0)]
+  private static let alphas = [0, 32, 64, 100, 140, 180, 229, 255]
+
+  /// An image of the colours by rows and the alphas by columns, and its alpha channel.
+  private static func transparent(
+    _ coding: Coding, isPremultiplied: Bool
+  ) throws -> (file: HEIFFile, mask: HEIFFile.Item) {
+    let image = PhotoFixture.image(width: 256, height: 128) { x, y in
+      let alpha = isPremultiplied ? alphas[x / 32] : 255
+      let color = (colors[y / 32] &* alpha &+ 127) / 255
+      return (UInt8(color.x), UInt8(color.y), UInt8(color.z))
+    }
+    let levels = PhotoFixture.image(width: 256, height: 128) { x, _ in
+      let alpha = UInt8(alphas[x / 32])
+      return (alpha, alpha, alpha)
+    }
+    var mask = try coding.file(levels).items[0]
+    mask.properties.append(auxiliaryType("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"))
+    return (try coding.file(image), mask)
+  }
+
+  @Test(
+    "an image is blended with white once, whether its colours are multiplied by alpha already or not",
+    arguments: Coding.all, [false, true])
+  func premultiplied(coding: Coding, isPremultiplied: Bool) throws {
+    var (file, mask) = try Self.transparent(coding, isPremultiplied: isPremultiplied)
+    let alpha = file.add(mask, ("auxl", [1]))
+    if isPremultiplied { file.references.append(("prem", 1, [alpha])) }
+    let output = try PhotoCase(file.bytes).decodedImage()
+    for (row, color) in Self.colors.enumerated() {
+      for (column, alpha) in Self.alphas.enumerated() {
+        let expected = (color &* alpha &+ 255 * (255 - alpha)) / 255
+        let found = output.pixel(32 * column + 16, 32 * row + 16)
+        #expect(distance(found, expected) <= 8, "\(color) under \(alpha): \(found) instead of \(expected)")
+      }
+    }
+  }
+
+  @Test("so is a grid whose tiles have premultiplied alpha channels of their own", arguments: [false, true])
+  func premultipliedTiles(isAVIF: Bool) throws {
+    var (file, mask) = try Self.transparent(Coding(isAVIF: isAVIF, bits: 8), isPremultiplied: true)
+    let alpha = file.add(mask, ("auxl", [1]))
+    file.references.append(("prem", 1, [alpha]))
+    file.primary = file.add(
+      .init("grid", properties: [extents(512, 128)], data: grid(rows: 1, columns: 2, width: 512, height: 128)),
+      ("dimg", [1, 1]))
+    let output = try PhotoCase(file.bytes).decodedImage()
+    // White stays white under any alpha.
+    for x in stride(from: 16, to: 512, by: 32) {
+      #expect(distance(output.pixel(x, 16), SIMD3(255, 255, 255)) <= 8, "\(output.pixel(x, 16)) at \(x)")
+    }
   }
 
   /// A grid of two black tiles, and their alpha channels: the left half of the first and the upper half of the second are

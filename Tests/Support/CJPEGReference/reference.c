@@ -59,6 +59,34 @@ int cjpegreference_encode(const uint8_t *rows, int width, int height, int qualit
   return out == NULL;
 }
 
+int cjpegreference_encode_samples(const uint8_t *rows, int width, int height, int components, const uint8_t *ids,
+                                  int quality, uint8_t **bytes, size_t *count) {
+  struct jpeg_compress_struct encoder;
+  struct jpeg_error_mgr errors;
+  encoder.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&encoder);
+  unsigned char *out = NULL;
+  unsigned long size = 0;
+  jpeg_mem_dest(&encoder, &out, &size);
+  encoder.image_width = (JDIMENSION)width;
+  encoder.image_height = (JDIMENSION)height;
+  encoder.input_components = components;
+  encoder.in_color_space = JCS_UNKNOWN;
+  jpeg_set_defaults(&encoder);
+  jpeg_set_quality(&encoder, quality, TRUE);
+  for (int index = 0; index < components; index++) encoder.comp_info[index].component_id = ids[index];
+  jpeg_start_compress(&encoder, TRUE);
+  while (encoder.next_scanline < encoder.image_height) {
+    JSAMPROW row = (JSAMPROW)(rows + (size_t)encoder.next_scanline * (size_t)components * (size_t)width);
+    jpeg_write_scanlines(&encoder, &row, 1);
+  }
+  jpeg_finish_compress(&encoder);
+  jpeg_destroy_compress(&encoder);
+  *bytes = out;
+  *count = size;
+  return out == NULL;
+}
+
 int cjpegreference_encode_planes(const struct cjpegreference_image *image, int quality, uint8_t **bytes,
                                  size_t *count) {
   struct jpeg_compress_struct encoder;

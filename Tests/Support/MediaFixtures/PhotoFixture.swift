@@ -72,6 +72,35 @@ package enum PhotoFixture {
     return Array(UnsafeBufferPointer(start: bytes, count: count))
   }
 
+  /// Encodes a JPEG of one colour whose samples are stored as they are, with segments behind its start.
+  ///
+  /// - Parameters:
+  ///   - samples: those of each pixel, one to four.
+  ///   - ids: those of the components.
+  ///   - segments: each with its marker and length.
+  package static func jpeg(
+    samples: [UInt8], ids: [UInt8], segments: [[UInt8]] = [], width: Int = 64, height: Int = 48
+  ) throws -> [UInt8] {
+    let rows = (0..<width * height).flatMap { _ in samples }
+    var bytes: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    defer { free(bytes) }
+    guard
+      cjpegreference_encode_samples(
+        rows, Int32(width), Int32(height), Int32(samples.count), ids, 100, &bytes, &count) == 0
+    else { throw JPEGError.outOfMemory }
+    let plain = Array(UnsafeBufferPointer(start: bytes, count: count))
+    return plain.prefix(2) + segments.joined() + plain.dropFirst(2)
+  }
+
+  /// The segment of JFIF (JFIF 1.02).
+  package static let jfif: [UInt8] = [0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8) + [1, 2, 0, 0, 1, 0, 1, 0, 0]
+
+  /// Adobe's segment (ITU-T T.872, 6.5.3): 0, RGB or CMYK; 1, YCbCr; 2, YCCK.
+  package static func adobe(transform: UInt8) -> [UInt8] {
+    [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform]
+  }
+
   /// Encodes a PNG of RGBA samples, 8 or 16 bits each, with uncompressed deflate blocks (PNG 3, RFC 1950, RFC 1951).
   package static func png(
     width: Int, height: Int, bits: Int = 8, _ pixel: (_ x: Int, _ y: Int) -> [UInt16]
