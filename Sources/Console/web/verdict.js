@@ -8,6 +8,7 @@ const warnings = {
   black_video: "All frames are black", frozen_video: "All frames are the same", silent_sound: "The sound is silent",
   damaged_sound: "Parts of the sound are damaged",
   unsupported_sound: "The sound cannot be decoded", not_one_moment: "The clips may not be of one moment",
+  not_aligned: "The composed clips are not in step",
 }
 
 const subjects = {

@@ -44,24 +44,36 @@ struct FramePacing {
   }
 }
 
-extension PacketScan {
-  /// The mean of the times of the frames that ticks show minus those of the ticks, in seconds: frames at 29.97 per second are shown
-  /// ever earlier on a grid of 30. A frame that is held, as of a slow camera or in a pause, is late by right, and does not count.
-  func lead(in ticks: Range<Int>, of grid: TimeGrid) -> Double {
-    guard !times.isEmpty else { return 0 }
-    let times = times.map { timeBase.seconds($0 - origin) }
+extension FramePacing {
+  /// The index of the frame that each of the first ticks of a grid shows.
+  ///
+  /// - Parameter times: of the frames, in seconds, ascending; at least one.
+  static func frames(at times: [Double], ticks: Int, of grid: TimeGrid) -> [Int] {
     var pacing = FramePacing(grid)
     var current = 0
-    var leads: [Double] = []
-    for tick in 0..<ticks.upperBound {
+    var frames: [Int] = []
+    frames.reserveCapacity(ticks)
+    for tick in 0..<ticks {
       let time = grid.seconds(tick)
       while current + 1 < times.count, pacing.prefersFollowing(times[current + 1], to: times[current], at: time) {
         current += 1
       }
       pacing.finish(time, shown: times[current])
-      let lead = times[current] - time
-      if ticks.contains(tick), abs(lead) <= pacing.earliest { leads.append(lead) }
+      frames.append(current)
     }
+    return frames
+  }
+}
+
+extension PacketScan {
+  /// The mean of the times of the frames that ticks show minus those of the ticks, in seconds: frames at 29.97 per second are shown
+  /// ever earlier on a grid of 30. A frame that is held, as of a slow camera or in a pause, is late by right, and does not count.
+  func lead(in ticks: Range<Int>, of grid: TimeGrid) -> Double {
+    guard !times.isEmpty else { return 0 }
+    let times = frameSeconds
+    let earliest = FramePacing(grid).earliest
+    let frames = FramePacing.frames(at: times, ticks: ticks.upperBound, of: grid)
+    let leads = ticks.map { times[frames[$0]] - grid.seconds($0) }.filter { abs($0) <= earliest }
     return leads.isEmpty ? 0 : leads.reduce(0, +) / Double(leads.count)
   }
 }

@@ -50,7 +50,10 @@ struct PacketScan: Sendable {
     return low
   }
 
-  /// The average frame rate.
+  /// The times of the frames, in seconds from the first one.
+  var frameSeconds: [Double] { times.map { timeBase.seconds($0 - origin) } }
+
+  /// The average frame rate, by which the work is limited.
   var framesPerSecond: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
 
   /// The last frame up to a time, in seconds from the start of the clip, at which decoding can begin; nil: there is none.

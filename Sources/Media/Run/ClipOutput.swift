@@ -2,7 +2,7 @@ import AV
 import Model
 import Platform
 
-/// Writes the playable clip of one camera: copied packets, or upright frames encoded on the time grid.
+/// Writes the playable clip of one camera: copied packets, or upright frames encoded at the times of the grid.
 final class ClipOutput {
   private let plan: ClipPlan
   let reader: ClipReader
@@ -10,6 +10,8 @@ final class ClipOutput {
   private let seconds: Double
   private let audio: (any AudioTrack)?
   private let encoding: Encoding?
+  /// The number of the frame that was encoded last, from 1.
+  private var shown = 0
 
   private struct Encoding {
     let canvas: UprightCanvas
@@ -54,10 +56,16 @@ final class ClipOutput {
   /// The number of ticks that it encodes; 0 if it copies.
   var ticks: Int { encoding?.ticks ?? 0 }
 
-  /// Encodes the current frame of the reader if the clip has this tick.
+  /// Encodes the current frame of the reader if the clip has this tick: once, at the first tick that shows it.
+  ///
+  /// The last tick has its frame in any case: it ends the video with the sound, whatever the encoder holds back.
   func encode(tick: Int) throws(RunFailure) {
     guard let encoding, (0..<encoding.ticks).contains(tick) else { return }
-    try encoding.canvas.withFrame(of: reader) { (frame) throws(RunFailure) in try encoding.video.encode(frame) }
+    guard reader.frames != shown || tick == encoding.ticks - 1 else { return }
+    shown = reader.frames
+    try encoding.canvas.withFrame(of: reader) { (frame) throws(RunFailure) in
+      try encoding.video.encode(frame, at: tick)
+    }
   }
 
   /// Completes the file, after the end of the input.

@@ -21,13 +21,14 @@ struct OpenedOutputs {
     for composition in plan.compositions {
       let shown = try report.step { () throws(RunFailure) in try clips.shown(in: composition) }
       let shortest = composition.seconds.shortest
-      let span = clips.scanned.commonSpan(shortest: shortest)
+      let span = clips.scanned.commonSpan(shortest: shortest, maxHeld: plan.limits.differenceSeconds)
       if let decision = span.decision { report.decisions.append(decision) }
       if let reason = rule.commonSpanReason(seconds: span.seconds, shortest: shortest) {
         throw report.rejection([reason])
       }
       // Rendition, stills and preview of a composed video are taken from the first composition.
       let isFirst = compositions.isEmpty
+      if isFirst, let warning = span.warning { report.warnings.append(warning) }
       let opened = try report.step { () throws(RunFailure) in
         try Composition(
           composition, span: span, grid: clips.scanned.grid, clips: shown,

@@ -21,11 +21,11 @@ struct TimeGrid: Hashable, Sendable {
 }
 
 extension TimeGrid {
-  /// The grid of all outputs of a plan: at the rate of the canvas, or without a composition at the highest rate of the
-  /// inputs, within the limit of the clip outputs.
+  /// The grid of all outputs of a plan: at the rate of the canvas, or without a composition at that of the clips, within
+  /// the limit of the clip outputs.
   init(of plan: Plan, _ inputs: [ScannedInput]) {
-    let own = inputs.compactMap(\.scan).map { Int($0.framesPerSecond.rounded()) }.max() ?? 1
-    let maxRate = plan.clips.compactMap(\.framesPerSecond).min() ?? own
-    self.init(rate: plan.compositions.first?.canvas.framesPerSecond ?? max(1, min(own, maxRate)))
+    let limit = plan.clips.compactMap(\.framesPerSecond).min()
+    let rates = inputs.compactMap(\.scan).map { FrameRate(of: $0.frameSeconds, limit: limit).value }
+    self.init(rate: plan.compositions.first?.canvas.framesPerSecond ?? rates.max() ?? 1)
   }
 }

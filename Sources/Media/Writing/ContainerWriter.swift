@@ -41,7 +41,7 @@ final class ContainerWriter {
   }
 }
 
-/// Encodes the video stream of an output, one frame for each tick of the grid.
+/// Encodes the video stream of an output, at most one frame for each tick of the grid.
 final class VideoTrack {
   static let encoderName = "libx264"
 
@@ -49,8 +49,8 @@ final class VideoTrack {
   private let encoder: VideoEncoder
   private let packet: Packet
   private let stream: Int
-  /// The number of encoded frames.
-  private var frames = 0
+  /// The tick after that of the last frame.
+  private var next = 0
 
   /// Adds a stream to a container that is not started yet.
   init(_ video: Definition.VideoEncoding, size: Size, grid: TimeGrid, container: ContainerWriter) throws(RunFailure) {
@@ -60,7 +60,7 @@ final class VideoTrack {
     do { stream = try container.muxer.addStream(of: encoder) } catch { throw RunFailure(error) }
   }
 
-  /// Opens the encoder of a stream with one frame for each tick of the grid.
+  /// Opens the encoder of a stream whose frames have the times of ticks of the grid.
   static func encoder(
     _ video: Definition.VideoEncoding, size: Size, grid: TimeGrid
   ) throws(RunFailure) -> VideoEncoder {
@@ -73,9 +73,12 @@ final class VideoTrack {
   }
 
   /// Encodes the next frame; the frame's memory can be reused afterwards.
-  func encode(_ frame: borrowing Frame) throws(RunFailure) {
-    frame.pts = Int64(frames)
-    frames += 1
+  ///
+  /// - Parameter tick: its time, later than that of the frame before; nil: the next one.
+  func encode(_ frame: borrowing Frame, at tick: Int? = nil) throws(RunFailure) {
+    let tick = tick ?? next
+    frame.pts = Int64(tick)
+    next = tick + 1
     do { try encoder.send(frame) } catch { throw RunFailure(error) }
     try writePackets()
   }

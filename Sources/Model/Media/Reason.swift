@@ -109,4 +109,5 @@ package enum WarningCode: String, Codable, Sendable, CaseIterable {
   case damagedAudio = "damaged_sound"
   case unsupportedAudio = "unsupported_sound"
   case notOneMoment = "not_one_moment"
+  case notAligned = "not_aligned"
 }

@@ -56,6 +56,7 @@ extension Remedy {
       case .damagedAudio: Self.damagedClip
       case .unsupportedAudio: Self.usualSettings
       case .notOneMoment: Self.bothClips
+      case .notAligned: "Start both cameras at the same time, and film again."
       }
     self.init(sentence)
   }
