@@ -167,7 +167,7 @@ package struct ObjectBlobStore: BlobStore {
     return try Self.wrap { try client.signedURL(Self.key(hash, client), query: query, seconds: seconds) }
   }
 
-  package var urlOrigin: String? { "\(client.location.server)" }
+  package var urlOrigin: String? { client.origin }
 
   private static func key(_ hash: SHA256Digest, _ client: S3Client) -> String {
     client.location.key("\(hash.hex.prefix(2))/\(hash.hex)")
