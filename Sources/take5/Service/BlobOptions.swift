@@ -64,6 +64,15 @@ enum BlobOptions {
       return try await DatabaseBlobs.open(in: place.place, movingTo: next.place, database)
     }
 
+    /// Moves what clients have sent in parts to where it lies now: from where the blobs were before a move, and from the folder of copies,
+    /// in which a version before has it.
+    func takeUploads(_ blobs: any BlobStore) throws(BlobError) {
+      let uploads = try blobs.uploads()
+      try uploads.take(from: "\(data)/blobs/uploads")
+      try uploads.take(from: "\(data)/blob-cache/uploads", leaving: place.bucket == nil ? nil : "../uploads")
+      try uploads.take(from: "\(data)/uploads")
+    }
+
     /// Translates an error of `open`: status 74 if the blobs cannot be used.
     func failure(_ error: any Error) -> any Error {
       switch error {
@@ -144,27 +153,21 @@ enum BlobOptions {
       onExchange: onExchange)
     let limit = try ServiceConfiguration([cache], arguments).blobCache
     return Place(
-      name: "\(location)", place: .bucket(client, folder: "\(data)/blob-cache", limit: limit), bucket: client,
+      name: "\(location)", place: .bucket(client, data: data, limit: limit), bucket: client,
       remedy: "check the URL, that the bucket exists, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-  }
-
-  /// Moves what clients have sent in parts to where the blobs are staged now: before a move of the blobs that was elsewhere in
-  /// the data folder.
-  static func takeUploads(_ arguments: Arguments, _ blobs: any BlobStore) throws(BlobError) {
-    let uploads = try blobs.uploads()
-    for name in ["blobs", "blob-cache"] { try uploads.take(from: "\(folder(arguments))/\(name)") }
   }
 
   private static func folder(_ arguments: Arguments) -> String { arguments.value("--data") ?? ".take5" }
 }
 
 extension BlobPlace where Blobs == any InspectableBlobStore {
-  /// A bucket, with the folder and the limit of its copies on this machine.
-  static func bucket(_ client: S3Client, folder: String, limit: Int64) -> BlobPlace {
+  /// A bucket, with the data folder and the limit of its copies on this machine.
+  static func bucket(_ client: S3Client, data: String, limit: Int64) -> BlobPlace {
     BlobPlace(
       id: { try ObjectBlobStore.id(of: client) }, contains: { try ObjectBlobStore.contains($0, in: client) },
       open: { id in
-        let blobs = try ObjectBlobStore(client, folder: folder, limit: limit, id: id)
+        let blobs = try ObjectBlobStore(
+          client, folder: "\(data)/blob-cache", uploads: "\(data)/uploads", limit: limit, id: id)
         return (blobs, blobs.id)
       })
   }

@@ -60,7 +60,7 @@ struct OpenedStore: Sendable {
     let blobs: AwaitedBlobStore
     do {
       blobs = try await BlobWait(places: places, pool: database.pool, process: process) { blobs in
-        if isServing { try BlobOptions.takeUploads(arguments, blobs) }
+        if isServing { try places.takeUploads(blobs) }
       }.begin()
     } catch {
       await database.close()
