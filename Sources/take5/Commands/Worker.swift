@@ -39,7 +39,11 @@ extension Subcommand {
       couriers: opened.couriers(configuration, process.log, process.metrics),
       log: process.log, metrics: process.metrics, tracer: opened.tracer,
       onStart: { ServiceManager.notify(.ready, process.log) })
+    let clock = ClockWatch(process.log, process.metrics)
+    let comparing = Task { await clock.run(opened.database.pool) }
     await process.run(server, worker, stopWithin: .zero)
+    comparing.cancel()
+    await comparing.value
     await opened.close()
     return .success
   }

@@ -25,7 +25,8 @@ struct BlobWait: Sendable {
     Task { await open(blobs, started) }
     let timer = Task {
       do { try await Task.sleep(for: Self.startTimeout) } catch { return }
-      process.log.error("the blobs have not been opened yet: the start goes on without them", ["blobs": places.place.name])
+      process.log.error(
+        "the blobs have not been opened yet: the start goes on without them", ["blobs": places.place.name])
       started.fulfil(.success(()))
     }
     let result = await started.value
@@ -35,14 +36,14 @@ struct BlobWait: Sendable {
   }
 
   private func open(_ blobs: AwaitedBlobStore, _ started: OneShot<Result<Void, any Error>>) async {
-    var report = WaitReport()
+    var report = LastingReport()
     let start = ContinuousClock.now
     while !Task.isCancelled {
       do {
         let opened = try await places.open(pool)
         try await onThread("blobs") { try prepare(opened) }
         blobs.open(opened)
-        if report.isWaiting || start.duration(to: .now) >= Self.startTimeout {
+        if report.hasBegun || start.duration(to: .now) >= Self.startTimeout {
           process.log.info("the blobs can be used: the wait is over", ["blobs": places.place.name])
           ServiceManager.notify(nil, status: "", process.log)
         }

@@ -20,10 +20,11 @@ extension ServiceProcess {
     let outcome = OneShot<Result<Value?, any Error>>()
     Task {
       do {
-        outcome.fulfil(.success(try await repeating(open) {
+        let value = try await repeating(open) {
           try onWait()
           signals.onRequest { outcome.fulfil(.success(nil)) }
-        }))
+        }
+        outcome.fulfil(.success(value))
       } catch {
         outcome.fulfil(.failure(error))
       }
@@ -36,18 +37,18 @@ extension ServiceProcess {
   private func repeating<Value: Sendable>(
     _ open: @Sendable () async throws -> Value, onWait: () throws -> Void
   ) async throws -> Value {
-    var report = WaitReport()
+    var report = LastingReport()
     while true {
       do {
         let value = try await open()
-        if report.isWaiting {
+        if report.hasBegun {
           log.info("the database can be used: the wait is over")
           ServiceManager.notify(nil, status: "", log)
         }
         return value
       } catch let error as PostgresError where error.isOutage {
         // Before a service manager that waits for the process goes on.
-        if !report.isWaiting { try onWait() }
+        if !report.hasBegun { try onWait() }
         if report.isDue(at: .now) {
           log.error(
             "the database cannot be used: waiting for it",
