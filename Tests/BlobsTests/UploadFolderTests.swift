@@ -66,7 +66,8 @@ struct UploadFolderTests {
     arguments: [nil, "../taken"])
   func taking(_ link: String?) throws {
     let (half, whole) = (try create(), try create())
-    #expect(try append("ab", at: 0, to: #require(try uploads.open(half.id))))
+    let begun = try #require(try uploads.open(half.id))
+    #expect(try append("ab", at: 0, to: begun))
     let file = try #require(try uploads.open(whole.id))
     #expect(try append("abc", at: 0, to: file) && file.complete(at: 3))
     let store = try FolderBlobStore(folder: folder.path)
@@ -78,8 +79,9 @@ struct UploadFolderTests {
     for _ in 0..<2 { try taken.take(from: former, leaving: link) }
     #expect(try Set(taken.all()) == [half.id, whole.id])
     #expect(try taken.record(half.id) != nil && taken.record(whole.id) != nil)
-    #expect(try append("c", at: 2, to: #require(try taken.open(half.id))))
-    #expect(try #require(try taken.open(whole.id)).synchronizedState() == UploadFile.State(offset: 3, isWhole: true))
+    let (again, complete) = (try #require(try taken.open(half.id)), try #require(try taken.open(whole.id)))
+    #expect(try append("c", at: 2, to: again))
+    #expect(try complete.synchronizedState() == UploadFile.State(offset: 3, isWhole: true))
     var status = stat()
     #expect(lstat(former, &status) == 0 && (status.st_mode & S_IFMT == S_IFLNK) == (link != nil))
     // What has them in the former place finds them, or nothing.

@@ -1,4 +1,5 @@
 import Blobs
+import Model
 import Platform
 import Postgres
 import Store

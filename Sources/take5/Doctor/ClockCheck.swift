@@ -7,7 +7,8 @@ extension DoctorCheck {
   static func clock(_ subject: DoctorSubject) async throws -> [CheckResult] {
     // Without a database there is a result of the database.
     guard case .success(let access) = subject.database else { return [] }
-    return [clock(try await access.pool.run { session in try ClockOffset(session) })]
+    let offset = try await access.pool.run { session in try ClockOffset(session) }
+    return [clock(offset)]
   }
 
   static func clock(_ offset: ClockOffset) -> CheckResult {

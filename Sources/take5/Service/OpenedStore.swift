@@ -37,7 +37,7 @@ struct OpenedStore: Sendable {
     }
     let push = try worker.slots > 0 ? PushOptions.courier(arguments, metrics, log) : nil
     let isPushing = push != nil
-    let database = try await process.awaitingDatabase(onWait: onWait) {
+    let found = try await process.awaitingDatabase(onWait: onWait) {
       let database = try await DatabaseAccess.open(
         arguments,
         connections: worker.slots + worker.lookSlots + worker.backgroundSlots + connections + (isPushing ? 2 : 0),
@@ -52,7 +52,7 @@ struct OpenedStore: Sendable {
       }
       return database
     }
-    guard let database else {
+    guard let database = found else {
       push?.stop()
       await tracer?.stop()
       return nil
