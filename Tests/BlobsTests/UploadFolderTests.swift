@@ -66,8 +66,8 @@ struct UploadFolderTests {
     arguments: [nil, "../taken"])
   func taking(_ link: String?) throws {
     let (half, whole) = (try create(), try create())
-    let begun = try #require(try uploads.open(half.id))
-    #expect(try append("ab", at: 0, to: begun))
+    let partial = try #require(try uploads.open(half.id))
+    #expect(try append("ab", at: 0, to: partial))
     let file = try #require(try uploads.open(whole.id))
     #expect(try append("abc", at: 0, to: file) && file.complete(at: 3))
     let store = try FolderBlobStore(folder: folder.path)
