@@ -92,7 +92,6 @@ package struct FolderBlobStore: BlobStore {
 
   package func uploads() throws(BlobError) -> UploadFolder {
     CriticalSection.mayWait("the folder of uploads")
-    if isCache { try checkID() }
     return UploadFolder(of: self)
   }
 

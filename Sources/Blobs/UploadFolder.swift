@@ -4,7 +4,7 @@ import Glibc
 package import Model
 import Platform
 
-/// Files that clients send in parts: a folder of the blob store with a file `<id>` of the bytes that have arrived, and its
+/// Files that clients send in parts: a folder of the machine that receives them, with a file `<id>` of the bytes that have arrived, and its
 /// record `<id>.json`. All calls block.
 ///
 /// The length of the file is the offset: nothing else has to agree with it after a crash. A file that is whole is
@@ -16,9 +16,15 @@ package struct UploadFolder: Sendable {
   package var onDamage: @Sendable (PublicID, String) -> Void = { _, _ in }
 
   private let store: FolderBlobStore
-  private var folder: String { "\(store.folder)/\(Self.name)" }
+  private let folder: String
 
-  init(of store: FolderBlobStore) { self.store = store }
+  /// - Parameters:
+  ///   - store: that which uploads become blobs of, or the copies of one on another machine.
+  ///   - folder: where they lie; nil: in the folder of the store.
+  init(of store: FolderBlobStore, in folder: String? = nil) {
+    self.store = store
+    self.folder = folder ?? "\(store.folder)/\(Self.name)"
+  }
 
   /// Creates an upload without bytes, which is on the disk when this returns.
   package func create(_ record: UploadRecord) throws(BlobError) {
@@ -216,25 +222,45 @@ package struct UploadFolder: Sendable {
     }
   }
 
-  /// Takes the uploads in the folder of another store on the same file system, unless it is this one.
-  package func take(from store: String) throws(BlobError) {
-    let other = "\(store)/\(Self.name)"
+  /// Takes the uploads in another folder, unless it is this one. What an interruption leaves there is taken the next time.
+  ///
+  /// - Parameter link: the target of a link that takes the place of the other folder: this one, as seen from there. Through it a process of a
+  ///   version that has its uploads there finds them; nil: the folder stays.
+  package func take(from other: String, leaving link: String? = nil) throws(BlobError) {
     guard other != folder else { return }
     do throws(SystemError) {
       let names = try Folder.names(in: other)
-      if names.isEmpty { return }
+      if names.isEmpty && link == nil { return }
       try Folder.make(folder, mode: 0o700)
+      guard try Folder.resolved(other) != Folder.resolved(folder) else { return }
       // The records last: a file without one waits for a day, and a record without a file is an upload that has gone.
-      for name in names.sorted(by: { ($0.count, $0) < ($1.count, $1) }) {
-        guard rename("\(other)/\(name)", "\(folder)/\(name)") == 0 || errno == ENOENT else {
-          throw SystemError(call: "rename", subject: "\(other)/\(name)")
-        }
-      }
+      for name in names.sorted(by: { ($0.count, $0) < ($1.count, $1) }) { try move(name, from: other) }
       try Folder.synchronize(folder)
       try Folder.synchronize(other)
+      // Such a process may have put another upload there, which the next call takes.
+      if let link, rmdir(other) == 0 { _ = symlink(link, other) }
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
     }
+  }
+
+  private func move(_ name: String, from other: String) throws(SystemError) {
+    let (source, target) = ("\(other)/\(name)", "\(folder)/\(name)")
+    if rename(source, target) == 0 || errno == ENOENT { return }
+    guard errno == EXDEV else { throw SystemError(call: "rename", subject: source) }
+    // A copy, with the mode by which an upload is whole and the time by which it expires.
+    guard let status = FolderBlobStore.status(source) else { return }
+    let draft = "\(folder)/.\(name)"
+    // That of an interrupted call may be read-only.
+    _ = unlink(draft)
+    let file = try Descriptor(writing: draft, replacing: true, mode: 0o640)
+    let content = try Descriptor(readingRegular: source)
+    try file.write(contentOf: content)
+    guard futimens(file.number, [status.st_mtim, status.st_mtim]) == 0, fchmod(file.number, status.st_mode & 0o777) == 0
+    else { throw SystemError(call: "fchmod", subject: draft) }
+    try file.synchronize()
+    guard rename(draft, target) == 0 else { throw SystemError(call: "rename", subject: target) }
+    guard unlink(source) == 0 || errno == ENOENT else { throw SystemError(call: "unlink", subject: source) }
   }
 
   private func path(_ id: PublicID) -> String { "\(folder)/\(id)" }

@@ -78,6 +78,10 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     isUnavailable || isExhausted || isShareUsed || isConnectionLost || isConflict || isOutOfResources || isReadOnly
   }
 
+  /// Whether the database is away and may come back by itself: it was not reached, or refuses connections or writes for a time. A wrong
+  /// password or name is no outage.
+  package var isOutage: Bool { isUnavailable ? isTransientRefusal : isConnectionLost || isOutOfResources || isReadOnly }
+
   /// Whether a statement was cancelled, by `statement_timeout` or by a cancel request (query_canceled).
   package var isCanceled: Bool { sqlState == "57014" }
 

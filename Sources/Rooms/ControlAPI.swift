@@ -89,6 +89,16 @@ package struct ControlAPI: KitHolder {
       routes: rooms.flatMap(\.routes), fallbackAdmission: admission(to: .key([])), commonFields: uploads.fields)
   }
 
+  /// The router of a service that waits for its database: the process is live, and everything else gets 503.
+  package static var waitingRouter: Router {
+    let live = Route("/livez", admission: Route.open) { (_) throws(Problem) in ServiceRoutes.healthy("live") }
+    let refused: Route.Admission = { (_, _) throws(Problem) in
+      throw ProblemKind.databaseUnavailable.problem(
+        "The service waits for its database.", headers: ["Retry-After": "5"])
+    }
+    return Router(routes: [live], fallbackAdmission: refused)
+  }
+
   /// Processes posts as their uploads become whole, removes uploads that have expired, and notes which tokens are used, until the task
   /// is cancelled.
   package func run() async {

@@ -61,6 +61,35 @@ struct UploadFolderTests {
     #expect(try uploads.all().isEmpty)
   }
 
+  @Test(
+    "uploads in another folder are taken, also after an interruption, and a link leads to them from there",
+    arguments: [nil, "../taken"])
+  func taking(_ link: String?) throws {
+    let (half, whole) = (try create(), try create())
+    let partial = try #require(try uploads.open(half.id))
+    #expect(try append("ab", at: 0, to: partial))
+    let file = try #require(try uploads.open(whole.id))
+    #expect(try append("abc", at: 0, to: file) && file.complete(at: 3))
+    let store = try FolderBlobStore(folder: folder.path)
+    let (former, now) = ("\(folder.path)/uploads", "\(folder.path)/taken")
+    let taken = UploadFolder(of: store, in: now)
+    // A call that was killed had moved the bytes of one, and not its record.
+    try Folder.make(now)
+    #expect(rename("\(former)/\(half.id)", "\(now)/\(half.id)") == 0)
+    for _ in 0..<2 { try taken.take(from: former, leaving: link) }
+    #expect(try Set(taken.all()) == [half.id, whole.id])
+    #expect(try taken.record(half.id) != nil && taken.record(whole.id) != nil)
+    let (again, complete) = (try #require(try taken.open(half.id)), try #require(try taken.open(whole.id)))
+    #expect(try append("c", at: 2, to: again))
+    #expect(try complete.synchronizedState() == UploadFile.State(offset: 3, isWhole: true))
+    var status = stat()
+    #expect(lstat(former, &status) == 0 && (status.st_mode & S_IFMT == S_IFLNK) == (link != nil))
+    // What has them in the former place finds them, or nothing.
+    #expect(try Set(uploads.all()) == (link == nil ? [] : [half.id, whole.id]))
+    try taken.take(from: now)
+    #expect(try Set(taken.all()) == [half.id, whole.id])
+  }
+
   @Test("a published upload is a blob that survives the upload")
   func publishing() throws {
     let store = try FolderBlobStore(folder: folder.path)

@@ -7,6 +7,7 @@ import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 @Suite("Unmounted blob folder", .tags(.process), .serialized, .timeLimit(.minutes(60)))
 struct UnmountedStoreTests {
@@ -34,10 +35,6 @@ struct UnmountedStoreTests {
       try #require(refused.status == 74, "\(command): \(refused.output)\(refused.errors)")
       #expect(refused.errors.contains("mount") && refused.errors.contains("--adopt"), "\(refused.errors)")
     }
-    for command in [["serve", "--listen", "127.0.0.1:0"], ["worker"]] {
-      let refused = try await Take5Command.run(command + access)
-      try #require(refused.status == 74, "\(command): \(refused.output)\(refused.errors)")
-    }
     #expect(try Folder.names(in: blobs).isEmpty)
     // The folder is missing, and then it belongs to another store.
     #expect(rmdir(blobs) == 0)
@@ -54,6 +51,42 @@ struct UnmountedStoreTests {
     try Folder.remove(blobs)
     #expect(rename(away, blobs) == 0)
     #expect(try await Take5Command.run(["verify"] + access).status == 0)
+  }
+
+  @Test("a service and a worker that start before the folder is mounted wait for it, and write nothing in its place")
+  func comes() async throws {
+    let first = try await Service()
+    let composed = try #require(try await moment(first).assets[.composed])
+    try await first.stop()
+    let (blobs, away) = ("\(first.data)/blobs", "\(first.data)/away")
+    #expect(rename(blobs, away) == 0)
+    try Folder.make(blobs)
+
+    let service = try await Service(workers: 0, in: first.folder)
+    let worker = try await service.worker()
+    for process in [service.process, worker] {
+      #expect(await process.waitForLog("waiting for them"), "\(process.log)")
+    }
+    #expect(await worker.waitForLog("worker started"), "\(worker.log)")
+    #expect(try await service.api().get("/v1/posts").status == 200)
+    let media = try await service.api().get(composed.url)
+    #expect(media.status == 503 && media["type"]?.text == "urn:take5:problem:storage_unavailable")
+    #expect(media.response.headers["retry-after"] != nil && !media.response.text.contains(blobs))
+    #expect(try Folder.names(in: blobs).isEmpty)
+
+    #expect(rmdir(blobs) == 0)
+    #expect(rename(away, blobs) == 0)
+    try await until { try await service.api().get("/readyz").status == 200 }
+    #expect(try await service.api().get(composed.url).status == 200)
+    #expect(try await service.count("SELECT count(*)::int FROM blob_damage") == 0)
+    // The worker has the blobs as well.
+    let photo = try StoreCommandTests.photo((9, 9, 200))
+    let submitted = try await service.api().submit(
+      "/v1/posts", [("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)), ("photo", photo)])
+    #expect(submitted["status"]?.text == "ready", "\(worker.log)")
+    await worker.send(signal: SIGTERM)
+    #expect(await worker.wait() == 0)
+    #expect(try await service.stop() == 0)
   }
 
   @Test("verify --adopt accepts the folder and reports what is missing")

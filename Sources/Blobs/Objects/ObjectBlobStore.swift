@@ -1,17 +1,20 @@
 package import Crypto
 import FoundationEssentials
+import Glibc
 internal import HTTPClient
 package import Model
 package import Platform
 
-/// A blob store in a bucket, with objects `PREFIX/ab/<sha256>`, and a folder on this machine: what is written is staged in it, and
-/// what is read is kept in it up to a limit.
+/// A blob store in a bucket, with objects `PREFIX/ab/<sha256>`, and two folders on this machine: what is written is staged in one, and
+/// what is read is kept in it up to a limit; what clients send in parts lies in the other.
 ///
 /// The content of an object never changes: its name is that of its bytes. The store verifies the SHA-256 as it receives them, and
 /// what is read from it is verified before it is used. A copy may rot: it says nothing about the object.
 package struct ObjectBlobStore: BlobStore {
   let client: S3Client
   let cache: BlobCache
+  // Not in the folder of copies, which may be lost at any time.
+  private let uploadsFolder: String
   /// The id of the store, from its object store-id.
   package let id: PublicID
 
@@ -22,11 +25,15 @@ package struct ObjectBlobStore: BlobStore {
   /// Opens the store; its folder is created.
   ///
   /// - Parameters:
-  ///   - folder: the folder on this machine.
+  ///   - folder: the folder of copies on this machine.
+  ///   - uploads: that of files that clients send in parts, on the same file system.
   ///   - limit: the number of bytes above which blobs that were not read for the longest time are removed from the folder.
   ///   - id: the id of a new store.
-  package init(_ client: S3Client, folder: String, limit: Int64, id: PublicID = .now()) throws(BlobError) {
+  package init(
+    _ client: S3Client, folder: String, uploads: String, limit: Int64, id: PublicID = .now()
+  ) throws(BlobError) {
     self.client = client
+    uploadsFolder = uploads
     cache = try BlobCache(folder: folder, limit: limit)
     if let found = try Self.id(of: client) {
       self.id = found
@@ -60,7 +67,7 @@ package struct ObjectBlobStore: BlobStore {
 
   package func stage() throws(BlobError) -> StagedBlob { try cache.store.stage() }
 
-  package func uploads() throws(BlobError) -> UploadFolder { try cache.store.uploads() }
+  package func uploads() throws(BlobError) -> UploadFolder { UploadFolder(of: cache.store, in: uploadsFolder) }
 
   package func freeBytes() throws(BlobError) -> Int64? { try cache.store.freeBytes() }
 
@@ -68,8 +75,12 @@ package struct ObjectBlobStore: BlobStore {
     try blob.prepare(replacing ? .replaced : .written) { () throws(BlobError) in
       let length = try length(of: blob.hash)
       if replacing || length != blob.bytes { try upload(blob, onlyNew: length == nil && !replacing) }
-      // An upload may have been removed since, which the bucket has by now. The copy on this machine may be lost at any time.
-      do throws(BlobError) { try cache.insert(blob, replacing: replacing) } catch .missing(_) {}
+      // An upload may have been removed since, which the bucket has by now. The copy on this machine may be lost at any time, and there is
+      // none of an upload on another file system.
+      do throws(BlobError) {
+        try cache.insert(blob, replacing: replacing)
+      } catch .missing(_) {
+      } catch .system(let error) where error.code == EXDEV {}
     }
   }
 
@@ -167,7 +178,7 @@ package struct ObjectBlobStore: BlobStore {
     return try Self.wrap { try client.signedURL(Self.key(hash, client), query: query, seconds: seconds) }
   }
 
-  package var urlOrigin: String? { "\(client.location.server)" }
+  package var urlOrigin: String? { client.origin }
 
   private static func key(_ hash: SHA256Digest, _ client: S3Client) -> String {
     client.location.key("\(hash.hex.prefix(2))/\(hash.hex)")

@@ -56,6 +56,8 @@ package final class S3Client: Sendable {
   }
 
   package let location: S3Location
+  /// The origin of the URLs of objects (RFC 6454).
+  package var origin: String { "\(location.server)" }
   private let credentials: @Sendable () throws -> S3Credentials
   private let client: HTTPClient
   private let retries: Retries

@@ -124,6 +124,10 @@ const rules = [
     const away = sessions?.filter(each => each.value === 0) ?? []
     return sessions?.length ? any(away.length, `not listening: ${away.map(each => each.labels.session).join(", ")}`, "each session listens") : null
   } },
+  { name: "Take5ClockWrong", for: 60, limit: 2, help: "Let chrony or systemd-timesyncd set the clocks of this machine and of the database's.", judge({ metrics }) {
+    const offsets = metrics?.select("take5_clock_offset_seconds")
+    return offsets?.length ? above(most(offsets.map(each => Math.abs(each.value))), this.limit, seconds, "the clocks of this machine and of the database differ by") : null
+  } },
   { name: "Take5WebhookFailing", for: 600, help: "See the deliveries of the webhook: each names its error.", judge({ metrics }) {
     const failing = metrics?.max("take5_webhooks_failing") ?? null
     return failing === null ? null : any(failing, `${counted(failing, "webhook")} failing`, "no webhook fails")

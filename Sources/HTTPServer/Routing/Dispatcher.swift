@@ -11,7 +11,7 @@ final class Dispatcher: Sendable {
   let headLimits: HeadParser.Limits
   let requests = ActivityCount()
   private let handlers: HandlerTasks
-  private let router: Router
+  private let router: Locked<Router>
   private let observer: ServerObserver
   private let limits: Locked<ConnectionLimits>
   private let closing = CancellationFlag()
@@ -19,7 +19,7 @@ final class Dispatcher: Sendable {
   init(configuration: ServerConfiguration, handlers: HandlerTasks, router: Router, observer: ServerObserver) {
     self.configuration = configuration
     self.handlers = handlers
-    self.router = router
+    self.router = Locked(router)
     self.observer = observer
     headLimits = HeadParser.Limits(requestLine: configuration.requestLineBytes, head: configuration.headBytes)
     limits = Locked(
@@ -33,6 +33,9 @@ final class Dispatcher: Sendable {
 
   /// Refuses further requests with 503.
   func close() { closing.cancel() }
+
+  /// Serves the requests that begin from now on by other routes.
+  func use(_ router: Router) { self.router.withLock { $0 = router } }
 
   /// The current numbers of connections, requests and streams.
   var load: ServerLoad {
@@ -113,6 +116,7 @@ final class Dispatcher: Sendable {
   func begin(_ head: RequestHead, from peer: IPAddress) -> RequestContext {
     let id = head.headers[RequestID.headerName].flatMap(RequestID.init) ?? RequestID()
     var client = peer
+    let router = router.withLock(\.self)
     let commonFields = router.commonFields(head)
     func start(_ route: Route?) -> RequestContext {
       requests.begin()

@@ -40,6 +40,9 @@ package final class Server: Sendable {
 
   deinit { end() }
 
+  /// Serves the requests that begin from now on by other routes.
+  package func use(_ router: Router) { dispatcher.use(router) }
+
   /// The current load.
   package var load: ServerLoad { dispatcher.load }
 

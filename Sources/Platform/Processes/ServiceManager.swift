@@ -28,9 +28,12 @@ package struct ServiceManager: Sendable, Hashable {
     ServiceManager(address: getenv(variable).map { String(cString: $0) })
   }
 
-  /// Notifies the manager of a state.
-  package func notify(_ state: State) throws(SystemError) {
-    let text = Array(state.rawValue.utf8)
+  /// Notifies the manager of a state, of what the service does, or of both.
+  ///
+  /// - Parameter status: one line for people; empty: nothing is to be said any more.
+  package func notify(_ state: State?, status: String? = nil) throws(SystemError) {
+    let lines = [state?.rawValue, status.map { "STATUS=\($0)" }].compactMap(\.self)
+    let text = Array(lines.joined(separator: "\n").utf8)
     guard csystem_send_datagram(address, text, text.count) == 0 else {
       throw SystemError(call: "sendto", subject: address)
     }

@@ -11,8 +11,15 @@ package final class StopSignals: @unchecked Sendable {
   private let first: AsyncStream<Void>
   private let continuation: AsyncStream<Void>.Continuation
   private let count = Atomic<Int>(0)
+  private let request = Locked(Request())
   private let lastAction = Locked<(@Sendable () -> Void)?>(nil)
   private var sources: [any DispatchSourceSignal] = []
+
+  /// Whether an orderly end was asked for, and what happens when it is.
+  private struct Request {
+    var isMade = false
+    var action: (@Sendable () -> Void)?
+  }
 
   /// Installs the handlers.
   ///
@@ -38,6 +45,25 @@ package final class StopSignals: @unchecked Sendable {
   /// Waits for the first signal; call it once.
   package func wait() async { for await _ in first { return } }
 
+  /// Sets what happens as soon as the first signal arrives, which may have been before; nil: nothing.
+  package func onRequest(_ action: (@Sendable () -> Void)?) {
+    let isMade = request.withLock { request in
+      request.action = action
+      return request.isMade
+    }
+    if isMade { action?() }
+  }
+
+  /// Asks for an orderly end, as the first signal does.
+  package func requestEnd() {
+    let action = request.withLock { request in
+      request.isMade = true
+      return request.action
+    }
+    continuation.yield()
+    action?()
+  }
+
   /// Sets the last action of a process that a second SIGINT ends; a third one does not wait for it.
   package func beforeEndingAtOnce(_ action: @escaping @Sendable () -> Void) { lastAction.withLock { $0 = action } }
 
@@ -55,7 +81,7 @@ package final class StopSignals: @unchecked Sendable {
 
   private func receive(_ number: Int32) {
     if count.add(1, ordering: .relaxed).newValue == 1 {
-      continuation.yield()
+      requestEnd()
       return
     }
     guard number == SIGINT else { return }

@@ -306,7 +306,7 @@ struct BoundStatement {
 
 extension PostgresError {
   /// Whether a refused connection may succeed later.
-  fileprivate var isTransientRefusal: Bool {
+  var isTransientRefusal: Bool {
     switch sqlState {
     case nil, "08P01"?:
       // Messages of libpq, in English as the program sets no locale, and of PgBouncer, which refuses with this one state whatever it

@@ -49,7 +49,7 @@ struct ServiceRoutes: RouteRoom {
     return Self.healthy("ready")
   }
 
-  private static func healthy(_ status: String) -> Response {
+  static func healthy(_ status: String) -> Response {
     .json(.ok, Array(#"{"status":"\#(status)"}"#.utf8), headers: ["Cache-Control": "no-store"])
   }
 

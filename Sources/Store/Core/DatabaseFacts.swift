@@ -51,16 +51,6 @@ package struct DatabaseFacts: Sendable, Hashable {
       hasChecksums: try row.get("has_checksums"), checksumFailures: try session.checksumFailures())
   }
 
-  /// The seconds by which the clock of this machine is ahead of that of the database, and the error of the measurement.
-  package static func clockDifference(
-    _ session: Session, now: () -> Double
-  ) throws(PostgresError) -> (seconds: Double, error: Double) {
-    let start = now()
-    let database = try session.execute(Store.statements["clock"]).single().get("seconds", as: Double.self)
-    let end = now()
-    return ((start + end) / 2 - database, (end - start) / 2)
-  }
-
   /// Whether the database has tables, of take5 or of another program.
   package static func isInUse(_ session: Session) throws(PostgresError) -> Bool {
     try session.execute(Store.statements["has_relations"]).single().get("has_relations")

@@ -54,6 +54,8 @@ package struct Store: Sendable {
   /// Throws unless the database is reachable and accepts writes, and blobs that this process writes.
   package func check(_ session: Session) throws {
     try session.execute(Self.statements["is_writable"])
+    // Blobs that are not open yet have no id, and their own check says why.
+    guard !blobs.ids.isEmpty else { return }
     let isWriter: Bool = try session.execute(Moving.statements["is_writer"], .texts(blobs.ids.map(\.description)))
       .single().get("is_writer")
     guard isWriter else { throw Self.movedAway }

@@ -120,17 +120,40 @@ extension Subcommand {
     try APIServer.check(exposure.address, named: arguments.value("--listen") ?? "")
     let isWorker = configuration.worker.slots > 0
     let sandbox = isWorker ? try await Sandbox.measured(configuration.worker.media) : nil
-    let opened = try await OpenedStore.open(
-      arguments, configuration, process, connections: connections, isCreating: true)
-    try BlobOptions.takeUploads(arguments, opened.blobs)
+    let tracer = try TraceOptions.tracer(arguments, metrics, log)
+    let refusals = RefusalLog(log: log, metrics: metrics)
+    let ratio = try TraceOptions.ratio(arguments)
+    let listening = ListeningAPI {
+      try APIServer.listen(
+        configuration.server, router: ControlAPI.waitingRouter, log: log, metrics: metrics, refusals: refusals,
+        tracer: tracer, traceRatio: ratio)
+    } onListening: { server in
+      let url = exposure.address.url(port: server.port)
+      // The first line of standard output, for a process that started the service with port 0.
+      try Console.print(url)
+      log.info("listening", ["url": url, "slots": "\(configuration.worker.slots)"])
+    }
+    let found = try await OpenedStore.open(
+      arguments, configuration, process, tracer, connections: connections, isServing: true
+    ) { try listening.announce() }
+    guard let opened = found else {
+      await process.run(try listening.server(), nil, stopWithin: .zero)
+      return .success
+    }
     if opened.database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
     sandbox?.report(to: log, metrics)
 
-    let refusals = RefusalLog(log: log, metrics: metrics)
-    let (access, keys) = try await openAccess(
-      exposure, configuration, opened, providers, refusals, in: arguments.value(Option.data.name) ?? ".take5")
     let (pool, store, url) = (opened.database.pool, opened.store, opened.database.url)
-    try await pool.run { try Store.setAgeRule(admitsUnknown: configuration.api.admitsUnknownAge, $0) }
+    let accessed = try await process.awaitingDatabase(onWait: { try listening.announce() }) {
+      try await pool.run { try Store.setAgeRule(admitsUnknown: configuration.api.admitsUnknownAge, $0) }
+      return try await openAccess(
+        exposure, configuration, opened, providers, refusals, in: arguments.value(Option.data.name) ?? ".take5")
+    }
+    guard let (access, keys) = accessed else {
+      await process.run(try listening.server(), nil, stopWithin: .zero)
+      await opened.close()
+      return .success
+    }
     let scrub = ScrubQueue()
     let scrubber = Scrubber(
       queue: scrub, recorder: DamageRecorder(blobs: opened.blobs, log: log, metrics: metrics),
@@ -143,9 +166,8 @@ extension Subcommand {
       changes: changes, metrics: metrics, configuration: configuration.api, scrub: scrub, passwords: passwords,
       log: log, onUploadRefusal: { client in refusals.report(RefusalLog.uploads, client: client.description) },
       isLive: { [isEmbedded = opened.database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
-    let server = try APIServer.listen(
-      configuration.server, api: api, log: log, metrics: metrics, refusals: refusals, tracer: opened.tracer,
-      traceRatio: try TraceOptions.ratio(arguments))
+    let server = try listening.server()
+    server.use(api.router)
     let worker =
       isWorker
       ? try RestartingWorker(
@@ -153,11 +175,7 @@ extension Subcommand {
         tasks: opened.tasks(configuration, log), couriers: opened.couriers(configuration, log, metrics), log: log,
         metrics: metrics, tracer: opened.tracer)
       : nil
-    // The first line of standard output, for a process that started the service with port 0.
-    try Console.print(exposure.address.url(port: server.port))
-    log.info(
-      "listening",
-      ["url": exposure.address.url(port: server.port), "slots": "\(configuration.worker.slots)"])
+    try listening.announce()
     FilmAddress.show(exposure.address, port: server.port, arguments)
     ServiceManager.notify(.ready, log)
 
@@ -165,7 +183,7 @@ extension Subcommand {
     let tasks =
       [
         Task { await changes.run() }, Task { await api.run() },
-        Task { await refresh(access, store, keys, liveness, log) },
+        Task { await refresh(access, keys, liveness, ClockWatch(log, metrics), log) },
         Task { await scrubber.run() },
       ] + providers.list.map { provider in Task { await refresh(provider) } }
     await process.run(server, worker, stopWithin: .seconds(5))
@@ -195,7 +213,10 @@ extension Subcommand {
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(opened.database.url.with(statementLimit: .seconds(5)), size: 1)
-    try await access.refresh(keys)
+    do { try await access.refresh(keys) } catch {
+      await keys.close()
+      throw error
+    }
     do throws(CommandFailure) {
       try exposure.check(hasKey: access.hasKey || !providers.list.isEmpty || configuration.hasAccounts)
     } catch {
@@ -221,11 +242,11 @@ extension Subcommand {
   }
 
   private static func refresh(
-    _ access: AccessControl, _ store: Store, _ keys: Pool, _ liveness: DatabaseLiveness, _ log: Logger
+    _ access: AccessControl, _ keys: Pool, _ liveness: DatabaseLiveness, _ clock: ClockWatch, _ log: Logger
   ) async {
     while (try? await Task.sleep(for: AccessControl.refreshInterval)) != nil {
       do {
-        try await access.refresh(keys)
+        try await access.refresh(keys) { session in try clock.compare(session) }
         liveness.recordReply(at: .now)
       } catch {
         if await keys.isReachable() { liveness.recordReply(at: .now) }

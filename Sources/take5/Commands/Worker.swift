@@ -25,7 +25,12 @@ extension Subcommand {
     let configuration = try ServiceConfiguration(arguments.command.options, arguments)
     try MediaProcess.Configuration.openProgram()
     let sandbox = try await Sandbox.measured(configuration.worker.media)
-    let opened = try await OpenedStore.open(arguments, configuration, process, connections: 3)
+    let tracer = try TraceOptions.tracer(arguments, process.metrics, process.log)
+    let found = try await OpenedStore.open(arguments, configuration, process, tracer, connections: 3)
+    guard let opened = found else {
+      await process.run(nil, nil, stopWithin: .zero)
+      return .success
+    }
     sandbox.report(to: process.log, process.metrics)
     let server = try metricsServer(arguments, process.metrics, opened.database.pool, process.log)
     let worker = try RestartingWorker(
@@ -34,7 +39,11 @@ extension Subcommand {
       couriers: opened.couriers(configuration, process.log, process.metrics),
       log: process.log, metrics: process.metrics, tracer: opened.tracer,
       onStart: { ServiceManager.notify(.ready, process.log) })
+    let clock = ClockWatch(process.log, process.metrics)
+    let comparing = Task { await clock.run(opened.database.pool) }
     await process.run(server, worker, stopWithin: .zero)
+    comparing.cancel()
+    await comparing.value
     await opened.close()
     return .success
   }

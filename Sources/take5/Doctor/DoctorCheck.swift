@@ -1,3 +1,4 @@
+import Platform
 import Telemetry
 
 /// One check of `take5 doctor`. A new check is a line in `all` and a file with its function.
@@ -23,14 +24,36 @@ struct DoctorSubject: Sendable {
   /// The open database; a failure with status 66 if there is none yet.
   let database: Result<DatabaseAccess, CommandFailure>
 
+  /// The time for a database on another machine to respond: behind a dead link a connection that is open is silent for longer.
+  private static let openTimeout = Duration.seconds(8)
+
   /// Opens the database as it is: creates no store and migrates nothing.
   init(_ arguments: Arguments) async {
     self.arguments = arguments
+    let opened = OneShot<Result<DatabaseAccess, CommandFailure>>()
+    Task { opened.fulfil(await Self.open(arguments)) }
+    // An embedded server that recovers takes its time.
+    let isNamed: Bool
+    do { isNamed = try DatabaseAddress(arguments) != nil } catch { isNamed = false }
+    if isNamed {
+      Task {
+        do { try await Task.sleep(for: Self.openTimeout) } catch {}
+        opened.fulfil(
+          .failure(
+            CommandFailure(
+              .unavailable, "the database has not responded within \(Self.openTimeout.components.seconds) s",
+              remedy: "check the network between this machine and the database, and that PostgreSQL runs")))
+      }
+    }
+    database = await opened.value
+  }
+
+  private static func open(_ arguments: Arguments) async -> Result<DatabaseAccess, CommandFailure> {
     do {
-      database = .success(
+      return .success(
         try await DatabaseAccess.open(arguments, connections: 1, schema: .any, log: Logger(lowest: .error)))
     } catch {
-      database = .failure(CommandFailure(error))
+      return .failure(CommandFailure(error))
     }
   }
 

@@ -13,9 +13,9 @@ enum APIServer {
     }
   }
 
-  /// Binds and listens; status 69 if the address is in use or not available on this machine.
+  /// Binds and listens, and serves by `router` until it gets other routes; status 69 if the address is in use or not available on this machine.
   static func listen(
-    _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics, refusals: RefusalLog,
+    _ configuration: ServerConfiguration, router: Router, log: Logger, metrics: Metrics, refusals: RefusalLog,
     tracer: Tracer?, traceRatio: Double
   ) throws(CommandFailure) -> Server {
     let observer = ServerObserver(
@@ -50,7 +50,7 @@ enum APIServer {
         return tracer.map { $0.begin(in: client) } ?? client
       })
     do {
-      let server = try Server(configuration: configuration, router: api.router, observer: observer)
+      let server = try Server(configuration: configuration, router: router, observer: observer)
       metrics.measure { [weak server] in server.map { gauges($0.load) } ?? [] }
       return server
     } catch {

@@ -32,13 +32,82 @@ enum BlobOptions {
     let remedy: String
   }
 
-  /// Opens the blobs for a service or a worker, and closes the database if that fails.
+  /// The places of the blobs of a process, by its options.
+  struct Places: Sendable {
+    let place: Place
+    /// Where the blobs move to.
+    let next: Place?
+    let data: String
+    /// Whether a missing data folder is created.
+    let isCreating: Bool
+
+    var isRemote: Bool { place.bucket != nil || next?.bucket != nil }
+
+    /// That of URLs of a bucket; nil while the blobs move.
+    var urlOrigin: String? { next == nil ? place.bucket.map(\.origin) : nil }
+
+    /// Opens the blobs of the database. Status 66 if the data folder does not exist; what else fails is translated by `failure(_:)`.
+    ///
+    /// - Parameter isAdopting: whether a place that is empty or has another id is accepted.
+    func open(isAdopting: Bool = false, _ database: Pool) async throws -> any InspectableBlobStore {
+      try await onThread("blobs") {
+        if let denial = StoreOwner.denial(of: data) { throw denial }
+        guard isCreating || Folder.isFolder(data) else {
+          throw CommandFailure(
+            .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data")
+        }
+        if isCreating { try Folder.make(data, mode: 0o700) }
+      }
+      guard let next, !isAdopting else {
+        return try await DatabaseBlobs.open(in: place.place, isAdopting: isAdopting, database)
+      }
+      return try await DatabaseBlobs.open(in: place.place, movingTo: next.place, database)
+    }
+
+    /// Moves what clients have sent in parts to where it lies now: from where the blobs were before a move, and from the folder of copies,
+    /// in which a version before has it.
+    func takeUploads(_ blobs: any BlobStore) throws(BlobError) {
+      let uploads = try blobs.uploads()
+      try uploads.take(from: "\(data)/blobs/uploads")
+      try uploads.take(from: "\(data)/blob-cache/uploads", leaving: place.bucket == nil ? nil : "../uploads")
+      try uploads.take(from: "\(data)/uploads")
+    }
+
+    /// Translates an error of `open`: status 74 if the blobs cannot be used.
+    func failure(_ error: any Error) -> any Error {
+      switch error {
+      case let refusal as BlobFolderRefusal: CommandFailure(refusal, folder: place.name)
+      case let error as BlobError:
+        CommandFailure(.io, "the blobs in \(place.name) cannot be used: \(error)", remedy: place.remedy)
+      default: error
+      }
+    }
+  }
+
+  /// Returns the places that the options name.
+  ///
+  /// - Parameters:
+  ///   - isCreating: whether a missing folder is created, as it always is with a bucket.
+  ///   - onExchange: called after each request to a bucket.
+  static func places(
+    _ arguments: Arguments, isCreating: Bool = false, onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
+  ) throws(CommandFailure) -> Places {
+    let place = try place(arguments.value(blobs.name), arguments, onExchange: onExchange)
+    var following: Place?
+    if let text = arguments.value(next.name) {
+      following = try Self.place(text, arguments, onExchange: onExchange)
+    }
+    // What a bucket has of the folder are files of this machine alone.
+    return Places(
+      place: place, next: following, data: folder(arguments), isCreating: isCreating || place.bucket != nil)
+  }
+
+  /// Opens the blobs for a command, and closes the database if that fails.
   static func open(
-    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false,
-    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
+    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false
   ) async throws -> any InspectableBlobStore {
     do {
-      return try await open(arguments, database.pool, isCreating: isCreating, onExchange: onExchange)
+      return try await open(arguments, database.pool, isCreating: isCreating)
     } catch {
       await database.close()
       throw error
@@ -51,29 +120,13 @@ enum BlobOptions {
   ///   - isAdopting: whether a place that is empty or has another id is accepted.
   ///   - isCreating: whether a missing folder is created, as it always is with a bucket.
   static func open(
-    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false,
-    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
+    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false
   ) async throws -> any InspectableBlobStore {
-    let data = folder(arguments)
-    if let denial = StoreOwner.denial(of: data) { throw denial }
-    let place = try place(arguments.value(blobs.name), arguments, onExchange: onExchange)
-    // What a bucket has of the folder are files of this machine alone.
-    let isCreating = isCreating || place.bucket != nil
-    guard isCreating || Folder.isFolder(data) else {
-      throw CommandFailure(
-        .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data")
-    }
-    let next = try arguments.value(next.name).map { try Self.place($0, arguments, onExchange: onExchange) }
+    let places = try places(arguments, isCreating: isCreating)
     do {
-      if isCreating { try Folder.make(data, mode: 0o700) }
-      guard let next, !isAdopting else {
-        return try await DatabaseBlobs.open(in: place.place, isAdopting: isAdopting, database)
-      }
-      return try await DatabaseBlobs.open(in: place.place, movingTo: next.place, database)
-    } catch let refusal as BlobFolderRefusal {
-      throw CommandFailure(refusal, folder: place.name)
-    } catch let error as BlobError {
-      throw CommandFailure(.io, "the blobs in \(place.name) cannot be used: \(error)", remedy: place.remedy)
+      return try await places.open(isAdopting: isAdopting, database)
+    } catch {
+      throw places.failure(error)
     }
   }
 
@@ -100,27 +153,21 @@ enum BlobOptions {
       onExchange: onExchange)
     let limit = try ServiceConfiguration([cache], arguments).blobCache
     return Place(
-      name: "\(location)", place: .bucket(client, folder: "\(data)/blob-cache", limit: limit), bucket: client,
+      name: "\(location)", place: .bucket(client, data: data, limit: limit), bucket: client,
       remedy: "check the URL, that the bucket exists, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-  }
-
-  /// Moves what clients have sent in parts to where the blobs are staged now: before a move of the blobs that was elsewhere in
-  /// the data folder.
-  static func takeUploads(_ arguments: Arguments, _ blobs: any BlobStore) throws(BlobError) {
-    let uploads = try blobs.uploads()
-    for name in ["blobs", "blob-cache"] { try uploads.take(from: "\(folder(arguments))/\(name)") }
   }
 
   private static func folder(_ arguments: Arguments) -> String { arguments.value("--data") ?? ".take5" }
 }
 
 extension BlobPlace where Blobs == any InspectableBlobStore {
-  /// A bucket, with the folder and the limit of its copies on this machine.
-  static func bucket(_ client: S3Client, folder: String, limit: Int64) -> BlobPlace {
+  /// A bucket, with the data folder and the limit of its copies on this machine.
+  static func bucket(_ client: S3Client, data: String, limit: Int64) -> BlobPlace {
     BlobPlace(
       id: { try ObjectBlobStore.id(of: client) }, contains: { try ObjectBlobStore.contains($0, in: client) },
       open: { id in
-        let blobs = try ObjectBlobStore(client, folder: folder, limit: limit, id: id)
+        let blobs = try ObjectBlobStore(
+          client, folder: "\(data)/blob-cache", uploads: "\(data)/uploads", limit: limit, id: id)
         return (blobs, blobs.id)
       })
   }

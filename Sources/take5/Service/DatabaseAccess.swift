@@ -57,7 +57,8 @@ struct DatabaseAccess: Sendable {
     case any
   }
 
-  /// Finds or starts the database. Status 69 if it cannot be reached, 66 if it holds no store, 65 if migrations are missing.
+  /// Finds or starts the database. Status 69 if it cannot be reached, 66 if it holds no store, 65 if migrations are missing. For a service
+  /// a named database that is away is the outage itself (`PostgresError.isOutage`), soon: the service waits for it.
   ///
   /// - Parameters:
   ///   - connections: the maximum number of open connections.
@@ -91,7 +92,9 @@ struct DatabaseAccess: Sendable {
     let waitingNote = isService ? nil : Task { await noteWaiting() }
     defer { waitingNote?.cancel() }
     do {
-      let (applied, newer) = try await access.pool.run(timeout: .seconds(isService ? 30 : 5)) {
+      // Another process may be about to start an embedded server again.
+      let timeout = Duration.seconds(!isService ? 5 : embedded == nil ? 2 : 30)
+      let (applied, newer) = try await access.pool.run(timeout: timeout) {
         [access] session -> ([Migration], Int?) in
         try access.address.check(session)
         guard schema != .any else { return ([], nil) }
@@ -129,6 +132,7 @@ struct DatabaseAccess: Sendable {
       throw failure
     } catch let error as PostgresError {
       await access.close()
+      if isService, embedded == nil, error.isOutage { throw error }
       throw CommandFailure(
         .unavailable, error.message,
         remedy: error.remedy ?? "check that the database can be reached and that its role may create tables")

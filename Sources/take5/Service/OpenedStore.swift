@@ -17,42 +17,67 @@ struct OpenedStore: Sendable {
   /// What sends notifications; nil: this process has no credentials for that.
   let push: PushCourier?
 
-  /// - Parameter connections: those to the database in addition to one for each job.
+  /// Opens the database, as soon as it is there, and the blobs, which may come later.
+  ///
+  /// - Parameters:
+  ///   - connections: those to the database in addition to one for each job.
+  ///   - isServing: whether a missing store is created, and uploads in former folders are taken.
+  ///   - onWait: called when a wait for the database begins.
+  /// - Returns: nil if the process is asked to end while it waits.
   static func open(
-    _ arguments: Arguments, _ configuration: ServiceConfiguration, _ process: ServiceProcess, connections: Int,
-    isCreating: Bool = false
-  ) async throws -> OpenedStore {
+    _ arguments: Arguments, _ configuration: ServiceConfiguration, _ process: ServiceProcess, _ tracer: Tracer?,
+    connections: Int, isServing: Bool = false, onWait: @escaping @Sendable () throws -> Void = {}
+  ) async throws -> OpenedStore? {
     let (worker, log, metrics) = (configuration.worker, process.log, process.metrics)
-    let push = try worker.slots > 0 ? PushOptions.courier(arguments, metrics, log) : nil
-    let database = try await DatabaseAccess.open(
-      arguments,
-      connections: worker.slots + worker.lookSlots + worker.backgroundSlots + connections + (push == nil ? 0 : 2),
-      schema: .migrating,
-      isCreating: isCreating, lease: worker.queue.lease, log: log)
-    process.signals.beforeEndingAtOnce { database.stopServer() }
-    try await database.logListening(log)
-    let tracer = try TraceOptions.tracer(arguments, metrics, log)
     let refusals = StoreRefusals(log)
-    let blobs = try await BlobOptions.open(arguments, database, isCreating: isCreating) { exchange in
+    let places = try BlobOptions.places(arguments, isCreating: isServing) { exchange in
       metrics.count(exchange)
       tracer?.record(exchange)
       refusals.note(exchange)
+    }
+    let push = try worker.slots > 0 ? PushOptions.courier(arguments, metrics, log) : nil
+    let isPushing = push != nil
+    let found = try await process.awaitingDatabase(onWait: onWait) {
+      let database = try await DatabaseAccess.open(
+        arguments,
+        connections: worker.slots + worker.lookSlots + worker.backgroundSlots + connections + (isPushing ? 2 : 0),
+        schema: .migrating, isCreating: isServing, lease: worker.queue.lease, log: log)
+      process.signals.beforeEndingAtOnce { database.stopServer() }
+      do {
+        try await database.logListening(log)
+        try await checkWindow(arguments, configuration.api.windowSchedule, database.pool, log)
+      } catch {
+        await database.close()
+        throw error
+      }
+      return database
+    }
+    guard let database = found else {
+      push?.stop()
+      await tracer?.stop()
+      return nil
+    }
+    let blobs: AwaitedBlobStore
+    do {
+      blobs = try await BlobWait(places: places, pool: database.pool, process: process) { blobs in
+        if isServing { try places.takeUploads(blobs) }
+      }.begin()
+    } catch {
+      await database.close()
+      throw error
     }
     let store = Store(
       blobs: blobs, rooms: .all, authorConcurrency: configuration.authorConcurrency,
       keepRejected: configuration.keepRejected, releasedPause: configuration.releasedPause,
       minFree: configuration.api.minFree)
-    let opened = OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store, push: push)
-    do { try await opened.checkWindow(arguments, configuration.api.windowSchedule, log) } catch {
-      await opened.close()
-      throw error
-    }
-    return opened
+    return OpenedStore(database: database, tracer: tracer, blobs: blobs, store: store, push: push)
   }
 
   /// Refuses a time zone that the database does not know, and reports that the store has another schedule of the window.
-  private func checkWindow(_ arguments: Arguments, _ schedule: WindowSchedule?, _ log: Logger) async throws {
-    let (isKnown, last) = try await database.pool.run { session in
+  private static func checkWindow(
+    _ arguments: Arguments, _ schedule: WindowSchedule?, _ pool: Pool, _ log: Logger
+  ) async throws {
+    let (isKnown, last) = try await pool.run { session in
       (try schedule.map { try KnownTimeZones().contain($0.zone, session) }, try Window.scheduled(session))
     }
     if let last, last.isOperators {

@@ -8,6 +8,12 @@ struct ServiceProcess: Sendable {
   /// Its lines are written by a thread of their own.
   let log: Logger
   let metrics: Metrics
+  private let ending = Ending()
+
+  /// What ends a service without a signal.
+  private final class Ending: Sendable {
+    let failure = Locked<CommandFailure?>(nil)
+  }
 
   /// The time for the last lines of the log: their reader may have stopped.
   private static let flushTimeout = Duration.seconds(1)
@@ -41,13 +47,21 @@ struct ServiceProcess: Sendable {
       log.error("a transaction of the database, or a thread of request handlers, waits for the storage", ["call": call])
     }
     do {
-      return try await service(process)
+      let status = try await service(process)
+      if let failure = process.ending.failure.withLock(\.self) { throw failure }
+      return status
     } catch {
       // In the order of the log, and without waiting for its reader.
       let failure = CommandFailure(error)
       for line in failure.lines { output.add(line + "\n") }
       return failure.status
     }
+  }
+
+  /// Ends the service in order, as a signal does, and with the status of a failure.
+  func end(with failure: CommandFailure) {
+    ending.failure.withLock { $0 = failure }
+    signals.requestEnd()
   }
 
   /// Runs a server and a worker until a signal arrives.

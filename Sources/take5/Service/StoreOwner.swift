@@ -40,7 +40,7 @@ struct StoreOwner: Sendable {
 
 /// What root refuses: a store in which another user could replace a file by a symbolic link, behind which root would write.
 extension StoreOwner {
-  private static let parts = ["postgres.lock", "blobs", "blob-cache"]
+  private static let parts = ["postgres.lock", "blobs", "blob-cache", "uploads"]
 
   private static func denialOfRoot(_ folder: String) -> CommandFailure? {
     for path in [folder] + parts.map({ "\(folder)/\($0)" }) {

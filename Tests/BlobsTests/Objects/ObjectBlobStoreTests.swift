@@ -50,7 +50,7 @@ struct ObjectBlobStoreTests {
   private static func store(_ client: S3Client, in folder: TemporaryFolder, limit: Int64 = 1 << 30) throws
     -> ObjectBlobStore
   {
-    try ObjectBlobStore(client, folder: "\(folder.path)/cache", limit: limit)
+    try ObjectBlobStore(client, folder: "\(folder.path)/cache", uploads: "\(folder.path)/uploads", limit: limit)
   }
 
   private static func seal(_ bytes: [UInt8], in store: ObjectBlobStore) throws -> SealedBlob {
@@ -167,7 +167,8 @@ struct ObjectBlobStoreTests {
       let proxy = try CuttingProxy(before: port, cuts: cuts, losing: lost)
       let far = try TemporaryFolder()
       let store = try ObjectBlobStore(
-        TestBucket.client(prefix, port: proxy.port), folder: "\(far.path)/c", limit: 1 << 30)
+        TestBucket.client(prefix, port: proxy.port), folder: "\(far.path)/c", uploads: "\(far.path)/uploads",
+        limit: 1 << 30)
       let blob = try Self.seal(content + [UInt8(index)], in: store)
       try store.publish(blob)
       #expect(proxy.remainingCuts == 0)

@@ -59,7 +59,7 @@ struct OneObject: Sendable {
 
   /// The store of the bucket, with copies in a folder.
   func store(in folder: TemporaryFolder) throws -> ObjectBlobStore {
-    try ObjectBlobStore(client, folder: "\(folder.path)/cache", limit: 1 << 30)
+    try ObjectBlobStore(client, folder: "\(folder.path)/cache", uploads: "\(folder.path)/uploads", limit: 1 << 30)
   }
 
   /// Removes the folder of copies.

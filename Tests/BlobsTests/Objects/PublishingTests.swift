@@ -16,7 +16,7 @@ extension MemoryBucket {
       let client = S3Client(
         try S3Location(url(port: server.port)), credentials: { S3Credentials(keyID: "id", secret: "secret") })
       let store = try await onThread("client") {
-        try ObjectBlobStore(client, folder: "\(folder.path)/cache", limit: 1 << 20)
+        try ObjectBlobStore(client, folder: "\(folder.path)/cache", uploads: "\(folder.path)/uploads", limit: 1 << 20)
       }
       try await body(bucket, store)
     }

@@ -29,7 +29,7 @@ struct StoreMannersTests {
         credentials: { S3Credentials(keyID: "id", secret: "secret") },
         retries: retries, partBytes: partBytes)
       let store = try await onThread("client") {
-        try ObjectBlobStore(client, folder: "\(folder.path)/cache", limit: 1 << 20)
+        try ObjectBlobStore(client, folder: "\(folder.path)/cache", uploads: "\(folder.path)/uploads", limit: 1 << 20)
       }
       bucket.take(manner)
       _ = bucket.requests()

@@ -73,15 +73,21 @@ package final class AccessControl: Sendable {
   }
 
   /// Reads the keys from the database, and the suspended users if they have changed.
-  package func refresh(_ database: Pool) async throws {
+  ///
+  /// - Parameter readMore: what is to be read in the same transaction.
+  package func refresh(
+    _ database: Pool, alsoReading readMore: @Sendable (Session) throws -> Void = { _ in }
+  ) async throws {
     let known = cache.withLock(\.suspensionNumber)
     let (keys, signing, number, suspended) = try await database.transaction { session in
       // The number before the users: what changes between the two is read again next time.
       let number = try Moderation.suspensionNumber(session)
-      return (
+      let read = (
         try Keys.list(session), try Keys.signingKeys(session), number,
         number == known ? nil : try Moderation.suspendedUsers(session)
       )
+      try readMore(session)
+      return read
     }
     let active = keys.filter { $0.revokedAt == nil }.compactMap { key in
       SHA256Digest(bytes: key.hash).map { ($0, key) }
