@@ -61,9 +61,9 @@ struct HEIFTree {
     where reference.from == item.id && HEIFTreatment.references[reference.type] == .refused {
       throw .unsupported("its image needs other items by the unsupported reference '\(reference.type)'")
     }
-    let size = HEIFProperties(properties)
-    guard let pixels = size.pixels else { throw .damaged("its item \(item.id) has no size") }
-    if pixels > maxPixels { throw .tooManyPixels(size.size) }
+    let stated = HEIFProperties(properties)
+    guard let pixels = stated.pixels else { throw .damaged("its item \(item.id) has no size") }
+    if pixels > maxPixels { throw .tooManyPixels(stated.size) }
     let configuration: BoxType? = item.type == "hvc1" ? "hvcC" : item.type == "av01" ? "av1C" : nil
     guard let configuration, !properties.contains(where: { $0.type == configuration }) else { return }
     throw .damaged("its item \(item.id) has no '\(configuration)' property, without which it cannot be decoded")
