@@ -58,7 +58,8 @@ enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64
                                       struct cimages_reader **reader, struct cimages_header *header,
                                       struct cimages_failure *failure);
 
-/// Reads the next `row_count` rows as 32-bit RGBA, with alpha as the file has it: premultiplied or not. The last row also checks the rest of the data.
+/// Reads the next `row_count` rows as 32-bit RGBA, with alpha as the file has it: premultiplied or not. The last row also
+/// checks the rest of the data.
 enum cimages_status cimages_read(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
                                  struct cimages_failure *failure);
 
