@@ -158,8 +158,7 @@ static enum cimages_status read_header(struct heif_file *self, const uint8_t *by
   const int width = heif_image_handle_get_width(self->primary);
   const int height = heif_image_handle_get_height(self->primary);
   if (width <= 0 || height <= 0) return cimages_fail(failure, cimages_malformed, "the width or the height is 0");
-  if ((uint64_t)width * (uint64_t)height > pixels)
-    return cimages_fail(failure, cimages_too_many_pixels, "more pixels than the limit");
+  if (cimages_check_size(failure, (uint32_t)width, (uint32_t)height, pixels, 0) != cimages_ok) return failure->status;
   self->width = (uint32_t)width;
   self->height = (uint32_t)height;
   *header = (struct cimages_header){

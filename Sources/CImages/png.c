@@ -170,10 +170,8 @@ static void read_header(struct png_reader *self, uint64_t pixels, struct cimages
   png_read_info(png, self->info);
   const uint32_t width = png_get_image_width(png, self->info);
   self->height = png_get_image_height(png, self->info);
-  if ((uint64_t)width * self->height > pixels || width > max_edge || self->height > max_edge) {
-    cimages_fail(self->failure, cimages_too_many_pixels, "more pixels than the limit");
-    png_error(png, "more pixels than the limit");
-  }
+  if (cimages_check_size(self->failure, width, self->height, pixels, max_edge) != cimages_ok)
+    png_error(png, "the image is too large");
   const int color = png_get_color_type(png, self->info);
   *header = (struct cimages_header){
       .width = width,

@@ -10,6 +10,17 @@ enum cimages_status cimages_fail(struct cimages_failure *failure, enum cimages_s
   return status;
 }
 
+enum cimages_status cimages_check_size(struct cimages_failure *failure, uint32_t width, uint32_t height, uint64_t pixels,
+                                       uint32_t max_edge) {
+  const int is_long = max_edge && (width > max_edge || height > max_edge);
+  if (!is_long && (uint64_t)width * height <= pixels) return cimages_ok;
+  failure->width = width;
+  failure->height = height;
+  failure->max_edge = max_edge;
+  return is_long ? cimages_fail(failure, cimages_too_long_edge, "an edge is too long")
+                 : cimages_fail(failure, cimages_too_many_pixels, "more pixels than the limit");
+}
+
 int cimages_copy_rows(struct cimages_pixels *pixels, uint8_t *rows, size_t stride, uint32_t row_count) {
   if (row_count > pixels->height - pixels->rows_read) return 0;
   for (uint32_t row = 0; row < row_count; row++)

@@ -19,6 +19,10 @@ struct cimages_reader {
 /// Stores a failure and returns its status.
 enum cimages_status cimages_fail(struct cimages_failure *failure, enum cimages_status status, const char *message);
 
+/// Checks a size against a limit of pixels, and of edges unless that is 0.
+enum cimages_status cimages_check_size(struct cimages_failure *failure, uint32_t width, uint32_t height, uint64_t pixels,
+                                       uint32_t max_edge);
+
 /// The white point and the primaries of a device (CIE 1931).
 struct cimages_chromaticities {
   double white_x, white_y, red_x, red_y, green_x, green_y, blue_x, blue_y;

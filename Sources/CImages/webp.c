@@ -85,8 +85,8 @@ static enum cimages_status read_header(struct webp_reader *self, uint64_t pixels
     case VP8_STATUS_NOT_ENOUGH_DATA: return cimages_fail(failure, cimages_truncated, "the header is truncated");
     default: return cimages_fail(failure, cimages_malformed, "the header is damaged");
   }
-  if ((uint64_t)features.width * features.height > pixels)
-    return cimages_fail(failure, cimages_too_many_pixels, "more pixels than the limit");
+  if (cimages_check_size(failure, (uint32_t)features.width, (uint32_t)features.height, pixels, 0) != cimages_ok)
+    return failure->status;
   const WebPData data = {.bytes = self->bytes, .size = self->count};
   WebPDemuxState state;
   self->demuxer = WebPDemuxPartial(&data, &state);

@@ -1,18 +1,19 @@
 #include "CKernels.h"
 
-// Light has 20 bits, signals have 14 bits, matrices have 16 fraction bits.
+// The light of white is 1 << 20, signals have 14 bits, matrices and factors have 16 fraction bits.
 enum {
   node_bits = CKERNELS_LIGHT_STEP_BITS,
   node_half = 1 << (node_bits - 1),
   one = CKERNELS_LIGHT_NODES << node_bits,
 };
-enum { full_light = 1 << 20, dark_light = CKERNELS_SIGNAL_NODES, bright_bits = 8 };
+enum { full_light = 1 << 20, dark_light = CKERNELS_SIGNAL_NODES, bright_bits = 8, factor_bits = 12 };
 
 /// The tables of a conversion.
 struct conversion {
   const struct ckernels_gamut *gamut;
   const int32_t *light;
   const uint16_t *dark, *bright;
+  const uint32_t *factors;
 };
 
 struct color {
@@ -29,12 +30,30 @@ static inline int32_t light(const struct conversion *conversion, int32_t scaled)
   return node[0] + (((node[1] - node[0]) * (position & ((1 << node_bits) - 1)) + node_half) >> node_bits);
 }
 
-// The slope is steepest at black: there the table has an entry for every value of light.
-static inline int32_t signal(const struct conversion *conversion, const int32_t *row, struct color from) {
+static inline int64_t converted(const int32_t *row, struct color from) {
   const int64_t sum = (int64_t)row[0] * from.r + (int64_t)row[1] * from.g + (int64_t)row[2] * from.b;
-  const int32_t shown = clamp((sum + (1 << 15)) >> 16, full_light);
+  return (sum + (1 << 15)) >> 16;
+}
+
+// The slope is steepest at black: there the table has an entry for every value of light.
+static inline int32_t signal(const struct conversion *conversion, int64_t light) {
+  const int32_t shown = clamp(light, full_light);
   if (shown < dark_light) return conversion->dark[shown];
   return conversion->bright[(shown + (1 << (bright_bits - 1))) >> bright_bits];
+}
+
+static inline struct color signals(const struct conversion *conversion, struct color from) {
+  const int32_t *rows = conversion->gamut->rows;
+  int64_t r = converted(rows, from), g = converted(rows + 3, from), b = converted(rows + 6, from);
+  if (conversion->factors) {
+    const int64_t brightest = r > g ? (r > b ? r : b) : (g > b ? g : b);
+    const int64_t factor =
+        conversion->factors[clamp((brightest + (1 << (factor_bits - 1))) >> factor_bits, CKERNELS_FACTOR_NODES)];
+    r = (r * factor) >> 16;
+    g = (g * factor) >> 16;
+    b = (b * factor) >> 16;
+  }
+  return (struct color){signal(conversion, r), signal(conversion, g), signal(conversion, b)};
 }
 
 static inline int32_t weighted_sum(const int32_t *row, struct color color, int shift) {
@@ -44,8 +63,8 @@ static inline int32_t weighted_sum(const int32_t *row, struct color color, int s
 
 void ckernels_convert_gamut(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
                             size_t height, const struct ckernels_gamut *gamut, const int32_t *light_nodes,
-                            const uint16_t *dark, const uint16_t *bright) {
-  const struct conversion conversion = {gamut, light_nodes, dark, bright};
+                            const uint16_t *dark, const uint16_t *bright, const uint32_t *factors) {
+  const struct conversion conversion = {gamut, light_nodes, dark, bright, factors};
   for (size_t row = 0; row < height; row += 2) {
     const uint16_t *y = (const uint16_t *)((const char *)source->y + (ptrdiff_t)row * source->y_stride);
     const uint16_t *u = (const uint16_t *)((const char *)source->u + (ptrdiff_t)(row / 2) * source->u_stride);
@@ -64,8 +83,7 @@ void ckernels_convert_gamut(const struct ckernels_planes10 *source, const struct
         const int32_t luma = gamut->luma * ((int32_t)lumas[i] - gamut->black);
         const struct color from = {light(&conversion, luma + shift.r), light(&conversion, luma + shift.g),
                                    light(&conversion, luma + shift.b)};
-        const struct color to = {signal(&conversion, gamut->rows, from), signal(&conversion, gamut->rows + 3, from),
-                                 signal(&conversion, gamut->rows + 6, from)};
+        const struct color to = signals(&conversion, from);
         *outs[i] = (uint8_t)(16 + weighted_sum(gamut->to_y, to, 30));
         sum.r += to.r;
         sum.g += to.g;

@@ -93,7 +93,8 @@ extension ColorTable: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A conversion of 10-bit YUV codes of one gamut to 8-bit BT.709 in limited range, computed for each pixel.
+/// A conversion of 10-bit YUV codes of one gamut to 8-bit BT.709 in limited range, computed for each pixel, with a tone
+/// curve or without.
 ///
 /// An interpolated table is too inaccurate for this: near the edge of a gamut one component of the light is close to
 /// zero, where the transfer function is steepest.
@@ -101,24 +102,35 @@ package struct GamutConversion: Sendable {
   private let light: [Int32]
   private let dark: [UInt16]
   private let bright: [UInt16]
+  /// Empty without a tone curve.
+  private let factors: [UInt32]
   private let numbers: ckernels_gamut
 
   /// - Parameters:
   ///   - black: the luma code of black.
   ///   - signal: the R'G'B' signal, 0 to 1, that one code adds: luma to each component, V to red, U and V to green,
   ///     U to blue.
-  ///   - light: returns the linear light, 0 to 1, of a source signal, 0 to 1.
+  ///   - light: returns the linear light, in which 1 is white, of a source signal, 0 to 1; at most 6.
   ///   - rows: the rows of the matrix from linear light of the source gamut to linear light of BT.709.
+  ///   - shown: the tone curve for the brightest component, with which the others keep their proportions; nil without one.
   ///   - signals: returns the output signal, 0 to 1, of a linear light, 0 to 1.
   package init(
     black: Double, signal: (luma: Double, redV: Double, greenU: Double, greenV: Double, blueU: Double),
-    light: (Double) -> Double, rows: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>), signals: (Double) -> Double
+    light: (Double) -> Double, rows: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>),
+    shown: ((Double) -> Double)? = nil, signals: (Double) -> Double
   ) {
     let nodes = Int(CKERNELS_LIGHT_NODES)
     let entries = Int(CKERNELS_SIGNAL_NODES)
     self.light = (0...nodes + 1).map { Int32((light(min(Double($0) / Double(nodes), 1)) * Self.fullLight).rounded()) }
     dark = (0...entries).map { UInt16((signals(Double($0) / Self.fullLight) * Self.fullSignal).rounded()) }
     bright = (0...entries).map { UInt16((signals(Double($0) / Double(entries)) * Self.fullSignal).rounded()) }
+    factors =
+      shown.map { shown in
+        (0...Int(CKERNELS_FACTOR_NODES)).map { node in
+          let light = max(Double(node), 1) / 256
+          return UInt32((65_536 * shown(light) / light).rounded())
+        }
+      } ?? []
     func fixed(_ value: Double) -> Int32 { Int32((value * 65_536).rounded()) }
     var numbers = ckernels_gamut()
     numbers.black = Int32(black.rounded())
@@ -146,6 +158,9 @@ package struct GamutConversion: Sendable {
   /// Converts an image of an even size.
   func convert(_ source: ckernels_planes10, into target: ckernels_planes8, width: Int, height: Int) {
     var (source, target, numbers) = (source, target, numbers)
-    ckernels_convert_gamut(&source, &target, width, height, &numbers, light, dark, bright)
+    factors.withUnsafeBufferPointer { factors in
+      ckernels_convert_gamut(
+        &source, &target, width, height, &numbers, light, dark, bright, factors.isEmpty ? nil : factors.baseAddress)
+    }
   }
 }

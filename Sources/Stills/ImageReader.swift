@@ -152,16 +152,20 @@ package enum ImageError: Error, Hashable, Sendable {
   /// The data use a feature of the format that is not supported.
   case unsupported(String)
   /// The header states more pixels than the limit; nothing was decoded.
-  case tooManyPixels
+  case tooManyPixels(width: Int, height: Int)
+  /// The header states an edge longer than the limit, in pixels.
+  case tooLongEdge(width: Int, height: Int, limit: Int)
   case outOfMemory
 
   init(_ failure: cimages_failure) {
     let message = withUnsafeBytes(of: failure.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    let (width, height) = (Int(failure.width), Int(failure.height))
     self =
       switch failure.status {
       case cimages_truncated: .truncated(message)
       case cimages_unsupported: .unsupported(message)
-      case cimages_too_many_pixels: .tooManyPixels
+      case cimages_too_many_pixels: .tooManyPixels(width: width, height: height)
+      case cimages_too_long_edge: .tooLongEdge(width: width, height: height, limit: Int(failure.max_edge))
       case cimages_out_of_memory: .outOfMemory
       default: .malformed(message)
       }

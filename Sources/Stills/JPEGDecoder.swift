@@ -103,10 +103,14 @@ package enum JPEGError: Error, Hashable, CustomStringConvertible {
   /// The image uses an unsupported feature, such as 12-bit samples or lossless coding.
   case unsupported(String)
   /// The header states more pixels than the limit; nothing was decoded.
-  case tooManyPixels(String)
+  case tooManyPixels(width: Int, height: Int)
+  /// It states more pixels than the limit of an image in several scans.
+  case tooManyBufferedPixels(width: Int, height: Int)
+  /// It states an edge longer than the limit, in pixels.
+  case tooLongEdge(width: Int, height: Int, limit: Int)
   /// A progressive image has more scans than the limit.
   case tooManyScans(String)
-  /// An edge is longer than 65500 pixels.
+  /// An edge of an image to encode is longer than 65500 pixels.
   case tooLarge(String)
   /// An allocation of libjpeg or its wrapper failed.
   case outOfMemory
@@ -117,13 +121,15 @@ package enum JPEGError: Error, Hashable, CustomStringConvertible {
     let message = withUnsafeBytes(of: failure.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
+    let (width, height) = (Int(failure.width), Int(failure.height))
     self =
       switch failure.status {
       case cjpeg_truncated: .truncated(message)
       case cjpeg_unsupported: .unsupported(message)
-      case cjpeg_too_many_pixels: .tooManyPixels(message)
+      case cjpeg_too_many_pixels: .tooManyPixels(width: width, height: height)
+      case cjpeg_too_many_buffered_pixels: .tooManyBufferedPixels(width: width, height: height)
       case cjpeg_too_many_scans: .tooManyScans(message)
-      case cjpeg_too_large: .tooLarge(message)
+      case cjpeg_too_large: .tooLongEdge(width: width, height: height, limit: Int(failure.max_edge))
       case cjpeg_out_of_memory: .outOfMemory
       case cjpeg_unreadable: .unreadable(message)
       default: .malformed(message)
@@ -135,7 +141,10 @@ package enum JPEGError: Error, Hashable, CustomStringConvertible {
     case .malformed(let message): "malformed JPEG: \(message)"
     case .truncated(let message): "truncated JPEG: \(message)"
     case .unsupported(let message): "unsupported JPEG: \(message)"
-    case .tooManyPixels(let message), .tooManyScans(let message), .tooLarge(let message): "JPEG refused: \(message)"
+    case .tooManyScans(let message), .tooLarge(let message): "JPEG refused: \(message)"
+    case .tooManyPixels(let width, let height), .tooManyBufferedPixels(let width, let height),
+      .tooLongEdge(let width, let height, _):
+      "JPEG refused: \(width) x \(height) pixels"
     case .outOfMemory: "out of memory for a JPEG"
     case .unreadable(let message): message
     }

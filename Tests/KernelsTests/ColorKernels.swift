@@ -6,7 +6,9 @@ extension Kernel {
   static let colors: [Kernel] = [
     correct(halves: true, portable: 0), correct(halves: true, portable: 1), correct(halves: false, portable: 0),
     Kernel("map colours") { convert(Tables.nodes, $0, $1, $2) },
-    Kernel("convert gamut") { convert(Tables.gamut, $0, $1, $2) }, fromRGBA(0), fromRGBA(1), toRGB(halves: true),
+    Kernel("convert gamut") { convert(Tables.gamut, $0, $1, $2) },
+    Kernel("convert gamut by a tone curve") { convert(Tables.bright, $0, $1, $2) }, fromRGBA(0), fromRGBA(1),
+    toRGB(halves: true),
     toRGB(halves: false),
   ]
 
@@ -62,6 +64,12 @@ extension Kernel {
     nonisolated(unsafe) static let correctionLuma = entries(nodeCount * 256 + 1)
     nonisolated(unsafe) static let correctionChroma = entries(nodeCount * Int(CKERNELS_CORRECTION_STEPS) * 2)
     static let nodes = ColorTable { ColorTable.Codes(y: $0.y / 4, u: $0.v / 4, v: $0.u / 4) }
+    static let bright = ColorTable(
+      GamutConversion(
+        black: 0, signal: (1 / 1023, 1.4746 / 1023, -0.1646 / 1023, -0.5714 / 1023, 1.8814 / 1023),
+        light: { 6 * $0 * $0 },
+        rows: (SIMD3(1.6605, -0.5876, -0.0728), SIMD3(-0.1246, 1.1329, -0.0083), SIMD3(-0.0182, -0.1006, 1.1187)),
+        shown: { min($0, 1) }, signals: { $0.squareRoot() }))
     static let gamut = ColorTable(
       GamutConversion(
         black: 64, signal: (1 / 876, 1.4746 / 896, -0.1646 / 896, -0.5714 / 896, 1.8814 / 896), light: { $0 * $0 },

@@ -117,7 +117,7 @@ struct JPEGDecoderTests {
     let segments = JPEGSegments(bytes)
     let frame = try segments.payloads[#require(segments.markers.firstIndex(of: 0xC2))]
     bytes.replaceSubrange(frame + 1..<frame + 5, with: [0xFD, 0xE8, 0xFD, 0xE8])  // 65000 x 65000
-    guard case .tooManyPixels = try failure(bytes) else {
+    guard case .tooManyPixels(65000, 65000) = try failure(bytes) else {
       Issue.record("65000 x 65000 pixels were not refused")
       return
     }
@@ -127,7 +127,7 @@ struct JPEGDecoderTests {
   func bufferedPixels() throws {
     let limits = JPEGLimits(pixels: 120 * 90, bufferedPixels: 120 * 90 - 1)
     #expect(try failure(sample(progressive: false), limits) == nil)
-    guard case .tooManyPixels = try failure(sample(progressive: true), limits) else {
+    guard case .tooManyBufferedPixels(120, 90) = try failure(sample(progressive: true), limits) else {
       Issue.record("a progressive image above its limit was not refused")
       return
     }

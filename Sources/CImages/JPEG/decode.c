@@ -42,9 +42,11 @@ static void read_header(struct cjpeg_decoder *decoder, int descriptor, const str
   if (!info->src) cjpeg_fail(&decoder->errors, cjpeg_out_of_memory, "out of memory for a buffer");
   jpeg_read_header(info, TRUE);
   const uint64_t pixels = (uint64_t)info->image_width * info->image_height;
+  decoder->errors.failure->width = info->image_width;
+  decoder->errors.failure->height = info->image_height;
   if (pixels > limits->pixels) cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
   if (jpeg_has_multiple_scans(info) && pixels > limits->buffered_pixels)
-    cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit for several scans");
+    cjpeg_fail(&decoder->errors, cjpeg_too_many_buffered_pixels, "more pixels than the limit for several scans");
   if (info->data_precision != 8) cjpeg_fail(&decoder->errors, cjpeg_unsupported, "samples of more than 8 bits");
   *header = (struct cjpeg_header){
       .width = info->image_width,

@@ -30,6 +30,11 @@ static _Noreturn void fail_with_message(j_common_ptr info) {
   struct cjpeg_errors *errors = (struct cjpeg_errors *)info->err;
   char message[JMSG_LENGTH_MAX];
   errors->manager.format_message(info, message);
+  if (errors->manager.msg_code == JERR_IMAGE_TOO_BIG) {
+    errors->failure->width = ((j_decompress_ptr)info)->image_width;
+    errors->failure->height = ((j_decompress_ptr)info)->image_height;
+    errors->failure->max_edge = (uint32_t)errors->manager.msg_parm.i[0];
+  }
   cjpeg_fail(errors, classify(errors->manager.msg_code), message);
 }
 

@@ -16,14 +16,17 @@ enum cimages_status {
   cimages_truncated,        // the data end too early
   cimages_unsupported,      // an unsupported feature of the format
   cimages_too_many_pixels,  // the header states more pixels than the limit
+  cimages_too_long_edge,    // or an edge that is too long
   cimages_out_of_memory,
 };
 
 enum { cimages_message_size = 200 };
 
-/// A failure with the message of the library.
+/// A failure with the message of the library, and with the size and the limit of its edges if the image is too large; 0 if
+/// they are not known.
 struct cimages_failure {
   enum cimages_status status;
+  uint32_t width, height, max_edge;
   char message[cimages_message_size];
 };
 
@@ -55,7 +58,8 @@ enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64
                                       struct cimages_reader **reader, struct cimages_header *header,
                                       struct cimages_failure *failure);
 
-/// Reads the next `row_count` rows as 32-bit RGBA, with alpha as the file has it: premultiplied or not. The last row also checks the rest of the data.
+/// Reads the next `row_count` rows as 32-bit RGBA, with alpha as the file has it: premultiplied or not. The last row also
+/// checks the rest of the data.
 enum cimages_status cimages_read(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
                                  struct cimages_failure *failure);
 

@@ -12,6 +12,7 @@ enum cjpeg_status {
   cjpeg_truncated,        // the data end too early
   cjpeg_unsupported,      // an unsupported feature: 12-bit samples, two components, lossless coding
   cjpeg_too_many_pixels,  // the header states more pixels than the limit
+  cjpeg_too_many_buffered_pixels,  // more pixels than the limit for several scans
   cjpeg_too_many_scans,   // a progressive image with more scans than the limit
   cjpeg_too_large,        // more than 65500 pixels along an edge
   cjpeg_out_of_memory,
@@ -20,9 +21,10 @@ enum cjpeg_status {
 
 enum { cjpeg_message_size = 200 };
 
-/// A failure with the message of libjpeg.
+/// A failure with the message of libjpeg, and with the size and the limit of its edges if the image is too large.
 struct cjpeg_failure {
   enum cjpeg_status status;
+  uint32_t width, height, max_edge;
   char message[cjpeg_message_size];
 };
 

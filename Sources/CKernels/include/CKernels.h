@@ -88,6 +88,8 @@ enum {
   CKERNELS_LIGHT_STEP_BITS = 6,
   /// Entries of each signal table: one covers the lowest 1/256 of the light, the other all of it.
   CKERNELS_SIGNAL_NODES = 4096,
+  /// Nodes of the table of factors along light, up to ten times that of white.
+  CKERNELS_FACTOR_NODES = 2560,
 };
 
 /// The factors that convert 10-bit YUV codes of one gamut to 8-bit codes of another: to an RGB signal, to linear
@@ -102,11 +104,13 @@ struct ckernels_gamut {
 
 /// Converts an image of an even size; colours outside of the other gamut are clipped.
 ///
-/// `light`, the linear light of signals, has CKERNELS_LIGHT_NODES + 2 entries of 20 bits. `dark` and `bright`, the
-/// signals of linear light, have CKERNELS_SIGNAL_NODES + 1 entries of 14 bits each.
+/// `light`, the linear light of signals, has CKERNELS_LIGHT_NODES + 2 entries, in which 1 << 20 is white. `dark` and
+/// `bright`, the signals of linear light, have CKERNELS_SIGNAL_NODES + 1 entries of 14 bits each. `factors`, by which the
+/// light of all three components is multiplied for that of the brightest, have CKERNELS_FACTOR_NODES + 1 entries with 16
+/// fraction bits; NULL: light stays.
 void ckernels_convert_gamut(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
                             size_t height, const struct ckernels_gamut *gamut, const int32_t *light,
-                            const uint16_t *dark, const uint16_t *bright);
+                            const uint16_t *dark, const uint16_t *bright, const uint32_t *factors);
 
 /// Returns the sum of the products of two rows of samples, all within -2048...2047.
 int64_t ckernels_correlate(const int16_t *a, const int16_t *b, size_t count);

@@ -1,3 +1,5 @@
+package import Model
+
 /// The primary image of a HEIF or AVIF, rewritten to a file that contains only its items and its alpha channel, without its orientation,
 /// which `properties` has: libheif cannot mirror images of more than 8 bits.
 ///
@@ -84,8 +86,10 @@ package struct HEIFProperties: Sendable {
   /// Whether the container says how the image is turned, even if it is not.
   package private(set) var statesOrientation = false
 
-  /// The number of pixels before cropping or rotation; nil if the container has no size.
-  private(set) var pixels: Int?
+  /// The size before cropping or rotation; nil if the container has none.
+  private(set) var size: Size?
+  /// The number of pixels of this size.
+  var pixels: Int? { size.map { Int(clamping: UInt64($0.width) * UInt64($0.height)) } }
 
   /// - Parameter properties: the properties of one item, in their order.
   init(_ properties: [Box]) {
@@ -95,7 +99,7 @@ package struct HEIFProperties: Sendable {
       switch property.type {
       case "ispe":
         guard let width = reader.unsigned32(at: 4), let height = reader.unsigned32(at: 8) else { continue }
-        pixels = Int(clamping: UInt64(width) * UInt64(height))
+        size = Size(width: Int(width), height: Int(height))
       case "irot":
         if let value = reader.byte(at: 0), value & 3 != 0 { steps.append(.rotate(Int(value & 3))) }
       case "imir":
@@ -115,6 +119,6 @@ package enum HEIFRefusal: Error, Sendable, Hashable {
   case damaged(String)
   /// The file uses a feature that is not supported.
   case unsupported(String)
-  /// The image, or the sum of the items that it is derived from, exceeds the limit.
-  case tooManyPixels
+  /// The image exceeds the limit by its size, or the sum of the items that it is derived from, without one.
+  case tooManyPixels(Size?)
 }

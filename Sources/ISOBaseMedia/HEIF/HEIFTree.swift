@@ -61,10 +61,9 @@ struct HEIFTree {
     where reference.from == item.id && HEIFTreatment.references[reference.type] == .refused {
       throw .unsupported("its image needs other items by the unsupported reference '\(reference.type)'")
     }
-    guard let pixels = HEIFProperties(properties).pixels else {
-      throw .damaged("its item \(item.id) has no size")
-    }
-    if pixels > maxPixels { throw .tooManyPixels }
+    let stated = HEIFProperties(properties)
+    guard let pixels = stated.pixels else { throw .damaged("its item \(item.id) has no size") }
+    if pixels > maxPixels { throw .tooManyPixels(stated.size) }
     let configuration: BoxType? = item.type == "hvc1" ? "hvcC" : item.type == "av01" ? "av1C" : nil
     guard let configuration, !properties.contains(where: { $0.type == configuration }) else { return }
     throw .damaged("its item \(item.id) has no '\(configuration)' property, without which it cannot be decoded")
@@ -74,7 +73,7 @@ struct HEIFTree {
   private mutating func count(_ item: HEIFItem) throws(HEIFRefusal) {
     let coded = data.items.properties(of: item).flatMap { HEIFProperties($0).pixels } ?? .max
     codedPixels += min(coded, maxPixels)
-    if codedPixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels }
+    if codedPixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels(nil) }
   }
 
   /// Adds the pixels of the canvas of a grid or an overlay. A decoder allocates it by the item's data, whatever its
@@ -82,6 +81,6 @@ struct HEIFTree {
   private mutating func countCanvas(_ item: HEIFItem) throws(HEIFRefusal) {
     let canvas = try data.canvasPixels(of: item)
     canvasPixels += min(canvas, maxPixels)
-    if canvas > maxPixels || canvasPixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels }
+    if canvas > maxPixels || canvasPixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels(nil) }
   }
 }

@@ -77,7 +77,7 @@ extension Reason {
     case .truncated(let finding): self.init(.truncatedContainer, input: .photo, finding: finding)
     case .damaged(let finding): self.init(.corruptImage, input: .photo, finding: finding)
     case .unsupported(let finding): self.init(.unsupportedCodec, input: .photo, finding: finding)
-    case .tooManyPixels: self = .tooManyPixels(limits)
+    case .tooManyPixels(let size): self = .tooManyPixels(size, limits)
     }
   }
 

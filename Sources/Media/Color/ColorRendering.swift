@@ -36,11 +36,13 @@ struct ColorRendering: Hashable, Sendable {
   /// The mapping of 10-bit frames in this encoding to the outputs.
   func table(for output: ColorOutput = .video) -> ColorTable {
     let decoding = SignalDecoding(matrix: matrix, isFullRange: isFullRange)
-    if transfer == .standard && output == .video {
+    // The display's gamma of HLG depends on all three components, which only the table knows.
+    if output == .video && transfer != .hybridLogGamma {
+      let curve = ToneCurve(brightest: transfer.brightest)
       return ColorTable(
         GamutConversion(
           black: decoding.black, signal: decoding.steps, light: transfer.light, rows: primaries.toBT709,
-          signals: TransferFunction.standardSignal))
+          shown: transfer == .standard ? nil : { curve.shown($0) }, signals: TransferFunction.standardSignal))
     }
     let map = mapping(for: output)
     return ColorTable { codes in output.codes(of: map(decoding.signal(of: codes))) }

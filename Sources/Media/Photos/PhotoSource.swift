@@ -57,7 +57,13 @@ struct PhotoSource: Sendable {
     case .malformed(let message): Self.refusal(.corruptImage, "its JPEG data are damaged (\(message))")
     case .truncated: .refused(.truncatedPhoto)
     case .unsupported(let message): Self.refusal(.unsupportedCodec, "its kind of JPEG is not supported (\(message))")
-    case .tooManyPixels, .tooLarge: tooManyPixels
+    case .tooManyPixels(let width, let height):
+      .refused(.tooManyPixels(Size(width: width, height: height), limits))
+    case .tooManyBufferedPixels(let width, let height):
+      .refused(.tooManyProgressivePixels(Size(width: width, height: height), limits))
+    case .tooLongEdge(let width, let height, let limit):
+      .refused(.tooLongEdge(Size(width: width, height: height), limit: limit))
+    case .tooLarge(let message): Self.refusal(.tooLarge, "it is too large for a JPEG (\(message))")
     case .tooManyScans: .refused(.tooManyScans)
     case .outOfMemory: .failed(MediaError(.outOfMemory, "libjpeg is out of memory"))
     case .unreadable(let message): .failed(MediaError(.inputOutput, message))
@@ -75,12 +81,12 @@ struct PhotoSource: Sendable {
     case .malformed(let message): Self.refusal(.corruptImage, "its data are damaged (\(message))")
     case .truncated: .refused(.truncatedPhoto)
     case .unsupported(let message): Self.refusal(.unsupportedCodec, "its kind of image is not supported (\(message))")
-    case .tooManyPixels: tooManyPixels
+    case .tooManyPixels(let width, let height):
+      // libheif's own limits say no size.
+      .refused(.tooManyPixels(width > 0 ? Size(width: width, height: height) : nil, limits))
+    case .tooLongEdge(let width, let height, let limit):
+      .refused(.tooLongEdge(Size(width: width, height: height), limit: limit))
     case .outOfMemory: .failed(MediaError(.outOfMemory, "a decoder is out of memory"))
     }
-  }
-
-  private var tooManyPixels: RunFailure {
-    .refused(.tooManyPixels(limits))
   }
 }

@@ -17,11 +17,29 @@ extension Reason {
   }
 
   /// A photo has too many pixels by its header.
-  package static func tooManyPixels(_ limits: PhotoLimits) -> Reason {
+  ///
+  /// - Parameter size: the one that is declared; nil where the images that the photo consists of are too large together.
+  package static func tooManyPixels(_ size: Size?, _ limits: PhotoLimits) -> Reason {
+    let found =
+      size.map { "its header declares \($0.width)x\($0.height) pixels" } ?? "it consists of images with too many pixels"
+    return Reason(.tooLarge, input: .photo, finding: "\(found); at most \(limits.pixels) in total are accepted")
+  }
+
+  /// A JPEG in several scans has too many pixels by its header.
+  package static func tooManyProgressivePixels(_ size: Size, _ limits: PhotoLimits) -> Reason {
     Reason(
       .tooLarge, input: .photo,
-      finding: "its header declares more than \(limits.pixels) pixels, more than \(limits.progressivePixels) of a "
-        + "progressive JPEG, or an edge that is too long")
+      finding: "its header declares a progressive JPEG of \(size.width)x\(size.height) pixels; at most "
+        + "\(limits.progressivePixels) in total are accepted of such a one, and \(limits.pixels) of any other photo")
+  }
+
+  /// A photo has an edge that is too long by its header.
+  ///
+  /// - Parameter limit: in pixels.
+  package static func tooLongEdge(_ size: Size, limit: Int) -> Reason {
+    Reason(
+      .tooLarge, input: .photo,
+      finding: "its header declares \(size.width)x\(size.height) pixels; an edge of at most \(limit) is accepted")
   }
 
   /// The container is of a family that is not accepted.

@@ -112,6 +112,7 @@ extension FuzzTarget {
   private static let tables = [
     ColorRendering(transfer: .hybridLogGamma, primaries: .bt2020, matrix: .bt2020, isFullRange: false).table(),
     ColorRendering(transfer: .standard, primaries: .bt2020, matrix: .bt709, isFullRange: true).table(),
+    ColorRendering(transfer: .perceptualQuantizer, primaries: .bt2020, matrix: .bt2020, isFullRange: false).table(),
   ]
   private static let correction = ColorCorrection { colors in colors.map { 65_535 - $0 / 2 } }
 
@@ -120,7 +121,7 @@ extension FuzzTarget {
     var input = InputReader(bytes)
     let planes = ExactPlanes()
     defer { withExtendedLifetime(planes) {} }
-    let (table, portable) = (tables[input.number(in: 0...1)], input.flag())
+    let (table, portable) = (tables[input.number(in: 0...2)], input.flag())
     let (width, height) = (2 * input.number(in: 0...40), 2 * input.number(in: 0...40))
     let luma = planes.plane(2 * width, height, &input)
     let chroma = (0..<2).map { _ in planes.plane(width, height / 2, &input) }

@@ -15,28 +15,39 @@ struct HighDynamicRangePhotoTests {
     case perceptualQuantizer = 16
     case hybridLogGamma = 18
 
-    /// Table 4, and table 5 with the display's gamma of 1.2 for a grey.
+    // Table 4.
+    private static let m1: Double = 2610 / 16384
+    private static let m2: Double = 2523 / 32
+    private static let c1: Double = 3424 / 4096
+    private static let c2: Double = 2413 / 128
+    private static let c3: Double = 2392 / 128
+    // Table 5, with the display's gamma for a grey.
+    private static let a: Double = 0.17883277
+    private static let b: Double = 0.28466892
+    private static let c: Double = 0.55991073
+    private static let gamma: Double = 1.2
+
     func signal(of light: Double) -> Double {
       switch self {
       case .perceptualQuantizer:
-        let root = pow(light * 203 / 10_000, 2610.0 / 16384)
-        return pow((3424.0 / 4096 + 2413.0 / 128 * root) / (1 + 2392.0 / 128 * root), 2523.0 / 32)
+        let root = pow(light * 203 / 10_000, Self.m1)
+        let ratio = (Self.c1 + Self.c2 * root) / (1 + Self.c3 * root)
+        return pow(ratio, Self.m2)
       case .hybridLogGamma:
-        let scene = pow(light * 203 / 1000, 1 / 1.2)
-        return scene <= 1 / 12.0 ? sqrt(3 * scene) : 0.17883277 * log(12 * scene - 0.28466892) + 0.55991073
+        let scene = pow(light * 203 / 1000, 1 / Self.gamma)
+        return 12 * scene <= 1 ? (3 * scene).squareRoot() : Self.a * log(12 * scene - Self.b) + Self.c
       }
     }
 
     func light(of signal: Double) -> Double {
       switch self {
       case .perceptualQuantizer:
-        let root = pow(signal, 32 / 2523.0)
-        let part = max(root - 3424.0 / 4096, 0) / (2413.0 / 128 - 2392.0 / 128 * root)
-        return 10_000 * pow(part, 16384 / 2610.0) / 203
+        let root = pow(signal, 1 / Self.m2)
+        let ratio = max(root - Self.c1, 0) / (Self.c2 - Self.c3 * root)
+        return 10_000 * pow(ratio, 1 / Self.m1) / 203
       case .hybridLogGamma:
-        let scene =
-          signal <= 0.5 ? signal * signal / 3 : (exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12
-        return 1000 * pow(scene, 1.2) / 203
+        let scene = signal <= 0.5 ? signal * signal / 3 : (exp((signal - Self.c) / Self.a) + Self.b) / 12
+        return 1000 * pow(scene, Self.gamma) / 203
       }
     }
   }

@@ -135,6 +135,42 @@ struct PhotoTests {
     #expect(try PhotoCase(Array("GIF89a".utf8) + [0, 0, 0]).report.reason?.code == .unsupportedContainer)
   }
 
+  @Test("each limit of size has its own message, with the size that was found")
+  func sizeMessages() throws {
+    func detail(_ bytes: [UInt8], pixels: Int = 1 << 24, progressive: Int = 1 << 24) throws -> String {
+      let limits = PhotoLimits(
+        bytes: 1 << 24, pixels: pixels, progressivePixels: progressive, formats: PhotoFormat.allCases)
+      let reason = try #require(try PhotoCase(bytes, limits: limits).report.reason)
+      #expect(reason.code == .tooLarge)
+      return reason.detail
+    }
+    let baseline = try PhotoFixture.libjpeg(PhotoFixture.quarters(width: 200, height: 100), quality: 80)
+    let progressive = try PhotoFixture.libjpeg(
+      PhotoFixture.quarters(width: 200, height: 100), quality: 80, isProgressive: true)
+    let header = "ts header declares"
+    for bytes in try [baseline, progressive]
+      + ["png", "webp", "heic", "avif"].map({
+        try PhotoFixture.photo(in: $0, width: 200, height: 100)
+      })
+    {
+      let found = try detail(bytes, pixels: 19_999, progressive: 10_000)
+      #expect(found.contains("\(header) 200x100 pixels; at most 19999 in total are accepted"), "\(found)")
+    }
+    let buffered = try detail(progressive, pixels: 30_000, progressive: 19_999)
+    #expect(
+      buffered.contains(
+        "\(header) a progressive JPEG of 200x100 pixels; at most 19999 in total are accepted of such a one, and 30000 of"
+      ),
+      "\(buffered)")
+    let png = PhotoFixture.png(width: 65501, height: 1) { _, _ in [1, 2, 3, 255] }
+    #expect(try detail(png).contains("\(header) 65501x1 pixels; an edge of at most 65500 is accepted"))
+    // The frame header: marker, length, number of bits, height and width.
+    var long = baseline
+    let frame = try #require(long.indices.dropLast().first { long[$0] == 0xFF && long[$0 + 1] == 0xC0 })
+    long.replaceSubrange(frame + 5..<frame + 9, with: [0, 1, 0xFF, 0xFF])
+    #expect(try detail(long).contains("\(header) 65535x1 pixels; an edge of at most 65500 is accepted"))
+  }
+
   @Test("a PNG is turned by its Exif wherever it has them, in front of the pixels or behind", arguments: [true, false])
   func exifOfPNG(isInFront: Bool) throws {
     let png = PhotoFixture.png(width: 40, height: 30) { _, _ in [1, 2, 3, 255] }
