@@ -23,8 +23,9 @@ final class EncodedAudio: AudioTrack {
   private var filled = 0
   /// The position of the next sample from the resampler, in samples from the start of the output.
   private var position: Int64 = 0
-  /// The end of the decoded audio, in samples from the start of the output; nil before the first frame.
-  private var decodedEnd: Int64?
+  private var placement = SoundPlacement()
+  /// The number of samples from the resampler that are still to be left out.
+  private var overlap = 0
   private let end: Int64?
   private(set) var isFinished = false
 
@@ -82,35 +83,32 @@ final class EncodedAudio: AudioTrack {
 
   private func resampleDecoded() throws(RunFailure) {
     while (try? decoder.receive(into: decoded)) == .output {
-      guard decoded.isResamplable, try fillGap() else { continue }
+      guard decoded.isResamplable, try placeDecoded() else { continue }
       try prepareResampler()
       do { try resampler?.send(decoded) } catch { throw RunFailure(error) }
       try encodeResampled()
     }
   }
 
-  /// Fills a gap between timestamps with silence, so that audio and video stay in sync.
+  /// Makes up what the timestamps differ from the number of samples, so that audio and video stay in sync: with silence, or by leaving
+  /// samples out.
   ///
-  /// - Returns: false if the decoded frame overlaps audio that was already encoded.
-  private func fillGap() throws(RunFailure) -> Bool {
+  /// - Returns: false if all of the decoded frame is left out.
+  private func placeDecoded() throws(RunFailure) -> Bool {
     let start = startOfDecoded()
-    let length = Int64(decoded.sampleCount) * Int64(Self.sampleRate) / Int64(max(1, decoded.sampleRate))
-    guard let expected = decodedEnd else {
-      decodedEnd = start + length
-      return true
-    }
-    if start < expected - Self.minGap { return false }
-    if start > expected + Self.minGap {
+    let length = Double(decoded.sampleCount) * Double(Self.sampleRate) / Double(max(1, decoded.sampleRate))
+    switch placement.place(start, lasting: length) {
+    case .following: break
+    case .behindGap:
       if resampler != nil { try drainResampler() }
       resampler = nil
+      overlap = 0
       try encodeSilence(until: start)
+    case .overlapping(let count): overlap += count
+    case .repeated: return false
     }
-    decodedEnd = max(expected, start) + length
     return true
   }
-
-  // 20 ms. A smaller gap between timestamps is rounding.
-  private static let minGap: Int64 = 960
 
   private func encodeSilence(until start: Int64) throws(RunFailure) {
     position = max(position, min(0, start))
@@ -162,13 +160,17 @@ final class EncodedAudio: AudioTrack {
     while true {
       try prepareBuffer()
       let free = encoder.frameSize - filled
-      // Samples before the start of the output are read and dropped.
-      let requested = position < 0 ? min(free, Int(-position)) : free
+      // Samples before the start of the output, and those that overlap others, are read and dropped.
+      let requested = overlap > 0 ? min(free, overlap) : position < 0 ? min(free, Int(-position)) : free
       let count: Int
       do { count = try resampler?.receive(into: pending, at: filled, count: requested) ?? 0 } catch {
         throw RunFailure(error)
       }
       if count == 0 { return }
+      if overlap > 0 {
+        overlap -= count
+        continue
+      }
       position += Int64(count)
       if position <= 0 { continue }
       let used = end.map { min(Int64(count), max(0, $0 - position + Int64(count))) } ?? Int64(count)
