@@ -115,3 +115,39 @@ extension Int {
   /// Whether it is one of the indices 20, 40 and so on up to 160.
   fileprivate var isEighth: Bool { self > 0 && self <= 160 && self % 20 == 0 }
 }
+
+@Suite("The level of encoded sound", .tags(.media))
+struct EncodedLevelTests {
+  /// The peak of the encoded sound, the amplitude of its tone, and the decisions on it.
+  private static func encoded(
+    level: Double, isSquare: Bool, mode: ExecutionMode = .throughput
+  ) throws -> (peak: Float, strength: Double, choices: [String]) {
+    var front = MarkedClip(.red, tone: .init(440, channels: 1))
+    front.format = .mov
+    front.tone?.encoder = "pcm_f32le"
+    front.tone?.level = level
+    front.tone?.isSquare = isSquare
+    let file = try front.write()
+    let run = try MomentRun(front: file, back: MarkedClip(.blue).write(), mode: mode)
+    #expect(run.codes == [] && run.plan?.composition?.audio?.mode == .encode)
+    let audio = try #require(try run.video(.composed).audio())
+    // The first look has the bytes of the run.
+    let look = try LookRun(of: run, front: file, back: MarkedClip(.blue).write(), mode: mode)
+    try look.expectOutputs(of: run, "\(level)")
+    return (audio.samples.map(abs).max() ?? 0, audio.strength(of: 440), run.choices(.audio))
+  }
+
+  @Test("does not exceed full scale where the source is cut off there", arguments: ExecutionMode.allCases)
+  func overdriven(mode: ExecutionMode) throws {
+    let (peak, strength, choices) = try Self.encoded(level: 1, isSquare: true, mode: mode)
+    #expect(peak <= 1 && abs(strength - 0.5 * 4 / .pi) < 0.05, "\(peak), \(strength)")
+    #expect(choices == ["encode", "6 dB quieter"])
+  }
+
+  @Test("is that of the source where it is not loud throughout", arguments: [(0.4, false), (0.4, true), (0.85, false)])
+  func ordinary(level: Double, isSquare: Bool) throws {
+    let (peak, strength, choices) = try Self.encoded(level: level, isSquare: isSquare)
+    #expect(peak <= 1 && abs(strength - level * (isSquare ? 4 / .pi : 1)) < 0.05, "\(peak), \(strength)")
+    #expect(choices == ["encode"])
+  }
+}

@@ -27,12 +27,14 @@ final class EncodedAudio: AudioTrack {
   /// The number of samples from the resampler that are still to be left out.
   private var overlap = 0
   private let end: Int64?
+  private let level: Float
   private(set) var isFinished = false
 
   init(
     of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, containers: [ContainerWriter]
   ) throws(RunFailure) {
     self.source = source
+    level = reader.encodedLevel
     end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
     do {
       decoder = try Decoder(
@@ -183,6 +185,7 @@ final class EncodedAudio: AudioTrack {
     pending.setSampleCount(filled)
     pending.pts = min(position, end ?? position) - Int64(filled)
     silenceNoise(count: filled)
+    if level != 1 { lower(count: filled) }
     filled = 0
     do { try encoder.send(pending) } catch { throw RunFailure(error) }
     pending.setSampleCount(encoder.frameSize)
@@ -198,6 +201,13 @@ final class EncodedAudio: AudioTrack {
     for channel in 0..<Self.channels {
       guard let samples = pending.samples(ofChannel: channel) else { continue }
       for index in 0..<count where !(abs(samples[index]) <= Self.maxSample) { samples[index] = 0 }
+    }
+  }
+
+  private func lower(count: Int) {
+    for channel in 0..<Self.channels {
+      guard let samples = pending.samples(ofChannel: channel) else { continue }
+      for index in 0..<count { samples[index] *= level }
     }
   }
 
