@@ -135,9 +135,10 @@ struct MarkerRateTests {
   func complete(clip: PacedClip) throws {
     let (frames, decoded) = try Self.frames(clip)
     let times = clip.times
-    // The last tick may show the last frame again.
+    // The last two ticks may show the last frame again.
     let numbers = frames.map(\.number)
-    #expect(numbers == Array(times.indices) || numbers == Array(times.indices) + [times.count - 1], "\(numbers)")
+    #expect(numbers.starts(with: times.indices) && numbers.count <= times.count + 2, "\(numbers)")
+    #expect(numbers.dropFirst(times.count).allSatisfy { $0 == times.count - 1 }, "\(numbers)")
     for (frame, time) in zip(frames, times) {
       #expect(abs(frame.time - time) <= 0.0135, "frame \(frame.number) of \(time) s is shown at \(frame.time) s")
     }

@@ -53,6 +53,14 @@ final class AudioReader {
   /// The largest magnitude of a sample in a channel.
   var peak: Float { samples.joined().reduce(0) { max($0, $1.magnitude) } }
 
+  /// Whether more than a hundredth of it is above -1 dB of full scale: it was cut off there, or as good as.
+  var isOverdriven: Bool {
+    let loud = samples.joined().count { $0.magnitude > Self.loud }
+    return loud * 100 > samples.count * count
+  }
+
+  private static let loud: Float = 0.891
+
   /// Both channels as one. Where they are in opposite phase, their sum would be silence, and their difference is the sound.
   var mixed: [Float] {
     let sum = zip(samples[0], samples[1]).map { ($0 + $1) / 2 }

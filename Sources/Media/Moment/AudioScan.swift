@@ -9,6 +9,8 @@ struct AudioScan: Sendable {
   let detail: SoundDetail
   /// The largest magnitude of a sample; full scale is 1.
   let peak: Float
+  /// Whether it is at full scale for a part of the time that is audible.
+  let isOverdriven: Bool
   /// The time of the first packet that cannot be decoded, in seconds; nil if there is none.
   let damage: Double?
 
@@ -52,11 +54,23 @@ struct AudioScan: Sendable {
     try reader.run()
     damage = reader.damage
     peak = reader.peak
+    isOverdriven = reader.isOverdriven
     detail = SoundDetail(reader.mixed)
   }
 }
 
 extension AudioScan {
+  /// The factor of the sound where it is encoded: AAC rounds the flat tops of a wave that is cut off up to twice as high, beyond full scale.
+  var encodedLevel: Float { isOverdriven ? 0.5 : 1 }
+
+  /// The decision to encode it quieter; nil: it is encoded as it is.
+  func levelDecision(of input: InputName) -> Decision? {
+    isOverdriven
+      ? Decision(
+        .audio, input: input, choice: "6 dB quieter", reason: "it is at full scale, which its encoding would exceed")
+      : nil
+  }
+
   // -60 dB of full scale. A microphone that is covered or off records less.
   private static let silence: Float = 0.001
 

@@ -53,15 +53,18 @@ final class ClipOutput {
     try container.start()
   }
 
+  private static let lastTicks = 2
+
   /// The number of ticks that it encodes; 0 if it copies.
   var ticks: Int { encoding?.ticks ?? 0 }
 
   /// Encodes the current frame of the reader if the clip has this tick: once, at the first tick that shows it.
   ///
-  /// The last tick has its frame in any case: it ends the video with the sound, whatever the encoder holds back.
+  /// The last ticks have their frame in any case, so that the video ends with the sound by every count of its duration: a packet lasts a
+  /// tick, whatever the encoder holds back, and the time of decoding of the last one is the time of the frame before.
   func encode(tick: Int) throws(RunFailure) {
     guard let encoding, (0..<encoding.ticks).contains(tick) else { return }
-    guard reader.frames != shown || tick == encoding.ticks - 1 else { return }
+    guard reader.frames != shown || tick >= encoding.ticks - Self.lastTicks else { return }
     shown = reader.frames
     try encoding.canvas.withFrame(of: reader) { (frame) throws(RunFailure) in
       try encoding.video.encode(frame, at: tick)

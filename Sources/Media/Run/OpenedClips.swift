@@ -56,6 +56,7 @@ struct OpenClip {
     reader = try ClipReader(input.source, plan: input.plan, expected: scan, mode: mode)
     layout = FrameLayout(input.plan.facts.video)
     monitor = scan == nil ? nil : FrameMonitor(layout, of: input.name)
+    reader.encodedLevel = input.encodedLevel
     if let monitor { reader.frameTaps.append(monitor) }
   }
 }

@@ -20,14 +20,18 @@ struct ScannedInputs {
     guard reasons.isEmpty else { throw report.rejection(reasons) }
     report.decisions += inputs.compactMap(\.trimming)
 
-    // A first look judges nothing.
-    let audio =
-      plan.isLook == true
-      ? [:]
-      : try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, limits: plan.limits, mode: mode) }
+    // A first look judges nothing, but its sound has the level of that of the run.
+    let encoded = plan.encodedSound
+    let scanned = inputs.filter { plan.isLook != true || encoded.contains($0.name) }
+    let audio = try report.step { () throws(RunFailure) in
+      try Self.scanAudio(of: scanned, limits: plan.limits, mode: mode)
+    }
     for input in inputs {
       if plan.isLook != true {
         report.warnings += audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
+      }
+      if encoded.contains(input.name), let decision = audio[input.name]?.levelDecision(of: input.name) {
+        report.decisions.append(decision)
       }
     }
 
@@ -46,7 +50,11 @@ struct ScannedInputs {
     let isAligned = plan.moment?.align == true && check?.alignment?.outcome == .aligned
     let offset = isAligned ? check?.alignment?.offset : nil
     let shifts = CommonSpan.shifts(offset: offset, grid: grid)
-    self.inputs = inputs.map { $0.used(after: grid.seconds(shifts[$0.name] ?? 0)) }
+    self.inputs = inputs.map { input in
+      var used = input.used(after: grid.seconds(shifts[input.name] ?? 0))
+      used.encodedLevel = audio[input.name]?.encodedLevel ?? 1
+      return used
+    }
     self.grid = grid
     self.offset = offset
   }
@@ -107,6 +115,8 @@ struct ScannedInput {
   let plan: InputPlan
   /// Nil if the plan does not limit the duration.
   private(set) var scan: PacketScan?
+  /// The factor of its sound where it is encoded.
+  var encodedLevel: Float = 1
 
   init(_ source: InputSource, plan: InputPlan) throws(RunFailure) {
     self.source = source
@@ -143,5 +153,12 @@ struct ScannedInput {
     return [
       Warning(.unsupportedAudio, input: name, finding: "its audio (\(codecs)) cannot be decoded and is left out")
     ]
+  }
+}
+
+extension Plan {
+  /// The inputs whose sound is encoded.
+  fileprivate var encodedSound: Set<InputName> {
+    Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.mode == .encode ? $0?.input : nil })
   }
 }

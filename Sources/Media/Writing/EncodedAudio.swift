@@ -23,15 +23,18 @@ final class EncodedAudio: AudioTrack {
   private var filled = 0
   /// The position of the next sample from the resampler, in samples from the start of the output.
   private var position: Int64 = 0
-  /// The end of the decoded audio, in samples from the start of the output; nil before the first frame.
-  private var decodedEnd: Int64?
+  private var placement = SoundPlacement()
+  /// The number of samples from the resampler that are still to be left out.
+  private var overlap = 0
   private let end: Int64?
+  private let level: Float
   private(set) var isFinished = false
 
   init(
     of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, containers: [ContainerWriter]
   ) throws(RunFailure) {
     self.source = source
+    level = reader.encodedLevel
     end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
     do {
       decoder = try Decoder(
@@ -82,35 +85,32 @@ final class EncodedAudio: AudioTrack {
 
   private func resampleDecoded() throws(RunFailure) {
     while (try? decoder.receive(into: decoded)) == .output {
-      guard decoded.isResamplable, try fillGap() else { continue }
+      guard decoded.isResamplable, try placeDecoded() else { continue }
       try prepareResampler()
       do { try resampler?.send(decoded) } catch { throw RunFailure(error) }
       try encodeResampled()
     }
   }
 
-  /// Fills a gap between timestamps with silence, so that audio and video stay in sync.
+  /// Makes up what the timestamps differ from the number of samples, so that audio and video stay in sync: with silence, or by leaving
+  /// samples out.
   ///
-  /// - Returns: false if the decoded frame overlaps audio that was already encoded.
-  private func fillGap() throws(RunFailure) -> Bool {
+  /// - Returns: false if all of the decoded frame is left out.
+  private func placeDecoded() throws(RunFailure) -> Bool {
     let start = startOfDecoded()
-    let length = Int64(decoded.sampleCount) * Int64(Self.sampleRate) / Int64(max(1, decoded.sampleRate))
-    guard let expected = decodedEnd else {
-      decodedEnd = start + length
-      return true
-    }
-    if start < expected - Self.minGap { return false }
-    if start > expected + Self.minGap {
+    let length = Double(decoded.sampleCount) * Double(Self.sampleRate) / Double(max(1, decoded.sampleRate))
+    switch placement.place(start, lasting: length) {
+    case .following: break
+    case .behindGap:
       if resampler != nil { try drainResampler() }
       resampler = nil
+      overlap = 0
       try encodeSilence(until: start)
+    case .overlapping(let count): overlap += count
+    case .repeated: return false
     }
-    decodedEnd = max(expected, start) + length
     return true
   }
-
-  // 20 ms. A smaller gap between timestamps is rounding.
-  private static let minGap: Int64 = 960
 
   private func encodeSilence(until start: Int64) throws(RunFailure) {
     position = max(position, min(0, start))
@@ -162,13 +162,17 @@ final class EncodedAudio: AudioTrack {
     while true {
       try prepareBuffer()
       let free = encoder.frameSize - filled
-      // Samples before the start of the output are read and dropped.
-      let requested = position < 0 ? min(free, Int(-position)) : free
+      // Samples before the start of the output, and those that overlap others, are read and dropped.
+      let requested = overlap > 0 ? min(free, overlap) : position < 0 ? min(free, Int(-position)) : free
       let count: Int
       do { count = try resampler?.receive(into: pending, at: filled, count: requested) ?? 0 } catch {
         throw RunFailure(error)
       }
       if count == 0 { return }
+      if overlap > 0 {
+        overlap -= count
+        continue
+      }
       position += Int64(count)
       if position <= 0 { continue }
       let used = end.map { min(Int64(count), max(0, $0 - position + Int64(count))) } ?? Int64(count)
@@ -181,6 +185,7 @@ final class EncodedAudio: AudioTrack {
     pending.setSampleCount(filled)
     pending.pts = min(position, end ?? position) - Int64(filled)
     silenceNoise(count: filled)
+    if level != 1 { lower(count: filled) }
     filled = 0
     do { try encoder.send(pending) } catch { throw RunFailure(error) }
     pending.setSampleCount(encoder.frameSize)
@@ -196,6 +201,13 @@ final class EncodedAudio: AudioTrack {
     for channel in 0..<Self.channels {
       guard let samples = pending.samples(ofChannel: channel) else { continue }
       for index in 0..<count where !(abs(samples[index]) <= Self.maxSample) { samples[index] = 0 }
+    }
+  }
+
+  private func lower(count: Int) {
+    for channel in 0..<Self.channels {
+      guard let samples = pending.samples(ofChannel: channel) else { continue }
+      for index in 0..<count { samples[index] *= level }
     }
   }
 

@@ -115,8 +115,10 @@ struct EventProgressTests {
   func again() {
     var progress = EventProgress(at: EventPosition(number: 3, window: 0))
     let history = EventHistory(after: 100, window: 0)
-    #expect(progress.resume(at: nil, oldest: nil, last: 100, in: history))
+    let isReset = progress.resume(at: nil, oldest: nil, last: 100, in: history)
+    #expect(isReset)
     var next = EventProgress(at: progress.position)
-    #expect(!next.resume(at: 101, oldest: nil, last: 101, in: history))
+    let isResetAgain = next.resume(at: 101, oldest: nil, last: 101, in: history)
+    #expect(!isResetAgain)
   }
 }

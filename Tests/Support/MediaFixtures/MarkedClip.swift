@@ -23,6 +23,8 @@ package struct MarkedClip: Sendable {
     package var room: (start: Double, seed: UInt64)?
     /// The peak amplitude, 1 for full scale.
     package var level: Double = 0.4
+    /// Whether the wave is cut off to a square, as of an overdriven microphone.
+    package var isSquare = false
     /// Whether the second channel is the first one with the opposite sign.
     package var isOpposite = false
     /// In bits per second.

@@ -44,7 +44,8 @@ final class ToneEncoding {
   /// Returns the sample at an index, -1 to 1.
   private func value(at index: Int) -> Double {
     guard let room = tone.room else {
-      return sin(2 * Double.pi * tone.frequency * Double(index) / Double(tone.sampleRate))
+      let sine = sin(2 * Double.pi * tone.frequency * Double(index) / Double(tone.sampleRate))
+      return tone.isSquare ? (sine < 0 ? -1 : 1) : sine
     }
     // The noise is a function of the absolute time, so that all clips of a room have the same audio.
     let time = Int((room.start * Double(tone.sampleRate)).rounded()) + index
