@@ -6,14 +6,15 @@ import Testing
 struct PlannerTests {
   static func facts(
     codec: String = "h264", pixelFormat: String = "yuv420p", size: Size = Size(width: 1080, height: 1920),
-    audio: AudioFacts? = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2)
+    audio: AudioFacts? = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2),
+    demand: DecoderDemand? = DecoderDemand(profile: 100, level: 4, bitsPerSecond: 9_000_000)
   ) -> ClipFacts {
     ClipFacts(
       container: .mp4, bytes: 1_000_000, duration: 5,
       video: VideoFacts(
         stream: 0, codec: codec, profile: "High", pixelFormat: pixelFormat, coded: size, sampleAspectRatio: 1,
         transform: .identity, display: size, framesPerSecond: 30,
-        color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709")),
+        color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709"), demand: demand),
       audio: audio, unusedStreams: [])
   }
 

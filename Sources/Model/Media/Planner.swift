@@ -22,7 +22,8 @@ package struct Planner: Sendable {
   package func plan(clip facts: ClipFacts) -> Plan { plan([.clip: facts], foreground: nil, roles: nil) }
 
   /// - Parameter foreground: nil: there is nothing to compose.
-  private func plan(_ facts: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
+  private func plan(_ probed: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
+    let facts = probed.mapValues(plannedFacts)
     var decisions: [Decision] = []
     for input in InputName.allCases {
       guard let facts = facts[input] else { continue }
@@ -58,6 +59,14 @@ package struct Planner: Sendable {
       ),
       moment: foreground == nil ? nil : definition.moment ?? Definition.Moment(), compositions: compositions,
       rendition: rendition, clips: clips, stills: stills, preview: preview, decisions: decisions)
+  }
+
+  /// The facts without those that a definition from before they were found does not use: its recipes stay.
+  private func plannedFacts(_ facts: ClipFacts) -> ClipFacts {
+    guard !definition.outputs.roles.contains(where: { definition.outputs[$0]?.clip?.copy != nil }) else { return facts }
+    var facts = facts
+    facts.video.demand = nil
+    return facts
   }
 
   /// The plan for a still from a single clip of any duration.
@@ -166,7 +175,7 @@ package struct Planner: Sendable {
     _ output: Definition.Clip, role: Role, input: InputName, facts: ClipFacts, _ decisions: inout [Decision]
   ) -> ClipPlan {
     let video = facts.video
-    let obstacle = obstacle(to: video, in: facts.container)
+    let obstacle = obstacle(to: video, in: facts.container) ?? output.copy.flatMap { Self.excess(of: video, over: $0) }
     let fits = obstacle == nil
     decisions.append(
       Decision(
@@ -191,6 +200,23 @@ package struct Planner: Sendable {
     if video.cleanAperture != nil { return "few players honour its clean aperture" }
     if video.isInterlaced == true { return "its frames are interlaced" }
     return video.copyObstacle
+  }
+
+  /// What a clip that could be copied asks of a decoder beyond what the definition allows; nil if it asks for no more.
+  private static func excess(of video: VideoFacts, over limits: Definition.CopyLimits) -> String? {
+    guard let demand = video.demand else { return "its parameter sets do not say what a decoder needs" }
+    if !limits.profiles.contains(demand.profile) {
+      return "few phones decode its profile, \(video.profile ?? "of unknown name") (\(demand.profile))"
+    }
+    let edge = max(video.coded.width, video.coded.height)
+    if edge > limits.longEdge {
+      return "its longer edge has \(edge) pixels; not every phone decodes more than \(limits.longEdge)"
+    }
+    if demand.bitsPerSecond > limits.bitsPerSecond {
+      return "it has \(demand.bitsPerSecond) bits per second; not every phone decodes more than \(limits.bitsPerSecond)"
+    }
+    return demand.level > limits.level
+      ? "it needs a decoder of level \(demand.level); not every phone decodes more than \(limits.level)" : nil
   }
 
   // The matrices of Y'CbCr with constant coefficients (ITU-T H.273, table 4); a tag for RGB cannot be true of 4:2:0.
