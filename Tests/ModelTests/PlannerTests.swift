@@ -83,10 +83,26 @@ struct PlannerTests {
   func audio() throws {
     let silentFront = planner.plan(front: Self.facts(audio: nil), back: Self.facts(), foreground: .front)
     #expect(silentFront.composition?.audio?.input == .back)
-    #expect(silentFront.inputs[.front]?.readsAudio == false)
+    #expect(silentFront.inputs[.front]?.readsAudio == false && silentFront.composition?.otherAudio == nil)
     let silent = planner.plan(front: Self.facts(audio: nil), back: Self.facts(audio: nil), foreground: .front)
     let composition = try #require(silent.composition)
     #expect(composition.audio == nil)
+  }
+
+  @Test("the other clip's sound is planned for a foreground that may be silent, where the definition names it")
+  func silent() throws {
+    var definition = try Definitions.take5Post()
+    func plan() -> Plan {
+      Planner(definition).plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: [.composed])
+    }
+    #expect(plan().composition?.otherAudio == AudioPlan(input: .back, mode: .copy))
+    #expect(plan().inputs.values.allSatisfy(\.readsAudio))
+    #expect(
+      planner.plan(front: Self.facts(), back: Self.facts(audio: nil), foreground: .front).composition?.otherAudio == nil
+    )
+    definition.outputs[.composed]?.composed?.silent = nil
+    #expect(plan().composition?.otherAudio == nil && plan().inputs[.back]?.readsAudio == false)
+    #expect(try !JSON.text(plan()).contains("other_audio"))
   }
 
   @Test("video that not every player decodes and audio other than stereo AAC-LC are encoded")

@@ -60,6 +60,9 @@ extension AudioScan {
   // -60 dB of full scale. A microphone that is covered or off records less.
   private static let silence: Float = 0.001
 
+  /// Whether it is silent throughout.
+  var isSilent: Bool { peak < Self.silence }
+
   /// The warnings about the audio of an input.
   func warnings(of input: InputName) -> [Warning] {
     var warnings: [Warning] = []
@@ -70,7 +73,7 @@ extension AudioScan {
           finding: "its audio cannot be decoded at \(damage.hundredths) s and is silent there",
           seconds: damage))
     }
-    if peak < Self.silence {
+    if isSilent {
       warnings.append(Warning(.silentAudio, input: input, finding: "its audio is silent throughout"))
     }
     return warnings

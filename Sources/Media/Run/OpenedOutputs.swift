@@ -18,7 +18,7 @@ struct OpenedOutputs {
     let rule = DurationRule(limits: plan.limits)
     var report = clips.report
     var compositions: [Composition] = []
-    for composition in plan.compositions {
+    for composition in clips.scanned.compositions {
       let shown = try report.step { () throws(RunFailure) in try clips.shown(in: composition) }
       let shortest = composition.seconds.shortest
       let span = clips.scanned.commonSpan(shortest: shortest)

@@ -11,6 +11,8 @@ struct ScannedInputs {
   /// The time of an event in the front clip minus its time in the back clip, in seconds; nil if it is unknown or the
   /// clips are not to be aligned.
   let offset: Double?
+  /// The compositions with their sound, in the order of the plan.
+  let compositions: [CompositionPlan]
   let report: PartialReport
 
   init(of plan: Plan, from sources: [InputName: InputSource], mode: ExecutionMode) throws(RunEnding) {
@@ -25,14 +27,17 @@ struct ScannedInputs {
       plan.isLook == true
       ? [:]
       : try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, limits: plan.limits, mode: mode) }
-    for input in inputs {
-      if plan.isLook != true {
-        report.warnings += audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
-      }
+    let sounds = plan.compositions.map { SoundChoice($0) { audio[$0]?.isSilent == true } }
+    report.decisions += sounds.compactMap(\.decision)
+    let replaced = Set(sounds.compactMap(\.replaced))
+    for input in inputs where plan.isLook != true {
+      let warnings = audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
+      report.warnings += warnings.filter { $0.code != .silentAudio || !replaced.contains(input.name) }
     }
 
     let check = Self.momentCheck(of: plan, audio)
     report.moment = check?.report
+    report.moment?.sound = sounds.first { $0.replaced != nil }?.plan.audio?.input
     if let decision = check?.decision { report.decisions.append(decision) }
     if let doubt = check?.doubt {
       if plan.moment?.doubt == .refuse {
@@ -42,6 +47,7 @@ struct ScannedInputs {
     }
 
     self.report = report
+    compositions = sounds.map(\.plan)
     let grid = TimeGrid(of: plan, inputs.map { $0.used() })
     let isAligned = plan.moment?.align == true && check?.alignment?.outcome == .aligned
     let offset = isAligned ? check?.alignment?.offset : nil

@@ -24,6 +24,9 @@ struct RunCheck {
     try check(verdict.inputs, as: field["inputs"])
     try field["moment"].require(verdict.moment == nil || plan.moment != nil, "is unexpected")
     try verdict.moment?.check(as: field["moment"])
+    try field["moment.sound"].require(
+      verdict.moment?.sound.map { sound in plan.compositions.contains { $0.otherAudio?.input == sound } } ?? true,
+      "is not the other sound of a composition")
     try field["photos"].require(verdict.photos == nil, "are unexpected")
     let planned = verdict.verdict == .accepted ? plan.plannedOutputs : []
     try OutputsCheck(planned: planned, files: outputs).check(report.outputs, as: ReplyField("outputs"))

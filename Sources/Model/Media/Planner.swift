@@ -51,7 +51,8 @@ package struct Planner: Sendable {
       }
     }
 
-    let withAudio = Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.input })
+    let audio = compositions.flatMap { [$0.audio, $0.otherAudio] } + clips.map(\.audio)
+    let withAudio = Set(audio.compactMap { $0?.input })
     return Plan(
       definition: definition.name, version: definition.version, limits: definition.limits,
       inputs: Dictionary(
@@ -136,7 +137,9 @@ package struct Planner: Sendable {
     let top = InputName(foreground)
     let background = InputName(foreground.other)
     let source = [top, background].first { facts[$0]?.audio != nil }
-    let audio = source.flatMap { input in facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) } }
+    let audio = source.flatMap { audioPlan(of: $0, facts) }
+    // Whether the foreground's is silent shows when it is decoded.
+    let other = output.silent == .other && source == top ? audioPlan(of: background, facts) : nil
     if let audio {
       let origin = audio.input == top ? "the foreground's sound" : "\(Self.lack(of: facts[top])): the other's sound"
       let treatment =
@@ -158,8 +161,11 @@ package struct Planner: Sendable {
       foreground: (top, facts[top]?.video.display ?? canvas.size))
     return CompositionPlan(
       role: role, canvas: canvas, background: background, foreground: top, tiles: tiles, video: output.video,
-      audio: audio,
-      seconds: output.seconds)
+      audio: audio, otherAudio: other, seconds: output.seconds)
+  }
+
+  private func audioPlan(of input: InputName, _ facts: [InputName: ClipFacts]) -> AudioPlan? {
+    facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) }
   }
 
   private func rendition(_ output: Definition.Rendition, role: Role) -> RenditionPlan {

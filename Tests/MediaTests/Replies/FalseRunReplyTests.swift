@@ -164,6 +164,7 @@ struct FalseRunReplyTests {
     Lie("verdict.inputs.front.start") { report, _ in report.verdict.inputs[.front]?.start = 1e30 },
     Lie("verdict.moment.confidence") { report, _ in report.verdict.moment?.confidence = 2 },
     Lie("verdict.moment.offset_seconds") { report, _ in report.verdict.moment?.offsetSeconds = 1e30 },
+    Lie("verdict.moment.sound") { report, _ in report.verdict.moment?.sound = .clip },
     Lie("verdict.photos") { report, _ in report.verdict.photos = [] },
   ]
 
