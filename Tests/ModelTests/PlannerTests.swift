@@ -105,6 +105,27 @@ struct PlannerTests {
     #expect(try !JSON.text(plan()).contains("other_audio"))
   }
 
+  @Test("sound that is brought to a loudness is encoded, but for that of copied clips")
+  func loudness() throws {
+    var definition = try Definitions.take5Post()
+    let recipe = try JSON.text(planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front))
+    #expect(!recipe.contains("loudness"))
+    definition.outputs[.composed]?.composed?.loudness = -16
+    for role in [Role.clipFront, .clipBack] { definition.outputs[role]?.clip?.loudness = -18 }
+    let plan = Planner(definition).plan(
+      front: Self.facts(codec: "hevc"), back: Self.facts(), foreground: .front)
+    #expect(plan.composition?.audio == AudioPlan(input: .front, mode: .encode, loudness: -16))
+    #expect(plan.composition?.otherAudio == AudioPlan(input: .back, mode: .encode, loudness: -16))
+    #expect(
+      plan.clips.map(\.audio) == [
+        AudioPlan(input: .front, mode: .encode, loudness: -18), AudioPlan(input: .back, mode: .copy),
+      ])
+    #expect(plan.decisions.contains { $0.subject == .audio && $0.reason.contains("brought to -16.0 LUFS") })
+    definition.outputs[.composed]?.composed?.loudness = 1
+    let bytes = try JSON.encode(definition)
+    #expect(throws: DecodingError.self) { try JSON.decode(Definition.self, from: bytes) }
+  }
+
   @Test("video that not every player decodes and audio other than stereo AAC-LC are encoded")
   func encodes() {
     let surround = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 6)

@@ -11,6 +11,8 @@ struct AudioScan: Sendable {
   let peak: Float
   /// The time of the first packet that cannot be decoded, in seconds; nil if there is none.
   let damage: Double?
+  /// Nil of silence, and of less than 0.4 s.
+  let loudness: Loudness?
 
   /// An audio stream to decode.
   struct Request: Sendable {
@@ -52,6 +54,7 @@ struct AudioScan: Sendable {
     try reader.run()
     damage = reader.damage
     peak = reader.peak
+    loudness = reader.loudness
     detail = SoundDetail(reader.mixed)
   }
 }

@@ -48,11 +48,13 @@ struct OpenClip {
   let layout: FrameLayout
   /// Nil if the plan does not limit the duration.
   let scan: PacketScan?
+  let loudness: Loudness?
   /// Nil without a scan.
   let monitor: FrameMonitor?
 
   init(_ input: ScannedInput, mode: ExecutionMode) throws(RunFailure) {
     scan = input.scan
+    loudness = input.loudness
     reader = try ClipReader(input.source, plan: input.plan, expected: scan, mode: mode)
     layout = FrameLayout(input.plan.facts.video)
     monitor = scan == nil ? nil : FrameMonitor(layout, of: input.name)

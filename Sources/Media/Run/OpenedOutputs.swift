@@ -31,7 +31,7 @@ struct OpenedOutputs {
       let opened = try report.step { () throws(RunFailure) in
         try Composition(
           composition, span: span, grid: clips.scanned.grid, clips: shown,
-          audioReader: try composition.audio.map { (audio) throws(RunFailure) in try clips.clip(audio.input).reader },
+          audioClip: try composition.audio.map { (audio) throws(RunFailure) in try clips.clip(audio.input) },
           rendition: isFirst ? plan.rendition : nil, stills: isFirst ? plan.stills.filter { $0.input == nil } : [],
           preview: isFirst && plan.preview?.input == nil ? plan.preview : nil, files: files)
       }

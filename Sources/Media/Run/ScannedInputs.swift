@@ -37,6 +37,7 @@ struct ScannedInputs {
 
     let check = Self.momentCheck(of: plan, audio)
     report.moment = check?.report
+    report.loudness = audio.compactMapValues(\.loudness?.lufs)
     report.moment?.sound = sounds.first { $0.replaced != nil }?.plan.audio?.input
     if let decision = check?.decision { report.decisions.append(decision) }
     if let doubt = check?.doubt {
@@ -52,7 +53,11 @@ struct ScannedInputs {
     let isAligned = plan.moment?.align == true && check?.alignment?.outcome == .aligned
     let offset = isAligned ? check?.alignment?.offset : nil
     let shifts = CommonSpan.shifts(offset: offset, grid: grid)
-    self.inputs = inputs.map { $0.used(after: grid.seconds(shifts[$0.name] ?? 0)) }
+    self.inputs = inputs.map { input in
+      var used = input.used(after: grid.seconds(shifts[input.name] ?? 0))
+      used.loudness = audio[input.name]?.loudness
+      return used
+    }
     self.grid = grid
     self.offset = offset
   }
@@ -113,6 +118,8 @@ struct ScannedInput {
   let plan: InputPlan
   /// Nil if the plan does not limit the duration.
   private(set) var scan: PacketScan?
+  /// How loud it is; nil without sound that was scanned, of silence, and of less than 0.4 s.
+  var loudness: Loudness?
 
   init(_ source: InputSource, plan: InputPlan) throws(RunFailure) {
     self.source = source

@@ -52,6 +52,8 @@ extension Definition {
     package var audio: AudioSource
     /// Nil: silent audio is kept.
     package var silent: SilentAudio?
+    /// The loudness to which the audio is brought, in LUFS; nil: it stays as it is.
+    package var loudness: Double?
     package var video: VideoEncoding
     /// The allowed durations of the composed video.
     package var seconds: SecondsRange
@@ -62,6 +64,7 @@ extension Definition {
       inset = try container.decodeIfPresent(Inset.self, forKey: .inset) ?? .standard
       audio = try container.decode(AudioSource.self, forKey: .audio)
       silent = try container.decodeIfPresent(SilentAudio.self, forKey: .silent)
+      loudness = try container.decodeIfPresent(Double.self, forKey: .loudness)
       video = try container.decode(VideoEncoding.self, forKey: .video)
       seconds = try container.decode(SecondsRange.self, forKey: .seconds)
     }

@@ -29,6 +29,8 @@ extension Definition {
     package var framesPerSecond: Int?
     /// The largest demands on a decoder of a clip that is copied; nil: any.
     package var copy: CopyLimits?
+    /// The loudness to which the audio is brought if the clip is encoded, in LUFS; nil: it stays as it is.
+    package var loudness: Double?
   }
 
   /// What a copied clip may ask of a decoder at most. The decoders of phones are made for a profile, a level and a size.

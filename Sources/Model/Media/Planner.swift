@@ -137,15 +137,17 @@ package struct Planner: Sendable {
     let top = InputName(foreground)
     let background = InputName(foreground.other)
     let source = [top, background].first { facts[$0]?.audio != nil }
-    let audio = source.flatMap { audioPlan(of: $0, facts) }
+    let audio = source.flatMap { audioPlan(of: $0, facts, loudness: output.loudness) }
     // Whether the foreground's is silent shows when it is decoded.
-    let other = output.silent == .other && source == top ? audioPlan(of: background, facts) : nil
+    let other =
+      output.silent == .other && source == top ? audioPlan(of: background, facts, loudness: output.loudness) : nil
     if let audio {
       let origin = audio.input == top ? "the foreground's sound" : "\(Self.lack(of: facts[top])): the other's sound"
       let treatment =
         audio.mode == .copy
         ? "AAC that every player reads is copied"
-        : facts[audio.input]?.audio?.copyObstacle ?? "not AAC-LC in one or two channels"
+        : audio.loudness.map { "it is brought to \($0) LUFS" } ?? facts[audio.input]?.audio?.copyObstacle
+          ?? "not AAC-LC in one or two channels"
       decisions.append(
         Decision(.audio, input: audio.input, choice: audio.mode.rawValue, reason: "\(origin); \(treatment)"))
     } else {
@@ -164,8 +166,13 @@ package struct Planner: Sendable {
       audio: audio, otherAudio: other, seconds: output.seconds)
   }
 
-  private func audioPlan(of input: InputName, _ facts: [InputName: ClipFacts]) -> AudioPlan? {
-    facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) }
+  /// - Parameter loudness: to which the audio is brought, for which it is encoded; nil: it stays as it is.
+  private func audioPlan(
+    of input: InputName, _ facts: [InputName: ClipFacts], loudness: Double?
+  ) -> AudioPlan? {
+    facts[input]?.audio.map {
+      AudioPlan(input: input, mode: loudness == nil ? mode(of: $0) : .encode, loudness: loudness)
+    }
   }
 
   private func rendition(_ output: Definition.Rendition, role: Role) -> RenditionPlan {
@@ -187,7 +194,7 @@ package struct Planner: Sendable {
       Decision(
         .clip, input: input, choice: fits ? "remux" : "encode",
         reason: obstacle ?? "8-bit 4:2:0 H.264 plays everywhere"))
-    let audio = facts.audio.map { AudioPlan(input: input, mode: mode(of: $0)) }
+    let audio = audioPlan(of: input, [input: facts], loudness: fits ? nil : output.loudness)
     return ClipPlan(
       role: role, input: input, mode: fits ? .remux : .encode,
       size: fits ? video.display : video.display.fitted(longEdge: output.longEdge), video: fits ? nil : output.video,

@@ -129,6 +129,7 @@ extension Store {
     Migration(version: 158, name: "fields", StoreSQL.v0158_fields),
     Migration(version: 162, name: "look", StoreSQL.v0162_look),
     Migration(version: 180, name: "detached_posts", StoreSQL.v0180_detached_posts),
+    Migration(version: 186, name: "loudness", StoreSQL.v0186_loudness),
   ]
 }
 

@@ -66,4 +66,7 @@ const struct store_sql StoreSQL = {
   .v0180_detached_posts = {(const char[]){
 #embed "v0180_detached_posts.sql" suffix(, 0)
   }},
+  .v0186_loudness = {(const char[]){
+#embed "v0186_loudness.sql" suffix(, 0)
+  }},
 };

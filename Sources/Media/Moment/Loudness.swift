@@ -1,0 +1,37 @@
+import Glibc
+import Model
+
+/// How loud a sound is (EBU R 128).
+struct Loudness: Hashable, Sendable {
+  /// The integrated loudness in LUFS.
+  let lufs: Double
+  /// The largest magnitude between samples, in dB of full scale.
+  let truePeak: Double
+
+  // EBU R 128: lossy codecs overshoot what is closer to full scale.
+  private static let maxTruePeak = -1.0
+
+  /// The gain in dB with which it has a loudness in LUFS, or the largest with which its true peak is -1 dBTP, whichever is less.
+  func gain(to target: Double) -> Double { min(target - lufs, Self.maxTruePeak - truePeak) }
+}
+
+/// The gain of an output's sound, and the loudness that it has with it.
+struct SoundLevel: Hashable, Sendable {
+  /// What each sample is multiplied by.
+  let factor: Float
+  /// In LUFS; nil: it has no sound, or one that is silent or too short to be measured.
+  let lufs: Double?
+
+  /// - Parameters:
+  ///   - plan: nil: the output has no sound.
+  ///   - measured: the loudness of its source.
+  init(_ plan: AudioPlan?, of measured: Loudness?) {
+    guard let plan, let measured else {
+      (factor, lufs) = (1, nil)
+      return
+    }
+    let gain = plan.mode == .encode ? plan.loudness.map(measured.gain) ?? 0 : 0
+    factor = gain == 0 ? 1 : Float(pow(10, gain / 20))
+    lufs = measured.lufs + gain
+  }
+}
