@@ -5,7 +5,7 @@ DEBIAN := $(shell . /etc/os-release && echo "$$VERSION_ID")
 # What Debian must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES = libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev libzxcvbn-dev libqrencode-dev ca-certificates postgresql curl \
+            libpq-dev libssl-dev libcurl4-openssl-dev libnghttp2-dev libarchive-dev libcjose-dev libargon2-dev libzxcvbn-dev libqrencode-dev libebur128-dev ca-certificates postgresql curl \
             $(PACKAGES_$(DEBIAN))
 PACKAGES_13 := libheif-plugin-aomenc
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and what

@@ -107,6 +107,7 @@ let package = Package(
     .systemLibrary(name: "CArchive"),
     .systemLibrary(name: "CArgon2"),
     .systemLibrary(name: "CCrypto"),
+    .systemLibrary(name: "CEBUR128"),
     .systemLibrary(name: "CFFmpeg"),
     .systemLibrary(name: "CPostgres"),
     .systemLibrary(name: "CCurl"),
@@ -132,7 +133,7 @@ let package = Package(
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
     target("Crypto", ["CArgon2", "CCrypto", "CJOSE", "CZxcvbn", "Platform"]),
-    target("AV", ["CFFmpeg", "Platform"]),
+    target("AV", ["CEBUR128", "CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels", "Platform"]),
     target("Stills", ["CImages", "Kernels", "Platform"]),
     target("Postgres", ["CPostgres", "Platform"]),
@@ -217,7 +218,7 @@ let package = Package(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
         "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "archive", "cjose", "argon2",
-        "nghttp2", "qrencode", "ssl", "zxcvbn", ":libcurl.so.4",
+        "ebur128", "nghttp2", "qrencode", "ssl", "zxcvbn", ":libcurl.so.4",
       ].map {
         .linkedLibrary($0)
       }),

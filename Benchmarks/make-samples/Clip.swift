@@ -24,7 +24,8 @@ struct Clip<Filmed: Scene> {
     let renderer = FrameRenderer(width: 1080, height: 1920, grain: 0.7)
     let settings = ClipSettings(
       width: renderer.width, height: renderer.height, frameRate: Self.frameRate, quarterTurns: quarterTurns,
-      videoOptions: ["preset": "slow", "crf": "24", "x264-params": "bframes=0:keyint=30:threads=1"],
+      // Five reference frames of this size would need level 5, which no phone writes.
+      videoOptions: ["preset": "slow", "crf": "24", "x264-params": "bframes=0:keyint=30:ref=4:threads=1"],
       audioBitRate: 96_000)
     let audio = microphone.record(Evening(), from: start, seconds: Float(Self.seconds))
     var writer = try ClipWriter(path: path, settings: settings, audio: audio)

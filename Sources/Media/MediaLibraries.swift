@@ -12,6 +12,7 @@ package enum MediaLibraries {
   /// - Parameter isPortable: whether SIMD code is disabled; the outputs are the same.
   package static func configure(isPortable: Bool = false) {
     Library.configure(maxAllocation: maxAllocation, isPortable: isPortable)
+    LoudnessMeter.load()
   }
 
   /// The versions at run time, by library; they are part of the recipe.

@@ -57,7 +57,7 @@ struct ReprocessCommandTests {
   /// The built-in definition of moments, with smaller posters.
   private func changed(in folder: String) throws -> String {
     let text = try Document("jobs/take5-post.json").text
-      .replacing("\"version\": 3", with: "\"version\": 4").replacing("\"long_edge\": 1280", with: "\"long_edge\": 640")
+      .replacing("\"version\": 4", with: "\"version\": 5").replacing("\"long_edge\": 1280", with: "\"long_edge\": 640")
     let path = "\(folder)/changed.json"
     try Descriptor(writing: path, replacing: true).write(Array(text.utf8))
     return path
@@ -172,8 +172,8 @@ struct ReprocessCommandTests {
     let plan = try json(
       try await Take5Command.run(["reprocess", "--definition", definition, "--dry-run"] + access))
     #expect(plan["items"]?.number == 1)
-    #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 3")
-    #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 4")
+    #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 4")
+    #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 5")
     guard case .number(let hours)? = plan["hours"] else {
       Issue.record("the plan has no hours")
       return
@@ -192,7 +192,7 @@ struct ReprocessCommandTests {
     #expect(again["items"]?["skipped"]?.number == 1)
     let none = try json(
       try await Take5Command.run(
-        ["reprocess", "--made-by", "take5-post", "--version-below", "4", "--dry-run"] + access))
+        ["reprocess", "--made-by", "take5-post", "--version-below", "5", "--dry-run"] + access))
     #expect(none["items"]?.number == 0)
 
     #expect(try await Take5Command.run(["gc", "--grace", "0", "--released-pause", "0"] + access).status == 0)
@@ -255,7 +255,7 @@ struct ReprocessCommandTests {
     let access = ["--data", service.data, "--json"]
     // The clips last five seconds.
     let text = try Document("jobs/take5-post.json").text
-      .replacing("\"version\": 3", with: "\"version\": 4").replacing(
+      .replacing("\"version\": 4", with: "\"version\": 5").replacing(
         "\"seconds\": [4.5, 5.5]", with: "\"seconds\": [5.3, 5.5]")
     let strict = "\(service.folder.path)/strict.json"
     try Descriptor(writing: strict, replacing: true).write(Array(text.utf8))

@@ -6,14 +6,15 @@ import Testing
 struct PlannerTests {
   static func facts(
     codec: String = "h264", pixelFormat: String = "yuv420p", size: Size = Size(width: 1080, height: 1920),
-    audio: AudioFacts? = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2)
+    audio: AudioFacts? = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2),
+    demand: DecoderDemand? = DecoderDemand(profile: 100, level: 4, bitsPerSecond: 9_000_000)
   ) -> ClipFacts {
     ClipFacts(
       container: .mp4, bytes: 1_000_000, duration: 5,
       video: VideoFacts(
         stream: 0, codec: codec, profile: "High", pixelFormat: pixelFormat, coded: size, sampleAspectRatio: 1,
         transform: .identity, display: size, framesPerSecond: 30,
-        color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709")),
+        color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709"), demand: demand),
       audio: audio, unusedStreams: [])
   }
 
@@ -82,10 +83,47 @@ struct PlannerTests {
   func audio() throws {
     let silentFront = planner.plan(front: Self.facts(audio: nil), back: Self.facts(), foreground: .front)
     #expect(silentFront.composition?.audio?.input == .back)
-    #expect(silentFront.inputs[.front]?.readsAudio == false)
+    #expect(silentFront.inputs[.front]?.readsAudio == false && silentFront.composition?.otherAudio == nil)
     let silent = planner.plan(front: Self.facts(audio: nil), back: Self.facts(audio: nil), foreground: .front)
     let composition = try #require(silent.composition)
     #expect(composition.audio == nil)
+  }
+
+  @Test("the other clip's sound is planned for a foreground that may be silent, where the definition names it")
+  func silent() throws {
+    var definition = try Definitions.take5Post()
+    func plan() -> Plan {
+      Planner(definition).plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: [.composed])
+    }
+    #expect(plan().composition?.otherAudio == AudioPlan(input: .back, mode: .copy))
+    #expect(plan().inputs.values.allSatisfy(\.readsAudio))
+    #expect(
+      planner.plan(front: Self.facts(), back: Self.facts(audio: nil), foreground: .front).composition?.otherAudio == nil
+    )
+    definition.outputs[.composed]?.composed?.silent = nil
+    #expect(plan().composition?.otherAudio == nil && plan().inputs[.back]?.readsAudio == false)
+    #expect(try !JSON.text(plan()).contains("other_audio"))
+  }
+
+  @Test("sound that is brought to a loudness is encoded, but for that of copied clips")
+  func loudness() throws {
+    var definition = try Definitions.take5Post()
+    let recipe = try JSON.text(planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front))
+    #expect(!recipe.contains("loudness"))
+    definition.outputs[.composed]?.composed?.loudness = -16
+    for role in [Role.clipFront, .clipBack] { definition.outputs[role]?.clip?.loudness = -18 }
+    let plan = Planner(definition).plan(
+      front: Self.facts(codec: "hevc"), back: Self.facts(), foreground: .front)
+    #expect(plan.composition?.audio == AudioPlan(input: .front, mode: .encode, loudness: -16))
+    #expect(plan.composition?.otherAudio == AudioPlan(input: .back, mode: .encode, loudness: -16))
+    #expect(
+      plan.clips.map(\.audio) == [
+        AudioPlan(input: .front, mode: .encode, loudness: -18), AudioPlan(input: .back, mode: .copy),
+      ])
+    #expect(plan.decisions.contains { $0.subject == .audio && $0.reason.contains("brought to -16.0 LUFS") })
+    definition.outputs[.composed]?.composed?.loudness = 1
+    let bytes = try JSON.encode(definition)
+    #expect(throws: DecodingError.self) { try JSON.decode(Definition.self, from: bytes) }
   }
 
   @Test("video that not every player decodes and audio other than stereo AAC-LC are encoded")

@@ -28,7 +28,8 @@ struct MediaTests {
     let store = api.store
     let outputs = [
       NewAsset(
-        role: .composed, type: "video/mp4", content: try seal(video, api), width: 1080, height: 1920, duration: 5),
+        role: .composed, type: "video/mp4", content: try seal(video, api), width: 1080, height: 1920, duration: 5,
+        loudness: -18.5),
       NewAsset(
         role: .poster, type: "image/jpeg", content: try seal(image, api), width: 540, height: 960, thumbhash: "abc="),
     ]
@@ -56,9 +57,14 @@ struct MediaTests {
       #expect(post["status"] == .string("ready"))
       #expect(post["assets"].names == ["composed", "poster"])
       let composed = post["assets"]["composed"]
-      #expect(composed.names == ["url", "type", "bytes", "width", "height", "duration", "thumbhash", "color"])
+      #expect(
+        composed.names == [
+          "url", "type", "bytes", "width", "height", "duration", "thumbhash", "color", "loudness_lufs",
+        ])
       #expect(composed["bytes"] == .number(300_000))
       #expect(composed["duration"] == .number(5))
+      #expect(composed["loudness_lufs"] == .number(-18.5))
+      #expect(post["assets"]["poster"]["loudness_lufs"] == .null)
       #expect(post["assets"]["poster"]["duration"] == .null)
       #expect(post["assets"]["poster"]["thumbhash"] == .string("abc="))
       #expect(job["state"] == .string("completed"))

@@ -79,6 +79,7 @@ final class FakeMedia: MediaRunner {
     video: VideoFacts(
       stream: 0, codec: "h264", profile: "High", pixelFormat: "yuv420p", coded: Size(width: 1080, height: 1920),
       sampleAspectRatio: 1, transform: .identity, display: Size(width: 1080, height: 1920), framesPerSecond: 30,
-      color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709")),
+      color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709"),
+      demand: DecoderDemand(profile: 100, level: 4, bitsPerSecond: 9_000_000)),
     audio: AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2), unusedStreams: [])
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Programs")
 struct ProgramTests {
   private static let media = [
-    "libav", "libswscale", "libswresample", "libheif", "libjpeg", "libpng", "libwebp", "liblcms2",
+    "libav", "libswscale", "libswresample", "libheif", "libjpeg", "libpng", "libwebp", "liblcms2", "libebur128",
   ]
   private static let service = [
     "libpq", "libcurl", "libmicrohttpd", "libnghttp2", "libssl", "libcrypto", "libcjose", "libargon2", "libzxcvbn",
@@ -51,7 +51,7 @@ struct ProgramTests {
     Program(
       path: Take5Binary.mediaPath, arguments: [], status: 1,
       libraries: ["libavutil", "libavcodec", "libavformat", "libswscale", "libswresample"].map(newest)
-        + ["libheif.so.1"]),
+        + ["libheif.so.1", "libebur128.so.1"]),
   ]
 
   // LD_BIND_NOW makes the dynamic linker resolve every function at the start (ld.so(8)).

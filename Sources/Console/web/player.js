@@ -96,6 +96,11 @@ const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").ma
 
 const clamped = (value, least, most) => Math.min(Math.max(value, least), most)
 
+/** The volume at which a video is as loud as others, -16 LUFS: browsers only attenuate. */
+function volumeOf({ loudness_lufs: loudness }) {
+  return Number.isFinite(loudness) ? Math.min(1, 10 ** ((-16 - loudness) / 20)) : 1
+}
+
 /** The colours of a ThumbHash on a canvas; null if it cannot be read. */
 function canvasOf(thumbhash) {
   try {
@@ -434,6 +439,7 @@ class Player {
     const canvas = poster?.thumbhash && canvasOf(poster.thumbhash)
     const image = poster && h("img", { src: poster.url, alt: asset ? "" : label, decoding: "async" })
     const video = asset && h("video", { playsinline: true, preload: "auto", tabindex: "-1", muted: true, "aria-label": label, src: asset.url })
+    if (video) video.volume = volumeOf(asset)
     const element = h("div", { class: "player-tile", data: camera ? { camera } : null }, canvas, image, video)
     image?.addEventListener("error", () => image.remove(), { once: true })
     video?.addEventListener("loadeddata", () => element.classList.add("is-ready"), { once: true })

@@ -76,13 +76,13 @@ function placeOf({ input, photo, seconds, byte_offset: offset }) {
 
 function moment(report) {
   if (!report) return null
-  const { offset_seconds: offset, confidence, recorded_difference: difference } = report
+  const { offset_seconds: offset, confidence, recorded_difference: difference, sound } = report
   const milliseconds = Math.round(Math.abs(offset ?? 0) * 1000)
   const words = offset === undefined || offset === null ? "The sound of the clips shows no offset between them"
     : milliseconds === 0 ? "A sound is at the same time in both clips"
     : `A sound comes ${count(milliseconds)} ms later in the ${offset > 0 ? "front" : "back"} clip`
   const recorded = difference === undefined || difference === null ? "" : ` Their times of recording are ${Math.abs(difference).toFixed(1)} s apart.`
-  return h("p", {}, h("strong", {}, "One moment. "), `${words} (confidence ${percent(confidence)}).${recorded}`)
+  return h("p", {}, h("strong", {}, "One moment. "), `${words} (confidence ${percent(confidence)}).${recorded}${sound ? ` The foreground is silent: the composition has the sound of the ${sound} clip.` : ""}`)
 }
 
 function decisions(list) {

@@ -1,3 +1,5 @@
+package import Model
+
 /// The configuration of an H.264 decoder: the content of an `avcC` box (ISO/IEC 14496-15, 5.3.3.1).
 package struct AVCConfiguration: Hashable, Sendable {
   /// The size of the length field of each NAL unit in a sample: 1, 2 or 4 bytes.
@@ -43,6 +45,25 @@ package struct AVCConfiguration: Hashable, Sendable {
 
   /// Whether its frames may be coded as fields: false if no sequence parameter set allows it.
   package var allowsFields: Bool { sequenceParameterSets.contains { SequenceParameterSet($0)?.allowsFields ?? true } }
+
+  /// What its streams ask of a decoder; nil if a sequence parameter set cannot be read, or two differ in their profile.
+  ///
+  /// - Parameters:
+  ///   - framesPerSecond: the most frames in a second.
+  ///   - bitsPerSecond: the mean bit rate.
+  package func demand(framesPerSecond: Double, bitsPerSecond: Int) -> DecoderDemand? {
+    let sets = sequenceParameterSets.compactMap(SequenceParameterSet.init)
+    guard sets.count == sequenceParameterSets.count, let profile = sets.first?.profile,
+      sets.allSatisfy({ $0.profile == profile })
+    else { return nil }
+    let levels = sets.map { set in
+      max(
+        Double(set.level) / 10,
+        AVCLevel.lowest(
+          for: set.macroblocks, framesPerSecond: framesPerSecond, bitsPerSecond: bitsPerSecond, profile: profile))
+    }
+    return DecoderDemand(profile: profile, level: levels.max() ?? 0, bitsPerSecond: bitsPerSecond)
+  }
 
   /// Whether the configuration contains a parameter set.
   package func contains(_ unit: UnsafeRawBufferPointer) -> Bool {

@@ -6,6 +6,11 @@ struct SequenceParameterSet: Hashable {
   let size: Size
   /// Whether frames may be coded as two fields, or pairs of macroblocks of one field each.
   let allowsFields: Bool
+  /// The number of the profile (A.2), and that of the level, ten times its name: 42 is level 4.2.
+  let profile: Int
+  let level: Int
+  /// The size of a coded frame in macroblocks.
+  let macroblocks: Size
 
   // The profiles whose sets begin with the chroma format.
   private static let highProfiles: Set<Int> = [44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244]
@@ -15,8 +20,9 @@ struct SequenceParameterSet: Hashable {
   /// Parses a NAL unit; nil if it is damaged.
   init?(_ unit: [UInt8]) {
     var reader = BitReader(unit.dropFirst())
-    let profile = reader.bits(8)
-    _ = reader.bits(16)
+    profile = reader.bits(8)
+    _ = reader.bits(8)
+    level = reader.bits(8)
     _ = reader.golomb()
     let chroma = Self.highProfiles.contains(profile) ? Self.chromaFormat(&reader) : 1
     // The length of frame numbers, and how the order of frames is coded.
@@ -44,6 +50,7 @@ struct SequenceParameterSet: Hashable {
     let height = 16 * rows * fields - (crops[2] + crops[3]) * (chroma == 1 ? 2 : 1) * fields
     guard width > 0, height > 0 else { return nil }
     size = Size(width: width, height: height)
+    macroblocks = Size(width: columns, height: rows * fields)
     allowsFields = fields == 2
   }
 

@@ -7,6 +7,8 @@ final class AudioReader {
   private var samples: [[Float]] = [[], []]
   /// The time of the first packet that cannot be decoded, in seconds; nil if there is none.
   private(set) var damage: Double?
+  /// Nil of silence, and of less than 0.4 s; known after `run()`.
+  private(set) var loudness: Loudness?
 
   private let source: InputSource
   private let demuxer: Demuxer
@@ -19,6 +21,7 @@ final class AudioReader {
   private let decoded: Frame
   private let converted: Frame
   private var resampler: Resampler?
+  private let meter: LoudnessScan
   /// The number of samples before the file's time zero that are still to be dropped.
   private var samplesToDrop = 0
 
@@ -47,6 +50,7 @@ final class AudioReader {
     converted = try RunFailure.wrap { () throws(AVError) in
       try Frame(sampleCapacity: Self.bufferCapacity, sampleRate: rate, channels: 2)
     }
+    meter = try LoudnessScan()
     for channel in samples.indices { samples[channel].reserveCapacity(min(maxSamples, 1 << 16)) }
   }
 
@@ -92,6 +96,7 @@ final class AudioReader {
     guard resampler != nil else { return }
     do { try resampler?.finish() } catch { throw RunFailure(error) }
     try appendConverted()
+    loudness = try meter.finish()
   }
 
   private func receive() throws(RunFailure) {
@@ -108,6 +113,7 @@ final class AudioReader {
       }
       fillGap()
       try convert()
+      try meter.add(decoded)
     }
   }
 

@@ -13,6 +13,8 @@ struct AudioScan: Sendable {
   let isOverdriven: Bool
   /// The time of the first packet that cannot be decoded, in seconds; nil if there is none.
   let damage: Double?
+  /// Nil of silence, and of less than 0.4 s.
+  let loudness: Loudness?
 
   /// An audio stream to decode.
   struct Request: Sendable {
@@ -55,14 +57,12 @@ struct AudioScan: Sendable {
     damage = reader.damage
     peak = reader.peak
     isOverdriven = reader.isOverdriven
+    loudness = reader.loudness
     detail = SoundDetail(reader.mixed)
   }
 }
 
 extension AudioScan {
-  /// The factor of the sound where it is encoded: AAC rounds the flat tops of a wave that is cut off up to twice as high, beyond full scale.
-  var encodedLevel: Float { isOverdriven ? 0.5 : 1 }
-
   /// The decision to encode it quieter; nil: it is encoded as it is.
   func levelDecision(of input: InputName) -> Decision? {
     isOverdriven
@@ -74,6 +74,9 @@ extension AudioScan {
   // -60 dB of full scale. A microphone that is covered or off records less.
   private static let silence: Float = 0.001
 
+  /// Whether it is silent throughout.
+  var isSilent: Bool { peak < Self.silence }
+
   /// The warnings about the audio of an input.
   func warnings(of input: InputName) -> [Warning] {
     var warnings: [Warning] = []
@@ -84,7 +87,7 @@ extension AudioScan {
           finding: "its audio cannot be decoded at \(damage.hundredths) s and is silent there",
           seconds: damage))
     }
-    if peak < Self.silence {
+    if isSilent {
       warnings.append(Warning(.silentAudio, input: input, finding: "its audio is silent throughout"))
     }
     return warnings

@@ -47,7 +47,9 @@ package struct Prober: Sendable {
     var first = try FirstFrames(
       source, demuxer: demuxer, video: video, tracks: check.tracks, audioStreams: readable)
     if let allowed = limits.seconds {
-      first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowedDuration: allowed).copyObstacle
+      let scan = try PacketScan(of: source, video: first.video, allowedDuration: allowed)
+      first.video.copyObstacle = scan.copyObstacle
+      first.video.demand = scan.demand
     }
     return ClipFacts(
       container: check.container, bytes: bytes, duration: demuxer.duration ?? check.duration,

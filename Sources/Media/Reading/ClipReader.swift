@@ -13,8 +13,6 @@ final class ClipReader {
   var packetTaps: [any PacketTap] = []
   /// Receive the frames of the input; complete before `prepare()`.
   var frameTaps: [any FrameTap] = []
-  /// The factor of the sound where it is encoded; set before outputs are opened.
-  var encodedLevel: Float = 1
   /// The form into which frames are converted when they are decoded ahead; set before `prepare()`.
   var preparation: Preparation?
   /// The frame that is shown now.

@@ -22,6 +22,8 @@ struct PacketScan: Sendable {
   let copied: CopiedPart?
   /// The reason why the coded frames cannot be copied; nil if they can be.
   let copyObstacle: String?
+  /// What a copy of the used part asks of a decoder; nil if it is not H.264, or if its parameter sets cannot be read.
+  let demand: DecoderDemand?
 
   /// The time that counts as zero for all streams of the file.
   var origin: Int64 { times.first ?? 0 }
@@ -86,6 +88,7 @@ struct PacketScan: Sendable {
     let timeBase = demuxer.streams[stream].timeBase
     var times: [(start: Int64, duration: Int64)] = []
     times.reserveCapacity(512)
+    var sizes: [Int] = []
     var refreshes: [Int64] = []
     let configuration =
       video.codec == "h264" ? AVCConfiguration(demuxer.streams[stream].configuration) : nil
@@ -106,6 +109,7 @@ struct PacketScan: Sendable {
         continue
       }
       times.append((time, packet.duration))
+      sizes.append(packet.size)
       // The flag of H.264 in a container can be wrong.
       if packet.isKey, configuration.map({ AVCSample(packet, $0).isRefresh }) ?? true { refreshes.append(time) }
       if times.count > maxFrames || timeBase.seconds(time - times[0].start) > allowedDuration.longest + 1 {
@@ -132,6 +136,8 @@ struct PacketScan: Sendable {
     let whole = timeBase.seconds((times.last?.start ?? 0) - (times.first?.start ?? 0) + lastDuration)
     copied = CopiedPart(of: starts, lasting: whole, used: source.limits.trimSeconds, timeBase)
     check.finish(first: copied?.packets)
+    let load = DecoderLoad(starts, sizes, first: copied?.packets, seconds: copied?.seconds ?? whole, timeBase)
+    demand = configuration?.demand(framesPerSecond: load.framesPerSecond, bitsPerSecond: load.bitsPerSecond)
     copyObstacle =
       check.obstacle ?? (copied == nil ? "its packets cannot be cut near the end of the used part" : nil)
       ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)

@@ -9,6 +9,7 @@ final class ClipOutput {
   private let container: ContainerWriter
   private let seconds: Double
   private let audio: (any AudioTrack)?
+  private let level: SoundLevel
   private let encoding: Encoding?
   /// The number of the frame that was encoded last, from 1.
   private var shown = 0
@@ -43,11 +44,12 @@ final class ClipOutput {
       seconds = part.seconds
       reader.packetTaps.append(try CopiedVideo(of: reader, scan: scan, part: part, container: container))
     }
+    level = SoundLevel(plan.audio, of: clip.loudness, isOverdriven: clip.isOverdriven)
     audio =
       if let audioPlan = plan.audio {
         try AudioTracks.track(
-          audioPlan.mode, of: reader, from: reader.lead(in: 0..<(encoding?.ticks ?? 0), of: grid), until: seconds,
-          containers: [container])
+          audioPlan.mode, of: reader, gain: level.factor, from: reader.lead(in: 0..<(encoding?.ticks ?? 0), of: grid),
+          until: seconds, containers: [container])
       } else { nil }
     if let audio { reader.packetTaps.append(audio) }
     try container.start()
@@ -75,6 +77,8 @@ final class ClipOutput {
   func finish() throws(RunFailure) -> OutputFacts {
     try encoding?.video.finish()
     try audio?.finish()
-    return try container.finish(size: plan.size, seconds: seconds)
+    var facts = try container.finish(size: plan.size, seconds: seconds)
+    facts.loudnessLufs = level.lufs
+    return facts
   }
 }

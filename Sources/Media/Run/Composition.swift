@@ -15,6 +15,7 @@ final class Composition {
   private let container: ContainerWriter
   private let video: VideoTrack
   private let audio: (any AudioTrack)?
+  private let level: SoundLevel
   private let rendition: RenditionWriter?
   private let stills: [StillWriter]
   private let preview: PreviewWriter?
@@ -22,11 +23,11 @@ final class Composition {
   /// - Parameters:
   ///   - span: what both inputs show.
   ///   - grid: of all outputs.
-  ///   - audioReader: the input whose audio the composed video has.
+  ///   - audioClip: the input whose audio the composed video has.
   ///   - rendition, stills, preview: the outputs that are taken from composed frames.
   ///   - files: an empty file for each of the outputs.
   init(
-    _ plan: CompositionPlan, span: CommonSpan, grid: TimeGrid, clips: [InputName: OpenClip], audioReader: ClipReader?,
+    _ plan: CompositionPlan, span: CommonSpan, grid: TimeGrid, clips: [InputName: OpenClip], audioClip: OpenClip?,
     rendition: RenditionPlan?, stills: [StillPlan], preview: PreviewPlan?, files: [Role: OpenFile]
   ) throws(RunFailure) {
     let layout = FrameLayout(upright: plan.canvas.size)
@@ -58,10 +59,12 @@ final class Composition {
     }
     let containers = [container] + [self.rendition?.container].compactMap(\.self)
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, container: container)
+    level = SoundLevel(plan.audio, of: audioClip?.loudness, isOverdriven: audioClip?.isOverdriven == true)
+    let audioReader = audioClip?.reader
     audio =
       if let mode = plan.audio?.mode, let audioReader {
         try AudioTracks.track(
-          mode, of: audioReader, from: grid.seconds(shifts[audioReader.source.name] ?? 0) + lead,
+          mode, of: audioReader, gain: level.factor, from: grid.seconds(shifts[audioReader.source.name] ?? 0) + lead,
           until: grid.seconds(ticks), containers: containers)
       } else { nil }
     // A reader prepares its frames in one form only: another composition of the same frames converts its own.
@@ -105,9 +108,9 @@ final class Composition {
   func finish() throws(RunFailure) -> [OutputFacts] {
     try video.finish()
     try audio?.finish()
-    let facts = try container.finish(size: plan.canvas.size, seconds: grid.seconds(ticks))
-    var all = [facts]
+    var all = [try container.finish(size: plan.canvas.size, seconds: grid.seconds(ticks))]
     if let rendition { all.append(try rendition.finish(seconds: grid.seconds(ticks))) }
+    for index in all.indices { all[index].loudnessLufs = level.lufs }
     all += stills.compactMap(\.facts)
     if let preview { all.append(try preview.finish()) }
     return all

@@ -48,15 +48,18 @@ struct OpenClip {
   let layout: FrameLayout
   /// Nil if the plan does not limit the duration.
   let scan: PacketScan?
+  let loudness: Loudness?
+  let isOverdriven: Bool
   /// Nil without a scan.
   let monitor: FrameMonitor?
 
   init(_ input: ScannedInput, mode: ExecutionMode) throws(RunFailure) {
     scan = input.scan
+    loudness = input.loudness
+    isOverdriven = input.isOverdriven
     reader = try ClipReader(input.source, plan: input.plan, expected: scan, mode: mode)
     layout = FrameLayout(input.plan.facts.video)
     monitor = scan == nil ? nil : FrameMonitor(layout, of: input.name)
-    reader.encodedLevel = input.encodedLevel
     if let monitor { reader.frameTaps.append(monitor) }
   }
 }

@@ -18,7 +18,7 @@ struct OpenedOutputs {
     let rule = DurationRule(limits: plan.limits)
     var report = clips.report
     var compositions: [Composition] = []
-    for composition in plan.compositions {
+    for composition in clips.scanned.compositions {
       let shown = try report.step { () throws(RunFailure) in try clips.shown(in: composition) }
       let shortest = composition.seconds.shortest
       let span = clips.scanned.commonSpan(shortest: shortest, maxHeld: plan.limits.differenceSeconds)
@@ -32,7 +32,7 @@ struct OpenedOutputs {
       let opened = try report.step { () throws(RunFailure) in
         try Composition(
           composition, span: span, grid: clips.scanned.grid, clips: shown,
-          audioReader: try composition.audio.map { (audio) throws(RunFailure) in try clips.clip(audio.input).reader },
+          audioClip: try composition.audio.map { (audio) throws(RunFailure) in try clips.clip(audio.input) },
           rendition: isFirst ? plan.rendition : nil, stills: isFirst ? plan.stills.filter { $0.input == nil } : [],
           preview: isFirst && plan.preview?.input == nil ? plan.preview : nil, files: files)
       }

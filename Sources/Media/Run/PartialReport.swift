@@ -7,6 +7,8 @@ struct PartialReport {
   var moment: MomentReport?
   /// The readers of the open inputs, which count their frames.
   var readers: [InputName: ClipReader] = [:]
+  /// The loudness of the inputs that have been scanned, in LUFS.
+  var loudness: [InputName: Double] = [:]
   private let facts: [InputName: ClipFacts]
 
   init(of plan: Plan) {
@@ -34,7 +36,8 @@ struct PartialReport {
     let inputs = facts.reduce(into: [InputName: InputReport]()) { inputs, input in
       let reader = readers[input.key]
       inputs[input.key] = InputReport(
-        facts: input.value, frames: reader?.frames, decodedSeconds: reader?.decodedSeconds, start: reader?.startSeconds)
+        facts: input.value, frames: reader?.frames, decodedSeconds: reader?.decodedSeconds, start: reader?.startSeconds,
+        loudnessLufs: loudness[input.key])
     }
     return RunReport(
       verdict: Verdict(reasons: reasons, warnings: warnings, inputs: inputs, moment: moment, decisions: decisions),

@@ -11,6 +11,8 @@ struct ScannedInputs {
   /// The time of an event in the front clip minus its time in the back clip, in seconds; nil if it is unknown or the
   /// clips are not to be aligned.
   let offset: Double?
+  /// The compositions with their sound, in the order of the plan.
+  let compositions: [CompositionPlan]
   let report: PartialReport
 
   init(of plan: Plan, from sources: [InputName: InputSource], mode: ExecutionMode) throws(RunEnding) {
@@ -22,21 +24,29 @@ struct ScannedInputs {
 
     // A first look judges nothing, but its sound has the level of that of the run.
     let encoded = plan.encodedSound
-    let scanned = inputs.filter { plan.isLook != true || encoded.contains($0.name) }
+    let scanned = inputs.filter { plan.isLook != true || encoded.map(\.input).contains($0.name) }
     let audio = try report.step { () throws(RunFailure) in
       try Self.scanAudio(of: scanned, limits: plan.limits, mode: mode)
     }
+    let sounds = plan.compositions.map { SoundChoice($0) { audio[$0]?.isSilent == true } }
+    report.decisions += sounds.compactMap(\.decision)
+    let replaced = Set(sounds.compactMap(\.replaced))
     for input in inputs {
       if plan.isLook != true {
-        report.warnings += audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
+        let warnings = audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
+        report.warnings += warnings.filter { $0.code != .silentAudio || !replaced.contains(input.name) }
       }
-      if encoded.contains(input.name), let decision = audio[input.name]?.levelDecision(of: input.name) {
+      if encoded.contains(where: { $0.input == input.name && $0.loudness == nil }),
+        let decision = audio[input.name]?.levelDecision(of: input.name)
+      {
         report.decisions.append(decision)
       }
     }
 
     let check = Self.momentCheck(of: plan, audio)
     report.moment = check?.report
+    report.loudness = audio.compactMapValues(\.loudness?.lufs)
+    report.moment?.sound = sounds.first { $0.replaced != nil }?.plan.audio?.input
     if let decision = check?.decision { report.decisions.append(decision) }
     if let doubt = check?.doubt {
       if plan.moment?.doubt == .refuse {
@@ -46,13 +56,15 @@ struct ScannedInputs {
     }
 
     self.report = report
+    compositions = sounds.map(\.plan)
     let grid = TimeGrid(of: plan, inputs.map { $0.used() })
     let isAligned = plan.moment?.align == true && check?.alignment?.outcome == .aligned
     let offset = isAligned ? check?.alignment?.offset : nil
     let shifts = CommonSpan.shifts(offset: offset, grid: grid)
     self.inputs = inputs.map { input in
       var used = input.used(after: grid.seconds(shifts[input.name] ?? 0))
-      used.encodedLevel = audio[input.name]?.encodedLevel ?? 1
+      used.isOverdriven = audio[input.name]?.isOverdriven == true
+      used.loudness = audio[input.name]?.loudness
       return used
     }
     self.grid = grid
@@ -115,8 +127,10 @@ struct ScannedInput {
   let plan: InputPlan
   /// Nil if the plan does not limit the duration.
   private(set) var scan: PacketScan?
-  /// The factor of its sound where it is encoded.
-  var encodedLevel: Float = 1
+  /// Whether its sound is at full scale for a part of the time that is audible.
+  var isOverdriven = false
+  /// How loud it is; nil without sound that was scanned, of silence, and of less than 0.4 s.
+  var loudness: Loudness?
 
   init(_ source: InputSource, plan: InputPlan) throws(RunFailure) {
     self.source = source
@@ -157,8 +171,8 @@ struct ScannedInput {
 }
 
 extension Plan {
-  /// The inputs whose sound is encoded.
-  fileprivate var encodedSound: Set<InputName> {
-    Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.mode == .encode ? $0?.input : nil })
+  /// What is made of the sound that is encoded.
+  fileprivate var encodedSound: [AudioPlan] {
+    (compositions.map(\.audio) + clips.map(\.audio)).compactMap(\.self).filter { $0.mode == .encode }
   }
 }

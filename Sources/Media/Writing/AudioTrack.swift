@@ -12,17 +12,19 @@ enum AudioTracks {
   /// Adds a stream to each of the containers, which are not started yet.
   ///
   /// - Parameters:
+  ///   - gain: what the samples of encoded audio are multiplied by.
   ///   - start: the time of the input at which the output starts, in seconds.
   ///   - seconds: the duration of the output; nil: up to the end of the audio.
   static func track(
-    _ mode: AudioPlan.Mode, of reader: ClipReader, from start: Double = 0, until seconds: Double?,
+    _ mode: AudioPlan.Mode, of reader: ClipReader, gain: Float, from start: Double = 0, until seconds: Double?,
     containers: [ContainerWriter]
   ) throws(RunFailure) -> (any AudioTrack)? {
     guard let facts = reader.plan.facts.audio else { return nil }
     return switch mode {
     case .copy: try CopiedAudio(of: reader, stream: facts.stream, from: start, until: seconds, containers: containers)
     case .encode:
-      try EncodedAudio(of: reader, stream: facts.stream, from: start, until: seconds, containers: containers)
+      try EncodedAudio(
+        of: reader, stream: facts.stream, gain: gain, from: start, until: seconds, containers: containers)
     }
   }
 }

@@ -13,6 +13,7 @@ final class EncodedAudio: AudioTrack {
   /// The start of the output, in samples of the output.
   private let origin: Int64
   private let stream: SharedStream
+  private let gain: Float
   private let decoder: Decoder
   private let encoder: AudioEncoder
   private let decoded: Frame
@@ -27,14 +28,14 @@ final class EncodedAudio: AudioTrack {
   /// The number of samples from the resampler that are still to be left out.
   private var overlap = 0
   private let end: Int64?
-  private let level: Float
   private(set) var isFinished = false
 
   init(
-    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, containers: [ContainerWriter]
+    of reader: ClipReader, stream source: Int, gain: Float, from start: Double, until seconds: Double?,
+    containers: [ContainerWriter]
   ) throws(RunFailure) {
     self.source = source
-    level = reader.encodedLevel
+    self.gain = gain
     end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
     do {
       decoder = try Decoder(
@@ -185,7 +186,7 @@ final class EncodedAudio: AudioTrack {
     pending.setSampleCount(filled)
     pending.pts = min(position, end ?? position) - Int64(filled)
     silenceNoise(count: filled)
-    if level != 1 { lower(count: filled) }
+    amplify(count: filled)
     filled = 0
     do { try encoder.send(pending) } catch { throw RunFailure(error) }
     pending.setSampleCount(encoder.frameSize)
@@ -204,10 +205,11 @@ final class EncodedAudio: AudioTrack {
     }
   }
 
-  private func lower(count: Int) {
+  private func amplify(count: Int) {
+    guard gain != 1 else { return }
     for channel in 0..<Self.channels {
       guard let samples = pending.samples(ofChannel: channel) else { continue }
-      for index in 0..<count { samples[index] *= level }
+      for index in 0..<count { samples[index] *= gain }
     }
   }
 

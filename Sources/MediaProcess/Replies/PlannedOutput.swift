@@ -39,6 +39,8 @@ struct PlannedOutput: Hashable {
       "is \(facts.width)x\(facts.height); the plan's is \(size.width)x\(size.height)")
     try field["thumbhash"].require(thumbHash: facts.thumbhash, isPresent: hasThumbHash)
     try field["duration"].require((facts.duration == nil) == (seconds == nil), "is unexpected or missing")
+    try field["loudness_lufs"].require(facts.loudnessLufs == nil || type == "video/mp4", "is unexpected")
+    try field["loudness_lufs"].require(facts.loudnessLufs, in: ReplyField.loudness)
     if type == "video/mp4" {
       try checkMovie(facts, in: file, as: field)
     } else {

@@ -81,6 +81,10 @@ extension VideoFacts {
     // The box has seven bits for it.
     try field["dolby_vision_profile"].require(dolbyVisionProfile, in: 0...127)
     try field["edit_end"].require(editEnd, in: 0...Double.greatestFiniteMagnitude)
+    try field["demand.profile"].require(demand?.profile, in: 0...255)
+    // The byte of a level, a tenth of it.
+    try field["demand.level"].require(demand?.level, in: 0...25.5)
+    try field["demand.bits_per_second"].require(demand?.bitsPerSecond, in: 0...1_000_000_000_000)
     for dwell in dwells ?? [] {
       try field["dwells"].require(
         0 <= dwell.shortest && dwell.shortest <= dwell.longest && dwell.longest.isFinite, "has an impossible range")

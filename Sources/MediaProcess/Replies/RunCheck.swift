@@ -24,6 +24,9 @@ struct RunCheck {
     try check(verdict.inputs, as: field["inputs"])
     try field["moment"].require(verdict.moment == nil || plan.moment != nil, "is unexpected")
     try verdict.moment?.check(as: field["moment"])
+    try field["moment.sound"].require(
+      verdict.moment?.sound.map { sound in plan.compositions.contains { $0.otherAudio?.input == sound } } ?? true,
+      "is not the other sound of a composition")
     try field["photos"].require(verdict.photos == nil, "are unexpected")
     let planned = verdict.verdict == .accepted ? plan.plannedOutputs : []
     try OutputsCheck(planned: planned, files: outputs).check(report.outputs, as: ReplyField("outputs"))
@@ -43,6 +46,7 @@ struct RunCheck {
       try field["frames"].require(report.frames, in: 0...Int(Int32.max))
       try field["decoded_seconds"].require(report.decodedSeconds, in: 0...ReplyField.positions.upperBound)
       try field["start"].require(report.start, in: ReplyField.positions)
+      try field["loudness_lufs"].require(report.loudnessLufs, in: ReplyField.loudness)
     }
   }
 }
@@ -50,6 +54,8 @@ struct RunCheck {
 extension ReplyField {
   /// The positions in a clip, in seconds: its timestamps are within 68 years.
   static let positions = -1e10...1e10
+  /// The loudness of sound, in LUFS: what is below -70 does not count, and samples are at most 48 dB above full scale.
+  static let loudness = -150.0...100
 }
 
 extension [Reason] {

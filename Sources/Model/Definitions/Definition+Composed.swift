@@ -40,10 +40,20 @@ extension Definition {
       case foreground
     }
 
+    /// What becomes of a foreground's audio that is silent throughout.
+    package enum SilentAudio: String, NamedCases, Sendable {
+      /// The other clip's audio is taken in its place, if that is not silent.
+      case other
+    }
+
     package var layout: Layout
     /// The inset of the layout `inset`.
     package var inset: Inset
     package var audio: AudioSource
+    /// Nil: silent audio is kept.
+    package var silent: SilentAudio?
+    /// The loudness to which the audio is brought, in LUFS; nil: it stays as it is.
+    package var loudness: Double?
     package var video: VideoEncoding
     /// The allowed durations of the composed video.
     package var seconds: SecondsRange
@@ -53,6 +63,8 @@ extension Definition {
       layout = try container.decode(Layout.self, forKey: .layout)
       inset = try container.decodeIfPresent(Inset.self, forKey: .inset) ?? .standard
       audio = try container.decode(AudioSource.self, forKey: .audio)
+      silent = try container.decodeIfPresent(SilentAudio.self, forKey: .silent)
+      loudness = try container.decodeIfPresent(Double.self, forKey: .loudness)
       video = try container.decode(VideoEncoding.self, forKey: .video)
       seconds = try container.decode(SecondsRange.self, forKey: .seconds)
     }

@@ -21,6 +21,7 @@ extension Definition.Output {
     switch self {
     case .composed(let output):
       try NumberRange.day.check(output.seconds.longest, "\(name).seconds")
+      try NumberRange.loudness.check(output.loudness, "\(name).loudness")
       try NumberRange(0, 1).check(output.inset.width, "\(name).inset.width")
       try NumberRange.length.check(output.inset.margin, "\(name).inset.margin")
       try NumberRange.length.check(output.inset.radius, "\(name).inset.radius")
@@ -29,6 +30,11 @@ extension Definition.Output {
     case .clip(let output):
       try NumberRange.edge.check(output.longEdge, "\(name).long_edge")
       try NumberRange.rate.check(output.framesPerSecond, "\(name).frames_per_second")
+      try NumberRange.loudness.check(output.loudness, "\(name).loudness")
+      for profile in output.copy?.profiles ?? [] { try NumberRange.profile.check(profile, "\(name).copy.profiles") }
+      try NumberRange.level.check(output.copy?.level, "\(name).copy.level")
+      try NumberRange.edge.check(output.copy?.longEdge, "\(name).copy.long_edge")
+      try NumberRange.bytes.check(output.copy?.bitsPerSecond, "\(name).copy.bits_per_second")
     case .still(let output):
       try NumberRange.position.check(output.at, "\(name).at")
       try NumberRange.edge.check(output.longEdge, "\(name).long_edge")
@@ -64,7 +70,13 @@ struct NumberRange {
   static let position = NumberRange(-86_400, 86_400)
   /// Of the attempts of a job, the streams of a file and the photos of a post.
   static let number = NumberRange(1, 1000)
-  /// Of the length of a file.
+  /// Of a loudness in LUFS; what is quieter than the lowest does not count (EBU R 128).
+  static let loudness = NumberRange(-70, 0)
+  /// Of the number of a profile of H.264, which has eight bits.
+  static let profile = NumberRange(0, 255)
+  /// Of a level of H.264.
+  static let level = NumberRange(1, 6.2)
+  /// Of the length of a file, and of bits in a second.
   static let bytes = NumberRange(1, 1e15)
   /// Of the pixels of an image or a frame.
   static let pixels = NumberRange(1, 1e12)

@@ -27,6 +27,29 @@ extension Definition {
     package var longEdge: Int
     /// The maximum frame rate if the clip is encoded; nil: the canvas's rate, or without a canvas the clip's.
     package var framesPerSecond: Int?
+    /// The largest demands on a decoder of a clip that is copied; nil: any.
+    package var copy: CopyLimits?
+    /// The loudness to which the audio is brought if the clip is encoded, in LUFS; nil: it stays as it is.
+    package var loudness: Double?
+  }
+
+  /// What a copied clip may ask of a decoder at most. The decoders of phones are made for a profile, a level and a size.
+  package struct CopyLimits: Codable, Sendable, Hashable {
+    /// The profiles by their numbers (ITU-T H.264, A.2): 66, 77 and 100 are Baseline, Main and High.
+    package var profiles: [Int]
+    /// The level (ITU-T H.264, table A-1).
+    package var level: Double
+    /// The longer edge of a coded frame, in pixels.
+    package var longEdge: Int
+    /// The mean bit rate of the video.
+    package var bitsPerSecond: Int
+
+    package init(profiles: [Int], level: Double, longEdge: Int, bitsPerSecond: Int) {
+      self.profiles = profiles
+      self.level = level
+      self.longEdge = longEdge
+      self.bitsPerSecond = bitsPerSecond
+    }
   }
 
   /// An image taken from a clip or from the composition.

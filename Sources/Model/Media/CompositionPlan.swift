@@ -12,12 +12,14 @@ package struct CompositionPlan: Codable, Sendable, Hashable {
   package var video: Definition.VideoEncoding
   /// Nil: no audio.
   package var audio: AudioPlan?
+  /// The other clip's audio, which is taken if `audio` is silent throughout and this is not; nil: `audio` is kept.
+  package var otherAudio: AudioPlan?
   /// The allowed durations of the composed video.
   package var seconds: SecondsRange
 
   package init(
     role: Role, canvas: Definition.Canvas, background: InputName, foreground: InputName, tiles: [Tile],
-    video: Definition.VideoEncoding, audio: AudioPlan?, seconds: SecondsRange
+    video: Definition.VideoEncoding, audio: AudioPlan?, otherAudio: AudioPlan? = nil, seconds: SecondsRange
   ) {
     self.role = role
     self.canvas = canvas
@@ -26,6 +28,7 @@ package struct CompositionPlan: Codable, Sendable, Hashable {
     self.tiles = tiles
     self.video = video
     self.audio = audio
+    self.otherAudio = otherAudio
     self.seconds = seconds
   }
 

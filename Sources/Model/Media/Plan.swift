@@ -105,10 +105,13 @@ package struct AudioPlan: Codable, Sendable, Hashable {
 
   package var input: InputName
   package var mode: Mode
+  /// The loudness to which encoded audio is brought, in LUFS; nil: it stays as it is.
+  package var loudness: Double?
 
-  package init(input: InputName, mode: Mode) {
+  package init(input: InputName, mode: Mode, loudness: Double? = nil) {
     self.input = input
     self.mode = mode
+    self.loudness = loudness
   }
 }
 

@@ -22,7 +22,8 @@ package struct Planner: Sendable {
   package func plan(clip facts: ClipFacts) -> Plan { plan([.clip: facts], foreground: nil, roles: nil) }
 
   /// - Parameter foreground: nil: there is nothing to compose.
-  private func plan(_ facts: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
+  private func plan(_ probed: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
+    let facts = probed.mapValues(plannedFacts)
     var decisions: [Decision] = []
     for input in InputName.allCases {
       guard let facts = facts[input] else { continue }
@@ -50,7 +51,8 @@ package struct Planner: Sendable {
       }
     }
 
-    let withAudio = Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.input })
+    let audio = compositions.flatMap { [$0.audio, $0.otherAudio] } + clips.map(\.audio)
+    let withAudio = Set(audio.compactMap { $0?.input })
     return Plan(
       definition: definition.name, version: definition.version, limits: definition.limits,
       inputs: Dictionary(
@@ -58,6 +60,14 @@ package struct Planner: Sendable {
       ),
       moment: foreground == nil ? nil : definition.moment ?? Definition.Moment(), compositions: compositions,
       rendition: rendition, clips: clips, stills: stills, preview: preview, decisions: decisions)
+  }
+
+  /// The facts without those that a definition from before they were found does not use: its recipes stay.
+  private func plannedFacts(_ facts: ClipFacts) -> ClipFacts {
+    guard !definition.outputs.roles.contains(where: { definition.outputs[$0]?.clip?.copy != nil }) else { return facts }
+    var facts = facts
+    facts.video.demand = nil
+    return facts
   }
 
   /// The plan for a still from a single clip of any duration.
@@ -127,13 +137,17 @@ package struct Planner: Sendable {
     let top = InputName(foreground)
     let background = InputName(foreground.other)
     let source = [top, background].first { facts[$0]?.audio != nil }
-    let audio = source.flatMap { input in facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) } }
+    let audio = source.flatMap { audioPlan(of: $0, facts, loudness: output.loudness) }
+    // Whether the foreground's is silent shows when it is decoded.
+    let other =
+      output.silent == .other && source == top ? audioPlan(of: background, facts, loudness: output.loudness) : nil
     if let audio {
       let origin = audio.input == top ? "the foreground's sound" : "\(Self.lack(of: facts[top])): the other's sound"
       let treatment =
         audio.mode == .copy
         ? "AAC that every player reads is copied"
-        : facts[audio.input]?.audio?.copyObstacle ?? "not AAC-LC in one or two channels"
+        : audio.loudness.map { "it is brought to \($0) LUFS" } ?? facts[audio.input]?.audio?.copyObstacle
+          ?? "not AAC-LC in one or two channels"
       decisions.append(
         Decision(.audio, input: audio.input, choice: audio.mode.rawValue, reason: "\(origin); \(treatment)"))
     } else {
@@ -149,8 +163,16 @@ package struct Planner: Sendable {
       foreground: (top, facts[top]?.video.display ?? canvas.size))
     return CompositionPlan(
       role: role, canvas: canvas, background: background, foreground: top, tiles: tiles, video: output.video,
-      audio: audio,
-      seconds: output.seconds)
+      audio: audio, otherAudio: other, seconds: output.seconds)
+  }
+
+  /// - Parameter loudness: to which the audio is brought, for which it is encoded; nil: it stays as it is.
+  private func audioPlan(
+    of input: InputName, _ facts: [InputName: ClipFacts], loudness: Double?
+  ) -> AudioPlan? {
+    facts[input]?.audio.map {
+      AudioPlan(input: input, mode: loudness == nil ? mode(of: $0) : .encode, loudness: loudness)
+    }
   }
 
   private func rendition(_ output: Definition.Rendition, role: Role) -> RenditionPlan {
@@ -166,13 +188,13 @@ package struct Planner: Sendable {
     _ output: Definition.Clip, role: Role, input: InputName, facts: ClipFacts, _ decisions: inout [Decision]
   ) -> ClipPlan {
     let video = facts.video
-    let obstacle = obstacle(to: video, in: facts.container)
+    let obstacle = obstacle(to: video, in: facts.container) ?? output.copy.flatMap { Self.excess(of: video, over: $0) }
     let fits = obstacle == nil
     decisions.append(
       Decision(
         .clip, input: input, choice: fits ? "remux" : "encode",
         reason: obstacle ?? "8-bit 4:2:0 H.264 plays everywhere"))
-    let audio = facts.audio.map { AudioPlan(input: input, mode: mode(of: $0)) }
+    let audio = audioPlan(of: input, [input: facts], loudness: fits ? nil : output.loudness)
     return ClipPlan(
       role: role, input: input, mode: fits ? .remux : .encode,
       size: fits ? video.display : video.display.fitted(longEdge: output.longEdge), video: fits ? nil : output.video,
@@ -191,6 +213,23 @@ package struct Planner: Sendable {
     if video.cleanAperture != nil { return "few players honour its clean aperture" }
     if video.isInterlaced == true { return "its frames are interlaced" }
     return video.copyObstacle
+  }
+
+  /// What a clip that could be copied asks of a decoder beyond what the definition allows; nil if it asks for no more.
+  private static func excess(of video: VideoFacts, over limits: Definition.CopyLimits) -> String? {
+    guard let demand = video.demand else { return "its parameter sets do not say what a decoder needs" }
+    if !limits.profiles.contains(demand.profile) {
+      return "few phones decode its profile, \(video.profile ?? "of unknown name") (\(demand.profile))"
+    }
+    let edge = max(video.coded.width, video.coded.height)
+    if edge > limits.longEdge {
+      return "its longer edge has \(edge) pixels; not every phone decodes more than \(limits.longEdge)"
+    }
+    if demand.bitsPerSecond > limits.bitsPerSecond {
+      return "it has \(demand.bitsPerSecond) bits per second; not every phone decodes more than \(limits.bitsPerSecond)"
+    }
+    return demand.level > limits.level
+      ? "it needs a decoder of level \(demand.level); not every phone decodes more than \(limits.level)" : nil
   }
 
   // The matrices of Y'CbCr with constant coefficients (ITU-T H.273, table 4); a tag for RGB cannot be true of 4:2:0.

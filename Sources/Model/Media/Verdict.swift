@@ -59,12 +59,18 @@ package struct InputReport: Codable, Sendable, Hashable {
   package var decodedSeconds: Double?
   /// The presentation time of the first frame after edit lists, in seconds.
   package var start: Double?
+  /// The integrated loudness of its audio (EBU R 128), in LUFS; nil without audio, of silence, and of less than 0.4 s.
+  package var loudnessLufs: Double?
 
-  package init(facts: ClipFacts, frames: Int? = nil, decodedSeconds: Double? = nil, start: Double? = nil) {
+  package init(
+    facts: ClipFacts, frames: Int? = nil, decodedSeconds: Double? = nil, start: Double? = nil,
+    loudnessLufs: Double? = nil
+  ) {
     self.facts = facts
     self.frames = frames
     self.decodedSeconds = decodedSeconds
     self.start = start
+    self.loudnessLufs = loudnessLufs
   }
 }
 
@@ -76,11 +82,14 @@ package struct MomentReport: Codable, Sendable, Hashable {
   package var confidence: Double
   /// The difference between the times of recording in seconds; nil if a file has none.
   package var recordedDifference: Double?
+  /// The clip whose audio the composed video has because that of its foreground is silent; nil: it has what is planned.
+  package var sound: InputName?
 
-  package init(offsetSeconds: Double?, confidence: Double, recordedDifference: Double?) {
+  package init(offsetSeconds: Double?, confidence: Double, recordedDifference: Double?, sound: InputName? = nil) {
     self.offsetSeconds = offsetSeconds
     self.confidence = confidence
     self.recordedDifference = recordedDifference
+    self.sound = sound
   }
 }
 
@@ -145,9 +154,12 @@ package struct OutputFacts: Codable, Sendable, Hashable {
   package var duration: Double?
   /// The ThumbHash of an image in base64.
   package var thumbhash: String?
+  /// The integrated loudness of a video's sound (EBU R 128), in LUFS; nil for images, without sound, and if it is not known.
+  package var loudnessLufs: Double?
 
   package init(
-    role: Role, type: String, bytes: Int64, width: Int, height: Int, duration: Double? = nil, thumbhash: String? = nil
+    role: Role, type: String, bytes: Int64, width: Int, height: Int, duration: Double? = nil, thumbhash: String? = nil,
+    loudnessLufs: Double? = nil
   ) {
     self.role = role
     self.type = type
@@ -156,5 +168,6 @@ package struct OutputFacts: Codable, Sendable, Hashable {
     self.height = height
     self.duration = duration
     self.thumbhash = thumbhash
+    self.loudnessLufs = loudnessLufs
   }
 }

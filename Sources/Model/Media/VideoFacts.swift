@@ -33,13 +33,16 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   package var dwells: [SecondsRange]?
   /// The reason why its packets cannot be copied unchanged; nil if they can, or if the clip is not limited in length.
   package var copyObstacle: String?
+  /// What a copy of it asks of a decoder; nil if it is not H.264, if its parameter sets cannot be read, or if the clip is not
+  /// limited in length.
+  package var demand: DecoderDemand?
 
   package init(
     stream: Int, codec: String, tag: String = "avc1", profile: String?, pixelFormat: String, coded: Size,
     sampleAspectRatio: Double,
     transform: Transform, cleanAperture: Rectangle? = nil, display: Size, framesPerSecond: Double?, color: ColorFacts,
     dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil, isInterlaced: Bool? = nil,
-    editEnd: Double? = nil, dwells: [SecondsRange]? = nil
+    editEnd: Double? = nil, dwells: [SecondsRange]? = nil, demand: DecoderDemand? = nil
   ) {
     self.stream = stream
     self.codec = codec
@@ -58,6 +61,23 @@ package struct VideoFacts: Codable, Sendable, Hashable {
     self.isInterlaced = isInterlaced
     self.editEnd = editEnd
     self.dwells = dwells
+    self.demand = demand
+  }
+}
+
+/// What a stream of H.264 asks of a decoder.
+package struct DecoderDemand: Codable, Sendable, Hashable {
+  /// The number of the profile (ITU-T H.264, A.2): 100 is High.
+  package var profile: Int
+  /// The level that its parameter sets name, or the lowest that allows what it has, whichever is greater (table A-1).
+  package var level: Double
+  /// The mean bit rate.
+  package var bitsPerSecond: Int
+
+  package init(profile: Int, level: Double, bitsPerSecond: Int) {
+    self.profile = profile
+    self.level = level
+    self.bitsPerSecond = bitsPerSecond
   }
 }
 

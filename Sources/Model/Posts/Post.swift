@@ -97,10 +97,12 @@ package struct Asset: Sendable, Hashable {
   package let place: Int
   /// The dominant colour of an image, `#rrggbb`.
   package let color: String?
+  /// The integrated loudness of a video's sound (EBU R 128), in LUFS; nil for images and silence, and if it was not measured.
+  package let loudness: Double?
 
   package init(
     id: PublicID, role: Role, type: String, bytes: Int64, sha256: String, width: Int?, height: Int?, duration: Double?,
-    thumbhash: String?, place: Int = 0, color: String? = nil
+    thumbhash: String?, place: Int = 0, color: String? = nil, loudness: Double? = nil
   ) {
     self.id = id
     self.role = role
@@ -113,5 +115,6 @@ package struct Asset: Sendable, Hashable {
     self.thumbhash = thumbhash
     self.place = place
     self.color = color
+    self.loudness = loudness
   }
 }

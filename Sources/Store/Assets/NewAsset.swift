@@ -19,10 +19,12 @@ package struct NewAsset: Sendable {
   package let place: Int
   /// The dominant colour, `#rrggbb`.
   package let color: String?
+  /// The integrated loudness of a video's sound, in LUFS; nil: it is not known.
+  package let loudness: Double?
 
   package init(
     role: Role, type: String, content: SealedBlob, width: Int? = nil, height: Int? = nil, duration: Double? = nil,
-    thumbhash: String? = nil, place: Int = 0, color: String? = nil
+    thumbhash: String? = nil, place: Int = 0, color: String? = nil, loudness: Double? = nil
   ) {
     self.role = role
     self.type = type
@@ -33,13 +35,14 @@ package struct NewAsset: Sendable {
     self.thumbhash = thumbhash
     self.place = place
     self.color = color
+    self.loudness = loudness
   }
 
   /// Creates an output of a clip job.
   package init(_ facts: OutputFacts, content: SealedBlob) {
     self.init(
       role: facts.role, type: facts.type, content: content, width: facts.width, height: facts.height,
-      duration: facts.duration, thumbhash: facts.thumbhash)
+      duration: facts.duration, thumbhash: facts.thumbhash, loudness: facts.loudnessLufs)
   }
 
   /// Creates a variant of a photo.
@@ -128,6 +131,6 @@ extension Asset {
       id: try row.publicID("public_id"), role: role, type: try row.get("type"), bytes: try row.get("bytes"),
       sha256: hash.hex, width: try row.get("width"), height: try row.get("height"),
       duration: try row.get("duration"), thumbhash: try row.get("thumbhash"),
-      place: try row.get("place"), color: try row.get("color"))
+      place: try row.get("place"), color: try row.get("color"), loudness: try row.get("loudness"))
   }
 }

@@ -133,7 +133,7 @@ extension Store {
         Self.statements["insert_asset"], .text(PublicID.now().description), .integer(set), .text(asset.role.rawValue),
         .bytes(asset.content.hash.bytes), .text(asset.type), .integer(asset.content.bytes),
         .integer(asset.width.map(Int64.init)), .integer(asset.height.map(Int64.init)), .double(asset.duration),
-        .text(asset.thumbhash), .integer(asset.place), .text(asset.color))
+        .text(asset.thumbhash), .integer(asset.place), .text(asset.color), .double(asset.loudness))
     }
     return set
   }

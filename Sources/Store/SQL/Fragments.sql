@@ -104,7 +104,7 @@ image.id, image.public_id, image.kind, image.owner, image.author, image.alternat
 
 -- fragment: asset_columns
 asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height, asset.duration,
-  asset.thumbhash, asset.color
+  asset.thumbhash, asset.color, asset.loudness
 
 -- fragment: knows(user, viewer)
 -- Whether a viewer may know of a user: a user who has blocked the viewer is not there.

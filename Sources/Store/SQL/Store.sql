@@ -21,8 +21,9 @@ RETURNING hash
 INSERT INTO asset_set (public_id, definition, recipe, job) VALUES ($1::uuid, $2, $3, $4::uuid) RETURNING id
 
 -- name: insert_asset
-INSERT INTO asset (public_id, asset_set_id, role, blob, type, bytes, width, height, duration, thumbhash, place, color)
-VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::float8, $10, $11::smallint, $12)
+INSERT INTO asset (public_id, asset_set_id, role, blob, type, bytes, width, height, duration, thumbhash, place, color,
+  loudness)
+VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::float8, $10, $11::smallint, $12, $13::float8)
 
 -- name: insert_post
 INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, moderation, is_moderated, {draft_columns})

@@ -69,4 +69,7 @@ const struct store_sql StoreSQL = {
   .v0181_released_at = {(const char[]){
 #embed "v0181_released_at.sql" suffix(, 0)
   }},
+  .v0186_loudness = {(const char[]){
+#embed "v0186_loudness.sql" suffix(, 0)
+  }},
 };

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A media file of a post or an image.
 ///
 /// ```swift
@@ -20,11 +22,26 @@ public struct Asset: Sendable, Hashable, Codable {
   public var color: String?
   /// The ThumbHash in base64.
   public var thumbhash: String?
+  /// The integrated loudness of a video's sound (EBU R 128), in LUFS; nil for images and silence, and if it was not measured.
+  public var loudness: Double?
 
   /// A few blurred pixels to show until the file is loaded.
   public var placeholder: Placeholder? { thumbhash.flatMap(Placeholder.init(thumbhash:)) }
 
+  /// The volume of a player with which this video is as loud as others: at most 1, as players only attenuate.
+  ///
+  /// ```swift
+  /// player.volume = post.assets[.composed]?.volume() ?? 1
+  /// ```
+  ///
+  /// - Parameter lufs: The loudness that all are to have.
+  public func volume(atLoudness lufs: Double = -16) -> Float {
+    guard let loudness, loudness > lufs else { return 1 }
+    return Float(pow(10, (lufs - loudness) / 20))
+  }
+
   private enum CodingKeys: String, CodingKey {
+    case loudness = "loudness_lufs"
     case path = "url"
     case type, bytes, width, height, duration, color, thumbhash
   }

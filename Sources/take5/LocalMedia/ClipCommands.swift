@@ -127,6 +127,7 @@ private struct ComposeResult: Encodable {
     let height: Int
     let duration: Double?
     let thumbhash: String?
+    let loudnessLufs: Double?
   }
 
   let verdict: Verdict.Outcome
@@ -149,7 +150,7 @@ private struct ComposeResult: Encodable {
       guard let path = paths[output.role] else { continue }
       named[output.role] = Output(
         path: path, type: output.type, bytes: output.bytes, width: output.width, height: output.height,
-        duration: output.duration, thumbhash: output.thumbhash)
+        duration: output.duration, thumbhash: output.thumbhash, loudnessLufs: output.loudnessLufs)
     }
     self.outputs = named
   }

@@ -22,7 +22,8 @@ struct InspectResult: Encodable {
 
   private enum CodingKeys: CodingKey {
     case file, verdict, reasons, warnings, container, bytes, duration, containerDuration, start, recorded, frames
-    case framesPerSecond, display, transform, video, audio, photo, color, unusedStreams, identifying, decisions, error
+    case framesPerSecond, display, transform, video, audio, loudnessLufs, photo, color, unusedStreams, identifying,
+      decisions, error
   }
 
   init(file: String, verdict: Verdict) {
@@ -87,6 +88,7 @@ struct InspectResult: Encodable {
     try container.encode(facts?.video.transform ?? photo?.transform, forKey: .transform)
     try container.encode(facts?.video, forKey: .video)
     try container.encode(facts?.audio, forKey: .audio)
+    try container.encode(report?.loudnessLufs, forKey: .loudnessLufs)
     try container.encode(photo, forKey: .photo)
     try container.encode(facts.map { ColorResult($0.video) } ?? photo.map(ColorResult.init), forKey: .color)
     try container.encode(facts?.unusedStreams ?? [], forKey: .unusedStreams)

@@ -12,7 +12,8 @@ struct ProbeCheckTests {
       stream: 0, codec: "h264", profile: "High", pixelFormat: "yuv420p", coded: Size(width: 1920, height: 1080),
       sampleAspectRatio: 1, transform: Transform(rotation: .quarter, mirrored: false),
       display: Size(width: 1080, height: 1920), framesPerSecond: 30,
-      color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709")),
+      color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709"),
+      demand: DecoderDemand(profile: 100, level: 4.2, bitsPerSecond: 9_000_000)),
     audio: AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2), unusedStreams: [])
 
   /// An accepted and a refused input.
@@ -51,6 +52,9 @@ struct ProbeCheckTests {
     ("facts.front.video.coded", { $0.facts[.front]?.video.coded = Size(width: 0, height: 1080) }),
     ("facts.front.video.coded", { $0.facts[.front]?.video.coded = Size(width: 10_000, height: 10_000) }),
     ("facts.front.video.coded", { $0.facts[.front]?.video.coded = Size(width: .max, height: .max) }),
+    ("facts.front.video.demand.profile", { $0.facts[.front]?.video.demand?.profile = 256 }),
+    ("facts.front.video.demand.level", { $0.facts[.front]?.video.demand?.level = .nan }),
+    ("facts.front.video.demand.bits_per_second", { $0.facts[.front]?.video.demand?.bitsPerSecond = -1 }),
     ("facts.front.video.sample_aspect_ratio", { $0.facts[.front]?.video.sampleAspectRatio = .nan }),
     ("facts.front.video.sample_aspect_ratio", { $0.facts[.front]?.video.sampleAspectRatio = 1e30 }),
     (

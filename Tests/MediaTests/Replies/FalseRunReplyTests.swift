@@ -50,6 +50,8 @@ struct FalseRunReplyTests {
     Lie("outputs.preview.duration") { report, _ in report[.preview]?.duration = 1 },
     Lie("outputs.preview.duration") { report, _ in report[.preview]?.duration = 0 },
     Lie("outputs.poster.duration") { report, _ in report[.poster]?.duration = 1 },
+    Lie("outputs.poster.loudness_lufs") { report, _ in report[.poster]?.loudnessLufs = -16 },
+    Lie("outputs.composed.loudness_lufs") { report, _ in report[.composed]?.loudnessLufs = .infinity },
     Lie("outputs.poster.thumbhash") { report, _ in report[.poster]?.thumbhash = nil },
     Lie("outputs.poster.thumbhash") { report, _ in report[.poster]?.thumbhash = "AAAA\0\0\0\0" },
     Lie("outputs.poster.thumbhash") { report, _ in report[.poster]?.thumbhash = "AAAA" },
@@ -162,8 +164,10 @@ struct FalseRunReplyTests {
     Lie("verdict.inputs.front.frames") { report, _ in report.verdict.inputs[.front]?.frames = -1 },
     Lie("verdict.inputs.front.decoded_seconds") { report, _ in report.verdict.inputs[.front]?.decodedSeconds = .nan },
     Lie("verdict.inputs.front.start") { report, _ in report.verdict.inputs[.front]?.start = 1e30 },
+    Lie("verdict.inputs.front.loudness_lufs") { report, _ in report.verdict.inputs[.front]?.loudnessLufs = .nan },
     Lie("verdict.moment.confidence") { report, _ in report.verdict.moment?.confidence = 2 },
     Lie("verdict.moment.offset_seconds") { report, _ in report.verdict.moment?.offsetSeconds = 1e30 },
+    Lie("verdict.moment.sound") { report, _ in report.verdict.moment?.sound = .clip },
     Lie("verdict.photos") { report, _ in report.verdict.photos = [] },
   ]
 

@@ -11,7 +11,9 @@ struct AssetResponse: Encodable {
     url = isPublic ? urls.publicURL(of: asset) : urls.url(of: asset)
   }
 
-  private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash, color }
+  private enum CodingKeys: String, CodingKey {
+    case url, type, bytes, width, height, duration, thumbhash, color, loudnessLufs
+  }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
@@ -23,5 +25,6 @@ struct AssetResponse: Encodable {
     try container.encode(asset.duration, forKey: .duration)
     try container.encode(asset.thumbhash, forKey: .thumbhash)
     try container.encode(asset.color, forKey: .color)
+    try container.encode(asset.loudness, forKey: .loudnessLufs)
   }
 }
