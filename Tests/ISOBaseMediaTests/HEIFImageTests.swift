@@ -157,7 +157,7 @@ struct HEIFImageTests {
 
   @Test("cycles, too many parts, missing parts and shared bytes are damage")
   func contradictions() {
-    func expectDamage(_ file: HEIFFile, _ comment: Comment) {
+    func expectDamage(_ file: HEIFFile, _ comment: Testing.Comment) {
       guard case .damaged = Self.refusal(file, pixels: .max) else {
         Issue.record(comment)
         return

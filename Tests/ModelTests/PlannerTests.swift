@@ -96,7 +96,7 @@ struct PlannerTests {
       Planner(definition).plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: [.composed])
     }
     #expect(plan().composition?.otherAudio == AudioPlan(input: .back, mode: .copy))
-    #expect(plan().inputs.values.allSatisfy(\.readsAudio))
+    #expect(plan().inputs.values.allSatisfy { $0.readsAudio })
     #expect(
       planner.plan(front: Self.facts(), back: Self.facts(audio: nil), foreground: .front).composition?.otherAudio == nil
     )

@@ -1,6 +1,7 @@
 import MediaProcess
 import Model
 import Postgres
+import Rooms
 import Worker
 
 /// One option of a command.
