@@ -42,39 +42,3 @@ extension Definition.Output {
     }
   }
 }
-
-/// The range of a number in a definition: far beyond what is useful, and small enough that no arithmetic with such numbers
-/// overflows.
-struct NumberRange {
-  private let range: ClosedRange<Double>
-
-  init(_ lowest: Double, _ highest: Double) { range = lowest...highest }
-
-  /// Of an edge in pixels.
-  static let edge = NumberRange(1, 16_384)
-  /// Of a distance in pixels.
-  static let length = NumberRange(0, 16_384)
-  /// Of frames per second.
-  static let rate = NumberRange(1, 1000)
-  /// Of a JPEG or WebP quality.
-  static let quality = NumberRange(1, 100)
-  /// Of a time in seconds.
-  static let day = NumberRange(0, 86_400)
-  /// Of a position in a clip, in seconds.
-  static let position = NumberRange(-86_400, 86_400)
-  /// Of the attempts of a job, the streams of a file and the photos of a post.
-  static let number = NumberRange(1, 1000)
-  /// Of the length of a file.
-  static let bytes = NumberRange(1, 1e15)
-  /// Of the pixels of an image or a frame.
-  static let pixels = NumberRange(1, 1e12)
-
-  /// Throws an error with the name of a number that is outside of the range.
-  func check(_ number: Double?, _ name: String) throws {
-    guard let number, !range.contains(number) else { return }
-    let text = "\(name) is \(number), which is not between \(range.lowerBound) and \(range.upperBound)"
-    throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: text))
-  }
-
-  func check(_ number: Int?, _ name: String) throws { try check(number.map(Double.init), name) }
-}
