@@ -96,7 +96,7 @@ struct CommandLineTests {
   func standardInput() async throws {
     for arguments in [
       ["inspect", "-"], ["still", "-", "-o", "\(folder.path)/still.jpg"], ["validate", front, "-"],
-      ["submit", "photo", "-"],
+      ["submit", "photo", "-", "--author", "me"],
     ] {
       let run = try await Take5Command.run(arguments)
       #expect(run.status == 66, "\(arguments): \(run)")
@@ -128,7 +128,9 @@ struct CommandLineTests {
 
   @Test("an unreachable service or database is status 69 with a hint")
   func unavailable() async throws {
-    let run = try await Take5Command.run(["submit", "post", front, back, "--server", "http://127.0.0.1:1"])
+    let run = try await Take5Command.run([
+      "submit", "post", front, back, "--author", "me", "--server", "http://127.0.0.1:1",
+    ])
     #expect(run.status == 69)
     #expect(run.errors.contains("take5 serve"))
     let database = try await Take5Command.run([

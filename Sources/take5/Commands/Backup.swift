@@ -19,6 +19,7 @@ extension Subcommand {
     example: "take5 backup /var/backups/take5"
   ) { arguments in
     let folder = BackupFolder(arguments.operands[0])
+    try checkPlace(of: folder.path, arguments)
     do {
       if let owner = StoreOwner.unlessRoot(of: arguments.value(Option.data.name) ?? "") {
         try owner.takeEmpty(folder.path)
@@ -42,6 +43,21 @@ extension Subcommand {
         .io, "the backup in \(folder.path) cannot be written: \(error)",
         remedy: "make the folder writable for user \(StoreOwner.current), or name another one")
     }
+  }
+
+  /// Refuses a folder inside the data folder: what takes that folder away takes the backup too.
+  private static func checkPlace(of folder: String, _ arguments: Arguments) throws(CommandFailure) {
+    let data = arguments.value(Option.data.name) ?? ""
+    guard Folder.isFolder(data) else { return }
+    let (place, outer): (String, String)
+    do throws(SystemError) {
+      (place, outer) = (try Folder.resolved(DoctorCheck.existing(folder)), try Folder.resolved(data))
+    } catch { return }  // What follows says why the folder cannot be used.
+    guard place == outer || place.hasPrefix(outer + "/") else { return }
+    throw CommandFailure(
+      .io,
+      "\(folder) cannot be used for the backup: it is inside of the data folder \(data), and would be lost with it",
+      remedy: "name a folder outside of it, best on another disk")
   }
 
   private static func backUp(to folder: BackupFolder, _ arguments: Arguments) async throws -> StoreBackup.Report {

@@ -81,7 +81,8 @@ extension Subcommand {
     let check: DefinitionCheck
     do {
       let definition = try DefinitionDocument(bytes)
-      if definition.builtIn != nil { try definition.checkServed() }
+      try definition.checkFaults()
+      try definition.checkServed()
       check = try DefinitionCheck(path, definition, unused: try definition.unusedKeys(of: bytes))
     } catch {
       check = DefinitionCheck(path, error, in: bytes)
@@ -112,16 +113,17 @@ private struct UsedDefinition {
     var used = Definitions.documents.map {
       UsedDefinition(name: $0.name, purpose: $0.purpose, bytes: $0.bytes, path: nil)
     }
+    var failures: [CommandFailure] = []
     for option in [ServedDefinitions.option, CollectionKinds.option] {
-      guard let folder = arguments.value(option.name) else { continue }
-      for (path, bytes) in try DefinitionFolder.files(in: folder, option) {
-        let name = try DefinitionDocument(bytes).name
+      for file in DefinitionFolder.read(option, arguments, &failures) {
+        let name = file.document.name
         let index = used.firstIndex { $0.name == name }
         let purpose = index.map { used[$0].purpose } ?? "collections of the kind '\(name)'"
-        let definition = UsedDefinition(name: name, purpose: purpose, bytes: bytes, path: path)
+        let definition = UsedDefinition(name: name, purpose: purpose, bytes: file.bytes, path: file.path)
         if let index { used[index] = definition } else { used.append(definition) }
       }
     }
+    guard failures.isEmpty else { throw InvalidConfiguration(failures: failures) }
     return used
   }
 }

@@ -22,10 +22,11 @@ extension Subcommand {
     options: ofWorker + Option.store + Option.listening + Option.worker + PushOptions.all + Option.logging,
     example: "take5 worker --slots 2"
   ) { (arguments, process: ServiceProcess) in
-    let configuration = try ServiceConfiguration(arguments.command.options, arguments)
+    let inputs = try WorkerInputs(arguments)
+    let configuration = inputs.configuration
     try MediaProcess.Configuration.openProgram()
     let sandbox = try await Sandbox.measured(configuration.worker.media)
-    let opened = try await OpenedStore.open(arguments, configuration, process, connections: 3)
+    let opened = try await OpenedStore.open(arguments, configuration, inputs.push, process, connections: 3)
     sandbox.report(to: process.log, process.metrics)
     let server = try metricsServer(arguments, process.metrics, opened.database.pool, process.log)
     let worker = try RestartingWorker(

@@ -32,15 +32,20 @@ struct LocalMedia {
     definition.outputs[.composedSwapped] = definition.outputs[.composedSwapped] ?? definition.outputs[.composed]
   }
 
-  /// The definition that `--definition` names, or the built-in one.
-  static func definition(_ arguments: Arguments) throws -> Definition {
-    guard let path = arguments.value("--definition") else { return try Definitions.take5Post() }
+  /// The definition that `--definition` names, or the built-in one. Status 66 if the file cannot be read, 64 if nothing could be made with
+  /// it.
+  static func definition(_ arguments: Arguments) throws(CommandFailure) -> Definition {
+    guard let path = arguments.value(Option.definition.name) else {
+      do { return try Definitions.take5Post() } catch { throw CommandFailure(error) }
+    }
     let text = try InputText.read(path)
     do {
-      return try JSON.decode(Definition.self, from: text)
+      let definition = try JSON.decode(Definition.self, from: text)
+      try MediaDefinition.clips(definition).checkFaults()
+      return definition
     } catch {
       throw CommandFailure(
-        .usage, "\(path) is not a definition: \(JSON.reason(error))",
+        .usage, "\(path) is not a definition: \(JSON.reason(error, in: text))",
         remedy: "compare it with that of 'take5 definition show take5-post'")
     }
   }

@@ -19,6 +19,10 @@ struct DefinitionCheck: Encodable {
         self = .notJSON
         return
       }
+      if error is FaultyDefinition {
+        self = .wrongValue
+        return
+      }
       self =
         switch error as? DecodingError {
         case .keyNotFound: .missingKey
@@ -52,8 +56,9 @@ struct DefinitionCheck: Encodable {
   let differences: [Difference]?
 
   init(_ file: String, _ error: any Error, in bytes: [UInt8]) {
-    (self.file, valid, fault) = (file, false, JSON.reason(error))
-    (code, path) = (FaultCode(error, in: bytes), JSON.path(of: error))
+    (self.file, valid, fault) = (file, false, JSON.reason(error, in: bytes))
+    code = FaultCode(error, in: bytes)
+    path = (error as? FaultyDefinition)?.faults.first?.path ?? JSON.path(of: error)
     (name, version, kind, unused, differences) = (nil, nil, nil, [], nil)
   }
 
@@ -74,11 +79,17 @@ struct DefinitionCheck: Encodable {
     if let fault { return "\(file) is no definition that a service can use: \(fault)" }
     var lines = ["\(file) defines \(name ?? "") of \(kind?.rawValue ?? ""), version \(version ?? 0)"]
     lines += unused.map { "no effect: a definition has no key \($0)" }
-    guard let differences else { return (lines + ["no built-in definition has this name"]).joined(separator: "\n") }
+    guard let differences else {
+      let use = kind == .clips ? ": a service takes it by --definition, not by --definitions" : ""
+      return (lines + ["no built-in definition has this name\(use)"]).joined(separator: "\n")
+    }
     lines.append(
       differences.isEmpty ? "it is the same as the built-in one" : "it differs from the built-in one (built-in → file):"
     )
     lines += differences.map { "  \($0.path): \($0.builtIn ?? "-") → \($0.file ?? "-")" }
+    if !differences.isEmpty, !differences.contains(where: { $0.path == "version" }) {
+      lines.append("its version is that of the built-in one: a higher one shows what was made by which")
+    }
     return lines.joined(separator: "\n")
   }
 }

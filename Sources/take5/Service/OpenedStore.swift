@@ -17,13 +17,15 @@ struct OpenedStore: Sendable {
   /// What sends notifications; nil: this process has no credentials for that.
   let push: PushCourier?
 
-  /// - Parameter connections: those to the database in addition to one for each job.
+  /// - Parameters:
+  ///   - files: what a worker of this process sends notifications with.
+  ///   - connections: those to the database in addition to one for each job.
   static func open(
-    _ arguments: Arguments, _ configuration: ServiceConfiguration, _ process: ServiceProcess, connections: Int,
-    isCreating: Bool = false
+    _ arguments: Arguments, _ configuration: ServiceConfiguration, _ files: PushOptions.Files,
+    _ process: ServiceProcess, connections: Int, isCreating: Bool = false
   ) async throws -> OpenedStore {
     let (worker, log, metrics) = (configuration.worker, process.log, process.metrics)
-    let push = try worker.slots > 0 ? PushOptions.courier(arguments, metrics, log) : nil
+    let push = try worker.slots > 0 ? PushOptions.courier(files, metrics, log) : nil
     let database = try await DatabaseAccess.open(
       arguments,
       connections: worker.slots + worker.lookSlots + worker.backgroundSlots + connections + (push == nil ? 0 : 2),

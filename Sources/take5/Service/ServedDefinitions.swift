@@ -1,101 +1,103 @@
 import Definitions
-import FoundationEssentials
 import Model
-import Platform
 import Rooms
 
-/// The definitions that a service processes submissions with: those that are built in, and those of a folder.
+/// The definitions that a service processes submissions with: those that are built in, and those of its folders and files.
 enum ServedDefinitions {
   static let option = Option(
     "--definitions", "DIR", variable: "TAKE5_DEFINITIONS",
     help: "folder with definitions that replace built-in ones of the same name, each a file *.json; "
       + "'take5 definition list' lists them")
 
-  /// Reads the definitions. That of moments is the one that `--definition` names, if it is given.
+  /// Reads the definitions, and reports all files that a service cannot use. That of moments is the one that `--definition` names, if it
+  /// is given.
   static func read(_ arguments: Arguments) throws -> SubmissionDefinitions {
-    var definitions = try SubmissionDefinitions.builtIn(collections: CollectionKinds.read(arguments))
-    if let folder = arguments.value(option.name) {
-      for (path, bytes) in try DefinitionFolder.files(in: folder, option) {
-        try DefinitionFolder.decode(path) {
-          if try JSON.decode(DefinitionName.self, from: bytes).name == RecordFields.name {
-            definitions.fields = try JSON.decode(RecordFields.self, from: bytes)
-          } else {
-            try definitions.replace(with: JSON.decode(MediaDefinition.self, from: bytes))
-          }
-        }
+    var failures: [CommandFailure] = []
+    var definitions = try SubmissionDefinitions.builtIn()
+    for file in DefinitionFolder.read(CollectionKinds.option, arguments, &failures) {
+      DefinitionFolder.use(file.path, &failures) { () throws(UnfitDefinition) in try definitions.add(file.document) }
+    }
+    for file in DefinitionFolder.read(option, arguments, &failures) {
+      DefinitionFolder.use(file.path, &failures) { () throws(UnfitDefinition) in try definitions.replace(file.document)
       }
     }
-    if arguments.value(Option.definition.name) != nil { definitions.moment = try LocalMedia.definition(arguments) }
+    if let path = arguments.value(Option.definition.name) {
+      do throws(CommandFailure) {
+        let moment = try LocalMedia.definition(arguments)
+        guard moment.isOfPair else {
+          throw CommandFailure(
+            .usage, "\(path): \(UnfitDefinition.pair.description)",
+            remedy: "compare it with that of 'take5 definition show take5-post'")
+        }
+        definitions.moment = moment
+      } catch { failures.append(error) }
+    }
+    guard failures.isEmpty else { throw InvalidConfiguration(failures: failures) }
     return definitions
   }
 }
 
-/// What is read of a definition to know its kind.
-struct DefinitionName: Decodable {
-  let name: String?
-}
-
-/// Definitions in the files of a folder.
-enum DefinitionFolder {
-  /// Reads the files `*.json` of a folder, in the order of their names.
-  static func files(in folder: String, _ option: Option) throws(CommandFailure) -> [(path: String, bytes: [UInt8])] {
-    do {
-      return try Folder.names(in: folder).filter { $0.hasSuffix(".json") }.sorted().map { name in
-        ("\(folder)/\(name)", try Descriptor(reading: "\(folder)/\(name)").contents())
-      }
-    } catch {
-      throw CommandFailure(
-        .configuration, "the folder \(folder) cannot be read: \(error)", remedy: "name a folder with \(option.name)")
-    }
-  }
-
-  /// Decodes the definition of a file with a closure; its errors become a failure that names the file.
-  static func decode(_ path: String, _ read: () throws -> Void) throws(CommandFailure) {
-    do { try read() } catch {
-      throw CommandFailure(
-        .configuration, "\(path) is no valid definition: \(JSON.reason(error))",
-        remedy: "correct the file, or remove it; 'take5 definition write NAME --to DIR' writes a built-in one")
-    }
-  }
-}
-
 /// A definition that a service cannot use.
-private struct UnfitDefinition: Error, CustomStringConvertible {
+struct UnfitDefinition: Error, CustomStringConvertible {
   let description: String
+
+  static let pair = UnfitDefinition(description: "inputs: expected front and back, the two clips of a moment")
+
+  fileprivate static func unknown(_ name: String, among names: [String]) -> UnfitDefinition {
+    let nearest = NearestName.of(name, among: names).map { ": did you mean '\($0)'?" } ?? ""
+    return UnfitDefinition(description: "no built-in definition of this kind has the name '\(name)'\(nearest)")
+  }
+}
+
+extension Definition {
+  /// Whether it makes something of the two clips of a moment.
+  var isOfPair: Bool { Set(inputs.keys) == [.front, .back] }
 }
 
 extension SubmissionDefinitions {
   /// The definitions that are built in.
-  static func builtIn(collections: [String: CollectionDefinition] = [:]) throws -> SubmissionDefinitions {
+  static func builtIn() throws -> SubmissionDefinitions {
     SubmissionDefinitions(
       moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
-      collections: collections, fields: try Definitions.fields())
+      collections: try Definitions.collections(), fields: try Definitions.fields())
   }
 
-  /// The same definitions with another one in the place of that of its name; throws if it cannot be used there.
-  func replacing(_ definition: MediaDefinition) throws -> SubmissionDefinitions {
+  /// Checks that a definition can stand in the place of the built-in one of its name.
+  func check(_ document: DefinitionDocument) throws(UnfitDefinition) {
     var copy = self
-    try copy.replace(with: definition)
-    return copy
+    if document.kind == .collections { try copy.add(document) } else { try copy.replace(document) }
+  }
+
+  /// Adds a kind of collections, or replaces the one of its name.
+  fileprivate mutating func add(_ document: DefinitionDocument) throws(UnfitDefinition) {
+    guard case .collections(let kind) = document.value else {
+      throw UnfitDefinition(description: "it defines \(document.kind.rawValue): move it to the folder of --definitions")
+    }
+    collections[kind.name] = kind
   }
 
   /// Replaces the definition of the same name.
-  fileprivate mutating func replace(with definition: MediaDefinition) throws {
-    switch definition {
-    case .clips(let clips) where clips.name == moment.name: moment = clips
-    case .clips(let clips) where clips.name == clip.name: clip = clips
-    case .photos(let photo) where photos[photo.name] != nil:
+  fileprivate mutating func replace(_ document: DefinitionDocument) throws(UnfitDefinition) {
+    switch document.value {
+    case .collections:
+      throw UnfitDefinition(description: "it defines collections: move it to the folder of --collections")
+    case .fields(let fields): self.fields = fields
+    case .media(.clips(let clips)) where clips.name == moment.name:
+      guard clips.isOfPair else { throw .pair }
+      moment = clips
+    case .media(.clips(let definition)) where definition.name == clip.name:
+      guard !definition.isOfPair else {
+        throw UnfitDefinition(description: "inputs: expected clip, as a marker has one clip")
+      }
+      clip = definition
+    case .media(.clips(let unknown)): throw .unknown(unknown.name, among: [moment.name, clip.name])
+    case .media(.photos(let photo)):
+      guard photos[photo.name] != nil else { throw .unknown(photo.name, among: photos.keys.sorted()) }
       // An image that is shown although its definition holds it would be worse than a service that does not start.
       guard photo.moderation != .hold || photo.name == Self.photoPost else {
         throw UnfitDefinition(description: "'\(photo.name)' has the moderation 'hold', and only posts can be held")
       }
       photos[photo.name] = photo
-    case .clips(let unknown): throw Self.unknown(unknown.name)
-    case .photos(let unknown): throw Self.unknown(unknown.name)
     }
-  }
-
-  private static func unknown(_ name: String) -> UnfitDefinition {
-    UnfitDefinition(description: "no built-in definition of this kind has the name '\(name)'")
   }
 }
