@@ -77,9 +77,9 @@ extension Subcommand {
     let plan = try await DatabaseAccess.use(arguments) { pool in
       return try await pool.run { session in
         try session.snapshot { session in
-          ReprocessPlan(
-            try Reprocessing.summarize(request, session),
-            withoutSources: try Reprocessing.countWithoutSources(request, session))
+          try ReprocessPlan(
+            Reprocessing.summarize(request, session),
+            withoutSources: Reprocessing.countWithoutSources(request, session))
         }
       }
     }

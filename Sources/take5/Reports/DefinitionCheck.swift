@@ -54,6 +54,8 @@ struct DefinitionCheck: Encodable {
   let unused: [String]
   /// Nil: no built-in definition has this name and kind.
   let differences: [Difference]?
+  /// What `--try` has made; nil: it was not asked for.
+  var made: [OutputFacts]?
 
   init(_ file: String, _ error: any Error, in bytes: [UInt8]) {
     (self.file, valid, fault) = (file, false, JSON.reason(error, in: bytes))
@@ -68,9 +70,8 @@ struct DefinitionCheck: Encodable {
     (name, version, kind) = (definition.name, definition.version, definition.kind)
     self.unused = unused
     differences = try definition.builtIn.map { try DefinitionDocument($0.bytes) }.map { builtIn in
-      let (ours, theirs) = (builtIn.members.leaves, definition.members.leaves)
-      return Set(ours.keys).union(theirs.keys).sorted().filter { ours[$0] != theirs[$0] }.map { path in
-        Difference(path: path, builtIn: ours[path], file: theirs[path])
+      builtIn.members.changes(to: definition.members).map { change in
+        Difference(path: change.path, builtIn: change.before, file: change.after)
       }
     }
   }
@@ -79,6 +80,9 @@ struct DefinitionCheck: Encodable {
     if let fault { return "\(file) is no definition that a service can use: \(fault)" }
     var lines = ["\(file) defines \(name ?? "") of \(kind?.rawValue ?? ""), version \(version ?? 0)"]
     lines += unused.map { "no effect: a definition has no key \($0)" }
+    lines += (made ?? []).map { output in
+      "makes \(output.role.rawValue): \(output.width)x\(output.height), \(output.bytes) bytes"
+    }
     guard let differences else {
       let use = kind == .clips ? ": a service takes it by --definition, not by --definitions" : ""
       return (lines + ["no built-in definition has this name\(use)"]).joined(separator: "\n")
