@@ -53,7 +53,7 @@ extension Definition {
     faults.require(
       shorter >= 16, "\(path).inset.width", "the inset has \(box.width)x\(box.height) pixels: expected at least 16x16")
     faults.require(
-      box.width + inset.margin <= canvas.width && box.height + inset.margin <= canvas.height, "\(path).inset.margin",
+      box.width + inset.margin <= canvas.width && box.height + inset.margin <= canvas.height, "\(path).inset",
       "the inset of \(box.width)x\(box.height) pixels leaves the canvas: write a smaller margin or width")
     guard let border = inset.border?.width else { return }
     faults.require(border.isMultiple(of: 2), "\(path).inset.border.width", "\(border) is odd: expected an even number")
