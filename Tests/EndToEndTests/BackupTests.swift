@@ -226,6 +226,9 @@ struct BackupTests {
     try Descriptor(writing: "\(root)/full/letter", replacing: false).write([1])
     #expect(try await take5(["init", "--data", "\(root)/other"]).status == 0)
     try await backUp(service, to: "\(root)/backup")
+    let inside = try await take5(["backup", "\(service.data)/backups/new", "--data", service.data])
+    #expect(inside.status == 74 && inside.errors.contains("it is inside of the data folder"), "\(inside)")
+    #expect(access("\(service.data)/backups", F_OK) != 0)
     for (folder, store) in [("full", service.data), ("data", service.data), ("backup", "\(root)/other")] {
       let names = try Folder.names(in: "\(root)/\(folder)").sorted()
       let run = try await take5(["backup", "\(root)/\(folder)", "--data", store])

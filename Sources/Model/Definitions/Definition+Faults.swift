@@ -41,6 +41,9 @@ extension Definition {
 
   private func addFaults(of output: Composed, _ path: String, to faults: inout DefinitionFaults) {
     faults.require(output.seconds.longest, in: .duration, "\(path).seconds[1]")
+    faults.require(
+      output.seconds.shortest * Double(canvas.framesPerSecond) >= 1, "\(path).seconds[0]",
+      "the shortest composition has no frame at \(canvas.framesPerSecond) frames per second: write a longer time")
     if let used = limits.usedSeconds {
       faults.require(
         output.seconds.shortest <= used.longest, "\(path).seconds[0]",
