@@ -92,7 +92,7 @@ extension Subcommand {
   }
 
   /// The author; status 64 without one: no user of the app has the posts of a made-up name.
-  fileprivate static func author(of arguments: Arguments) throws(CommandFailure) -> String {
+  fileprivate static func namedAuthor(of arguments: Arguments) throws(CommandFailure) -> String {
     guard let name = arguments.value(author.name) else {
       throw CommandFailure(.usage, "no author given", remedy: "name the user whose it is with --author NAME")
     }
@@ -101,7 +101,7 @@ extension Subcommand {
 
   private static func image(_ method: String, _ path: String, _ arguments: Arguments) async throws -> ExitStatus {
     var fields: [String: String] = [:]
-    if arguments.command.options.contains(author) { fields["author"] = try author(of: arguments) }
+    if arguments.command.options.contains(author) { fields["author"] = try namedAuthor(of: arguments) }
     fields["alternative_text"] = arguments.value(alternativeText.name)
     let files = [try SubmittedFile("image", path: arguments.operands[1])]
     return try await Submission(method: method, path: path, fields: fields, files: files, resource: .image)
@@ -112,7 +112,7 @@ extension Subcommand {
 extension PostDraft {
   /// Reads the options that describe a post.
   fileprivate init(_ arguments: Arguments) throws(CommandFailure) {
-    self.init(author: try Subcommand.author(of: arguments))
+    self.init(author: try Subcommand.namedAuthor(of: arguments))
     title = arguments.value("--title")
     caption = arguments.value("--caption")
     alternativeText = arguments.value("--alternative-text")

@@ -40,9 +40,12 @@ struct DefinitionTrial {
   }
 
   private func outputs(of definition: Definition) async throws -> [OutputFacts] {
-    let clips: [InputName: OpenFile] =
-      definition.isOfPair
-      ? [.front: try Self.sample("front"), .back: try Self.sample("back")] : [.clip: try Self.sample("front")]
+    var clips: [InputName: OpenFile] = [:]
+    if definition.isOfPair {
+      for name in [InputName.front, .back] { clips[name] = try Self.sample(name.rawValue) }
+    } else {
+      clips[.clip] = try Self.sample(InputName.front.rawValue)
+    }
     let files = try Self.files(for: definition.madeRoles)
     let report = try await media.process(
       clips, limits: definition.limits, deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation,

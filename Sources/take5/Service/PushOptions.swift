@@ -71,7 +71,7 @@ enum PushOptions {
     reader.check { [configuration] in
       try checked(certificates) { () throws(PushError) in try configuration.checkCertificates() }
     }
-    guard let texts = reader.read({ try texts(arguments) }), reader.failures.isEmpty else {
+    guard let texts = reader.read({ try Self.texts(arguments) }), reader.failures.isEmpty else {
       throw InvalidConfiguration(failures: reader.failures)
     }
     return Files(configuration: configuration, texts: texts)
