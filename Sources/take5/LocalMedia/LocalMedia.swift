@@ -18,7 +18,7 @@ struct LocalMedia {
   private let destination: String?
 
   init(_ arguments: Arguments) async throws {
-    definition = try Self.definition(arguments)
+    definition = try NamedDefinition.read(arguments)
     destination = arguments.value("--output") ?? arguments.value("--outputs")
     mode = arguments.has(Option.latency.name) ? .latency : .throughput
     let configuration = try MediaProcess.Configuration(arguments)
@@ -30,24 +30,6 @@ struct LocalMedia {
   /// Adds the composition with foreground and background exchanged, if the definition does not have it.
   mutating func addSwappedComposition() {
     definition.outputs[.composedSwapped] = definition.outputs[.composedSwapped] ?? definition.outputs[.composed]
-  }
-
-  /// The definition that `--definition` names, or the built-in one. Status 66 if the file cannot be read, 64 if nothing could be made with
-  /// it.
-  static func definition(_ arguments: Arguments) throws(CommandFailure) -> Definition {
-    guard let path = arguments.value(Option.definition.name) else {
-      do { return try Definitions.take5Post() } catch { throw CommandFailure(error) }
-    }
-    let text = try InputText.read(path)
-    do {
-      let definition = try JSON.decode(Definition.self, from: text)
-      try MediaDefinition.clips(definition).checkFaults()
-      return definition
-    } catch {
-      throw CommandFailure(
-        .usage, "\(path) is not a definition: \(JSON.reason(error, in: text))",
-        remedy: "compare it with that of 'take5 definition show take5-post'")
-    }
   }
 
   /// Probes the clips of a moment, plans its outputs and makes them.

@@ -23,7 +23,7 @@ enum ServedDefinitions {
     }
     if let path = arguments.value(Option.definition.name) {
       do throws(CommandFailure) {
-        let moment = try LocalMedia.definition(arguments)
+        let moment = try NamedDefinition.read(arguments)
         guard moment.isOfPair else {
           throw CommandFailure(
             .usage, "\(path): \(UnfitDefinition.pair.description)",
