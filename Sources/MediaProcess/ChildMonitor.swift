@@ -94,7 +94,8 @@ extension MediaFailure {
         .interrupted, "the media process had the processor for \(Int(processorSeconds)) s of \(deadline)")
     } else {
       self.init(
-        .deadlineExceeded, "no reply within \(deadline)", crash: MediaCrash(stage: stage, signal: nil, limits: limits))
+        .deadlineExceeded, "no reply within \(max(.zero, deadline))",
+        crash: MediaCrash(stage: stage, signal: nil, limits: limits))
     }
   }
 }

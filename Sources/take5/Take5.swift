@@ -112,6 +112,13 @@ struct Take5 {
     }
     let names = commands.filter { !$0.isHidden }.flatMap { [$0.name, String($0.name.prefix { $0 != " " })] }
     let nearest = NearestName.of(arguments[0], among: names).map { ": did you mean '\($0)'?" } ?? ""
+    if !group.isEmpty, let second = arguments.dropFirst().first, !second.hasPrefix("-") {
+      let names = group.map { String($0.name.dropFirst(arguments[0].count + 1)) }
+      let nearest = NearestName.of(second, among: names).map { ": did you mean '\(arguments[0]) \($0)'?" }
+      return CommandFailure(
+        .usage, "unknown subcommand '\(arguments[0]) \(second)'\(nearest ?? ": \(names.joined(separator: ", "))")",
+        remedy: "'take5 \(arguments[0]) --help' describes them")
+    }
     let message =
       group.isEmpty
       ? "unknown command '\(arguments[0])'\(nearest)"

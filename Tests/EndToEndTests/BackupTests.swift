@@ -241,7 +241,7 @@ struct BackupTests {
     }
     for inner in ["data/new", "data/blobs/new/"] {
       let run = try await take5(["backup", "\(root)/\(inner)", "--data", service.data])
-      #expect(run.status == 74 && run.errors.contains("is in the data folder"), "\(run)")
+      #expect(run.status == 74 && run.errors.contains("it is inside of the data folder"), "\(run)")
       #expect(access("\(root)/\(inner)", F_OK) != 0)
     }
     #expect(try await take5(["backup", "\(root)/new", "--data", "\(root)/typo"]).status == 66)

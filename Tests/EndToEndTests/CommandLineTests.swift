@@ -96,7 +96,7 @@ struct CommandLineTests {
   func standardInput() async throws {
     for arguments in [
       ["inspect", "-"], ["still", "-", "-o", "\(folder.path)/still.jpg"], ["validate", front, "-"],
-      ["submit", "photo", "-"],
+      ["submit", "photo", "-", "--author", "me"],
     ] {
       let run = try await Take5Command.run(arguments)
       #expect(run.status == 66, "\(arguments): \(run)")
@@ -126,9 +126,40 @@ struct CommandLineTests {
     try await service.stop()
   }
 
+  @Test(
+    "a mistake in the arguments is status 64, and the message says what is meant or missing",
+    arguments: [
+      ("jobs lst", "unknown subcommand 'jobs lst': did you mean 'jobs list'?"),
+      ("submit posts a b", "did you mean 'submit post'?"), ("users shwo ada", "did you mean 'users show'?"),
+      ("definition chekc f", "did you mean 'definition check'?"), ("gc holt", "unexpected argument 'holt'"),
+      ("keys delete 1", "unknown subcommand 'keys delete': create, list, revoke, rotate-signing"),
+      ("jobs", "'jobs' needs a subcommand"), ("sevre", "unknown command 'sevre': did you mean 'serve'?"),
+      ("submit post a b", "no author given"), ("submit photo a", "--author NAME"), ("submit marker", "no author given"),
+      ("submit reaction 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 a", "no author given"),
+      ("submit place-photo gate a", "no author given"),
+      ("database psql -c x", "unknown option '-c': options of the program stand behind '--'"),
+      ("database pg_dump --format custom", "take5 database -- PROGRAM --format"),
+      ("jobs list --created-after 2026-13-01", "a day such as 2026-11-20"),
+      ("jobs list --created-before soon", "must be a time such as"), ("jobs list --limit 0", "from 1 to 1000"),
+      ("jobs list --state ready", "comma-separated list of scheduled"),
+      ("users export ada", "name a file with -o FILE"),
+      ("serve --min-free 10GB", "from 0 to 1073741824, in MiB, not '10GB'"),
+      ("serve --port 80", "did you mean '--listen'?"),
+      ("serve --slots", "--slots requires a value"), ("serve --film=yes", "--film does not take a value"),
+      ("serve now", "unexpected argument 'now'"), ("verify --deeep", "did you mean '--deep'?"),
+      ("compose a b", "no output given"), ("still a", "no output given"), ("definition write", "no output given"),
+      ("reprocess --rate fast", "--rate must be"), ("backup", "missing argument DIR"),
+    ])
+  func mistakes(line: String, message: String) async throws {
+    let run = try await Take5Command.run(line.split(separator: " ").map(String.init), in: folder.path)
+    #expect(run.status == 64 && run.errors.contains(message), "\(line): \(run)")
+  }
+
   @Test("an unreachable service or database is status 69 with a hint")
   func unavailable() async throws {
-    let run = try await Take5Command.run(["submit", "post", front, back, "--server", "http://127.0.0.1:1"])
+    let run = try await Take5Command.run([
+      "submit", "post", front, back, "--author", "me", "--server", "http://127.0.0.1:1",
+    ])
     #expect(run.status == 69)
     #expect(run.errors.contains("take5 serve"))
     let database = try await Take5Command.run([

@@ -90,6 +90,32 @@ struct ConfigCommandTests {
     #expect(try await Take5Command.run(["version", "--json"], environment: ["TAKE5_CONFIG": file]).status == 0)
   }
 
+  @Test(
+    "the check before a restart, doctor and the start agree on each file that an option names",
+    arguments: [
+      ("definitions", "{\n  \"name\": \"take5-post\",\n}", "line 3, column 1"), ("definitions", nil, "cannot be read"),
+      ("collections", "[]", "expected an object, not a list"), ("collections", nil, "cannot be read"),
+      ("identity-providers", "[]", "0 identity providers"), ("apns", "{}", "key_id is missing"),
+      ("notifications", "{", "line 1, column 2"), ("push-certificates", "none", "certificates in PEM"),
+    ] as [(String, String?, String)])
+  func agreement(key: String, content: String?, reason: String) async throws {
+    let isFolder = key == "definitions" || key == "collections"
+    let path = "\(folder.path)/\(key)"
+    if let content {
+      if isFolder { try Folder.make(path) }
+      try Descriptor(writing: isFolder ? "\(path)/a.json" : path, replacing: true).write(Array(content.utf8))
+    }
+    try write("\(key) = \(path)\ndata = \(folder.path)/data\nlisten = 127.0.0.1:0\nslots = 0\n")
+    let config = try await Take5Command.run(["config", "--config", file])
+    #expect(config.status == 78 && config.errors.contains(path), "\(config)")
+    let doctor = try await Take5Command.run(["doctor", "--config", file])
+    #expect(doctor.status == 1 && doctor.output.contains(path), "\(doctor)")
+    let serve = try await Take5Command.run(["serve", "--config", file])
+    #expect(serve.status == 78 && serve.errors.contains(path), "\(serve)")
+    #expect(access("\(folder.path)/data", F_OK) != 0)
+    for text in [config.errors, doctor.output, serve.errors] { #expect(text.contains(reason), "\(text)") }
+  }
+
   @Test("doctor reports a wrong file as errors, and who can read it")
   func doctor() async throws {
     let data = "data = \(folder.path)/data\n"

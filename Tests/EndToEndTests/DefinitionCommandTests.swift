@@ -1,5 +1,6 @@
 import Definitions
 import FoundationEssentials
+import Glibc
 import Model
 import Platform
 import PostgresTesting
@@ -90,6 +91,70 @@ struct DefinitionCommandTests {
     let composed = try await Take5Command.run(
       ["validate", clip, clip, "--definition", "\(folder.path)/definition.json"])
     #expect(composed.status == 64 && composed.errors.contains("take5 definition show take5-post"), "\(composed)")
+  }
+
+  @Test("values of which nothing can be made are faults with their paths, also for the commands that use the file")
+  func values() async throws {
+    let text = try await shown("take5-post")
+    for (old, new, fault) in [
+      (#""preset": "superfast""#, #""preset": "quick""#, "outputs.composed.video.preset: 'quick' is not one of"),
+      (#""crf": 23"#, #""crf": -5"#, "outputs.composed.video.crf: -5 is not between 1 and 51"),
+      (#""crf": 23"#, #""crf": 99"#, "outputs.composed.video.crf: 99 is not between 1 and 51"),
+      (#""deadline_seconds": 120"#, #""deadline_seconds": 0"#, "deadline_seconds: 0 is not between 10 and 86400"),
+    ] {
+      let checked = try await check(text.replacing(old, with: new), [])
+      #expect(checked.status == 1 && checked.output.contains(fault), "\(checked)")
+      let clips = ["\(Document.root)/samples/front.mp4", "\(Document.root)/samples/back.mp4"]
+      let made = try await Take5Command.run(
+        ["compose"] + clips + ["-o", "\(folder.path)/out.mp4", "--definition", "\(folder.path)/definition.json"])
+      #expect(made.status == 64 && made.errors.contains(fault), "\(made)")
+    }
+    let comma = try await check(text.replacing("\"version\": 3,", with: "\"version\": 3"), [])
+    #expect(comma.output.contains("line 4, column 3: expected ',' or '}', not '\"'"), "\(comma)")
+    let list = try await check("[]", [])
+    #expect(list.output.contains("expected an object, not a list"), "\(list)")
+    let photo = try await shown("photo-post").replacing("photo-post", with: "photo-pots")
+    let unknown = try await check(photo, [])
+    #expect(unknown.status == 1 && unknown.output.contains("did you mean 'photo-post'?"), "\(unknown)")
+  }
+
+  @Test("'check --try' makes the outputs from the first second of the samples")
+  func trial() async throws {
+    for (name, outputs) in [
+      ("take5-post", ["composed: 1080x1920", "composed.small: 540x960", "preview: "]),
+      ("marker-video", ["clip: ", "poster: ", "preview: "]),
+      ("photo-post", ["photo.large: ", "photo.square: 150x150"]),
+      ("album", []),
+    ] {
+      let path = "\(Document.root)/jobs/\(name).json"
+      let run = try await Take5Command.run(["definition", "check", path, "--try"], in: Document.root)
+      #expect(run.status == 0, "\(name): \(run)")
+      for output in outputs { #expect(run.output.contains("makes \(output)"), "\(name): \(run)") }
+    }
+    let text = try await shown("take5-post").replacing(#""width": 1080"#, with: #""width": 540"#)
+    _ = try await check(text)
+    let changed = try await Take5Command.run(
+      ["definition", "check", "\(folder.path)/definition.json", "--try", "--json"], in: Document.root)
+    let made = try json(changed)["made"]?.items ?? []
+    #expect(made.first { $0["role"]?.text == "composed" }?["width"]?.number == 540, "\(changed)")
+    guard access("/usr/share/doc/take5/examples", F_OK) != 0 else { return }
+    let elsewhere = try await check(text, ["--try"])
+    #expect(elsewhere.status == 66 && elsewhere.errors.contains("samples/front.mp4"), "\(elsewhere)")
+  }
+
+  @Test("two files of a folder with one name are refused, and both are named")
+  func twice() async throws {
+    let files = "\(folder.path)/definitions"
+    try Folder.make(files)
+    let text = try await shown("take5-post")
+    for name in ["take5-post.json", "take5-post.old.json"] {
+      try Descriptor(writing: "\(files)/\(name)", replacing: true).write(Array(text.utf8))
+    }
+    let run = try await Take5Command.run(["definition", "list", "--definitions", files])
+    #expect(run.status == 78, "\(run)")
+    #expect(
+      run.errors.contains("\(files)/take5-post.json and \(files)/take5-post.old.json both have the name 'take5-post'"),
+      "\(run)")
   }
 
   @Test("a fault has a code and a path for programs")

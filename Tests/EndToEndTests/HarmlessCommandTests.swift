@@ -38,13 +38,13 @@ struct HarmlessCommandTests {
     Command(arguments: ["photo", "PHOTO", "-o", "OUT"], reads: true, writes: true),
   ]
   private static let submitting = [
-    Command(arguments: ["submit", "post", "FRONT", "BACK"], reads: true),
-    Command(arguments: ["submit", "photo", "PHOTO"], reads: true),
-    Command(arguments: ["submit", "marker", "PHOTO"], reads: true),
-    Command(arguments: ["submit", "reaction", "POST", "PHOTO"], reads: true),
+    Command(arguments: ["submit", "post", "FRONT", "BACK", "--author", "me"], reads: true),
+    Command(arguments: ["submit", "photo", "PHOTO", "--author", "me"], reads: true),
+    Command(arguments: ["submit", "marker", "PHOTO", "--author", "me"], reads: true),
+    Command(arguments: ["submit", "reaction", "POST", "PHOTO", "--author", "me"], reads: true),
     Command(arguments: ["submit", "profile-image", "ada", "PHOTO"], reads: true),
     Command(arguments: ["submit", "thumbnail", "spring", "PHOTO"], reads: true),
-    Command(arguments: ["submit", "place-photo", "gate", "PHOTO"], reads: true),
+    Command(arguments: ["submit", "place-photo", "gate", "PHOTO", "--author", "me"], reads: true),
   ]
   private static let reading = [
     Command(arguments: ["posts", "list"]), Command(arguments: ["posts", "show", "POST"]),
@@ -264,7 +264,7 @@ struct HarmlessCommandTests {
     let workspace = try await Workspace()
     let before = try workspace.digests()
     let waiting = [
-      Command(arguments: ["submit", "post", "FRONT", "BACK", "--wait"]),
+      Command(arguments: ["submit", "post", "FRONT", "BACK", "--author", "me", "--wait"]),
       Command(arguments: ["verify", "--deep"]), Command(arguments: ["database", "--", "sleep", "60"]),
     ]
     for (number, command) in (Self.local + waiting + Self.endless).enumerated() {

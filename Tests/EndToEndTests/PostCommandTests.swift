@@ -24,7 +24,7 @@ struct PostCommandTests {
 
   /// Submits something; returns its id.
   private func submitted(_ arguments: [String], status: Int32 = 0) async throws -> String {
-    let run = try await take5(["submit"] + arguments + ["--json"])
+    let run = try await take5(["submit"] + arguments.withAuthor + ["--json"])
     #expect(run.status == status, "\(arguments): \(run)")
     return try #require(try JSONDecoder().decode(API.Value.self, from: Data(run.output.utf8))["id"]?.text)
   }

@@ -174,6 +174,13 @@ struct ReprocessCommandTests {
     #expect(plan["items"]?.number == 1)
     #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 4")
     #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 5")
+    let changes = plan["parts"]?[0]?["changes"]?.items ?? []
+    #expect(
+      changes.contains { $0["path"]?.text == "outputs.poster.long_edge" && $0["after"]?.text == "640" }, "\(plan)")
+    let lines = try await Take5Command.run(
+      ["reprocess", "--definition", definition, "--dry-run", "--data", service.data]
+    ).output
+    #expect(lines.contains("  outputs.poster.long_edge: 1280 → 640\n"), "\(lines)")
     guard case .number(let hours)? = plan["hours"] else {
       Issue.record("the plan has no hours")
       return

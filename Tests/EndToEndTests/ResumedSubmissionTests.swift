@@ -29,7 +29,7 @@ struct ResumedSubmissionTests {
     _ proxy: CuttingProxy, _ more: [String] = [], _ environment: [String: String] = [:]
   ) async throws -> Take5Command {
     try await Take5Command.run(
-      ["submit", "post"] + clips + ["--server", proxy.url] + more, environment: environment)
+      ["submit", "post", "--author", "me"] + clips + ["--server", proxy.url] + more, environment: environment)
   }
 
   /// Expects that the store has both clips, and a number of posts.
@@ -92,7 +92,7 @@ struct ResumedSubmissionTests {
       Array(repeating: Array("no photo at all, and much of it".utf8), count: 10_000).flatMap(\.self), "broken.jpg",
       in: folder)
     let proxy = try CuttingProxy(before: try service.api().port, losing: "HTTP/1.1 422")
-    let run = try await Take5Command.run(["submit", "photo", photo, "--server", proxy.url])
+    let run = try await Take5Command.run(["submit", "photo", photo, "--author", "me", "--server", proxy.url])
     #expect(run.status == 65 && (run.errors + run.output).contains("unsupported_"), "\(run.errors)\(run.output)")
     #expect(proxy.remainingCuts == 0)
     proxy.stop()
@@ -157,7 +157,8 @@ struct ResumedSubmissionTests {
     #expect(run.status == 69 && run.errors.contains("take5: gave up after"), "\(run.errors)")
     #expect(run.errors.contains("--give-up-after") && run.output.isEmpty)
     let running = try RunningTake5()
-    _ = try await running.start(["submit", "post"] + clips + ["--server", unlimited.url], printsFirstLine: false)
+    _ = try await running.start(
+      ["submit", "post", "--author", "me"] + clips + ["--server", unlimited.url], printsFirstLine: false)
     #expect(await running.waitForLog("take5: connection lost"))
     await running.send(signal: SIGINT)
     #expect(await running.wait() == 130)
@@ -173,7 +174,7 @@ struct ResumedSubmissionTests {
     let proxy = try CuttingProxy(before: try service.api().port, cuts: [Self.clipBytes])
     let columns = 70
     let command =
-      "stty cols \(columns); '\(Take5Binary.path)' submit post \(clips.joined(separator: " ")) --server \(proxy.url)"
+      "stty cols \(columns); '\(Take5Binary.path)' submit post \(clips.joined(separator: " ")) --author me --server \(proxy.url)"
     let shown = try await onThread("test-terminal") { () throws -> String in
       let output = try Descriptor(unnamedIn: "/tmp")
       var configuration = ChildProcess.Configuration(

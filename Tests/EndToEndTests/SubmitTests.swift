@@ -21,7 +21,7 @@ struct SubmitTests {
   }
 
   private func submit(_ arguments: [String]) async throws -> Take5Command {
-    try await Take5Command.run(["submit"] + arguments + ["--server", service.url], in: service.folder.path)
+    try await Take5Command.run(["submit"] + arguments.withAuthor + ["--server", service.url], in: service.folder.path)
   }
 
   @Test("each kind of media can be submitted and saved")
@@ -94,7 +94,8 @@ struct SubmitResultTests {
     _ arguments: [String], to server: String? = nil, environment: [String: String] = [:]
   ) async throws -> Take5Command {
     try await Take5Command.run(
-      ["submit"] + arguments + ["--server", server ?? service.url], environment: environment, in: service.folder.path)
+      ["submit"] + arguments.withAuthor + ["--server", server ?? service.url], environment: environment,
+      in: service.folder.path)
   }
 
   private static func json(_ text: some StringProtocol) throws -> API.Value {
@@ -196,7 +197,7 @@ struct SubmitResultTests {
   private func waiting(_ more: [String]) async throws -> (command: RunningTake5, id: String) {
     let command = try RunningTake5()
     _ = try await command.start(
-      ["submit", "photo", photo, "--server", service.url] + more, printsFirstLine: false)
+      ["submit", "photo", photo, "--author", "me", "--server", service.url] + more, printsFirstLine: false)
     #expect(await command.waitForLog("take5: created post "))
     let id = try #require(command.log.split(separator: " ").last.map(String.init))
     #expect(PublicID(id) != nil)
@@ -297,7 +298,7 @@ struct ServerOptionTests {
     _ server: String, _ more: [String] = [], environment: [String: String] = [:]
   ) async throws -> Take5Command {
     try await Take5Command.run(
-      ["submit", "post"] + clips + ["--server", server] + more,
+      ["submit", "post", "--author", "me"] + clips + ["--server", server] + more,
       environment: ["TAKE5_API_KEY": "t5-key"].merging(environment) { $1 })
   }
 

@@ -13,7 +13,7 @@ struct UnfitServerTests {
     let photo = try Clips.write(StoreCommandTests.photo((90, 120, 60)), "photo.jpg", in: folder)
     return try await withServer(router: router) { server in
       try await Take5Command.run(
-        ["submit", "photo", photo, "--server", "http://127.0.0.1:\(server.port)"], in: folder.path)
+        ["submit", "photo", photo, "--author", "me", "--server", "http://127.0.0.1:\(server.port)"], in: folder.path)
     }
   }
 

@@ -119,6 +119,11 @@ struct UserCommandTests {
     #expect(names.contains("profile.json\n") && names.contains("posts/1.json\n"), "\(names)")
     #expect(names.contains("/source.photo.jpg\n") || names.contains("/source.photo."), "\(names)")
     #expect(try await Self.take5(service, "users", "export", "ada", "-o", archive).status == 74)
+    let piped = try await Self.take5(service, "users", "export", "ada", "-o", "-")
+    #expect(piped.status == 0 && piped.output.hasPrefix("PK"), "\(piped.status ?? -1)")
+    #expect(
+      piped.errors.contains("wrote everything of ada") && piped.errors.contains("to standard output"), "\(piped.errors)"
+    )
     #expect(try await Self.take5(service, "users", "export", "ada").status == 64)
     #expect(try await Self.take5(service, "users", "export", "adda", "-o", "\(archive)2").status == 66)
 

@@ -108,7 +108,7 @@ struct DefinitionTests {
       _ = try JSON.decode(Definition.self, from: Array(changed.utf8))
       Issue.record("decoded")
     } catch {
-      #expect(JSON.reason(error).hasPrefix("\(name) is "), "\(JSON.reason(error))")
+      #expect(JSON.reason(error).hasPrefix("\(name): "), "\(JSON.reason(error))")
     }
   }
 

@@ -43,7 +43,7 @@ struct CredentialsTests {
     let path = "\(credentials.folder.path)/bad.json"
     try Descriptor(writing: path, replacing: true).write(Array("SECRET{".utf8))
     let error = #expect(throws: PushError.self) { try WebPush(file: path) }
-    #expect(error?.description == "\(path): it is not a JSON object")
+    #expect(error?.description == "\(path): it is not a JSON object: line 1, column 1")
     // By openssl genpkey -aes256.
     let encrypted =
       "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAg=\n"

@@ -161,9 +161,10 @@ def walls(system):
 
 @about("Take5Quarantined")
 def deadline(system):
-    """The service gives a moment a second, and an encoder that takes longer on any machine."""
+    """The service gives a moment ten seconds, and an encoder and a size that take longer on any machine."""
     text = (ROOT / "jobs" / "take5-post.json").read_text()
-    text = re.sub(r'"deadline_seconds": \d+', '"deadline_seconds": 1', text).replace('"superfast"', '"veryslow"')
+    text = re.sub(r'"deadline_seconds": \d+', '"deadline_seconds": 10', text).replace('"superfast"', '"placebo"')
+    text = text.replace('"width": 1080, "height": 1920', '"width": 2160, "height": 3840')
     definition = system.folder / "take5-post.json"
     definition.write_text(text)
     system.service.restart("--definition", definition)

@@ -81,7 +81,7 @@ struct JobFilterTests {
     try Arguments(arguments, of: .jobsList, environment: [:])
   }
 
-  @Test("times are in RFC 3339 or durations before now")
+  @Test("times are in RFC 3339, days in UTC, or durations before now")
   func times() throws {
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     for (text, seconds) in [("45s", 45.0), ("30m", 1800), ("2h", 7200), ("7d", 604_800), ("1w", 604_800), ("0s", 0)] {
@@ -89,7 +89,9 @@ struct JobFilterTests {
     }
     let exact = try arguments(["--created-after", "2027-01-15T08:00:00Z"]).time("--created-after", now: now)
     #expect(exact == now)
-    for wrong in ["yesterday", "2", "h", "-2h", "2y", "1.5h", ""] {
+    let day = try arguments(["--created-after", "2027-01-15"]).time("--created-after", now: now)
+    #expect(day == now - 8 * 3600)
+    for wrong in ["yesterday", "2", "h", "-2h", "2y", "1.5h", "", "2027-13-01", "2027-02-30", "2027-01"] {
       let wrong = try arguments(["--created-after", wrong])
       #expect(throws: CommandFailure.self) { try wrong.time("--created-after", now: now) }
     }

@@ -52,11 +52,52 @@ extension JSON {
     switch error {
     case .keyNotFound(let key, let context): return "\(path(context.codingPath + [key])) is missing"
     case .valueNotFound(_, let context): return "\(path(context.codingPath)) is null"
-    case .typeMismatch(_, let context), .dataCorrupted(let context):
-      return context.codingPath.isEmpty
-        ? context.debugDescription : "\(path(context.codingPath)): \(context.debugDescription)"
+    case .typeMismatch(let type, let context):
+      return line(context.codingPath, "expected \(noun(of: type))\(found(context.debugDescription))")
+    case .dataCorrupted(let context): return line(context.codingPath, words(of: context.debugDescription))
     @unknown default: return "\(error)"
     }
+  }
+
+  /// The same, with the line and the column at which the text is no JSON.
+  package static func reason(_ error: any Error, in bytes: [UInt8]) -> String {
+    guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
+      let fault = syntaxFault(in: bytes)
+    else { return reason(error) }
+    return "\(fault)"
+  }
+
+  private static func line(_ keys: [any CodingKey], _ text: String) -> String {
+    keys.isEmpty ? text : "\(path(keys)): \(text)"
+  }
+
+  // Foundation names types of Swift, which a person who writes JSON does not know.
+  private static func noun(of type: Any.Type) -> String {
+    switch type {
+    case is Bool.Type: "true or false"
+    case is String.Type: "a text"
+    case is any BinaryInteger.Type: "an integer"
+    case is any BinaryFloatingPoint.Type: "a number"
+    default: "\(type)".hasPrefix("Array") ? "a list" : "\(type)".hasPrefix("Dictionary") ? "an object" : "another value"
+    }
+  }
+
+  /// What Foundation has found in place of a type: `Expected to decode Int but found a string instead.`
+  private static func found(_ text: String) -> String {
+    guard let start = text.firstRange(of: " but found ")?.upperBound,
+      let word = text[start...].split(separator: " ").dropLast().last
+    else { return "" }
+    let names = [
+      "array": "a list", "dictionary": "an object", "string": "a text", "number": "a number", "bool": "true or false",
+      "null": "null",
+    ]
+    return names[String(word)].map { ", not \($0)" } ?? ""
+  }
+
+  private static func words(of text: String) -> String {
+    // Of a fraction, and of a number that is too large.
+    text.hasPrefix("Parsed JSON number") || text.hasPrefix("Number ")
+      ? "expected an integer of at most 18 digits" : text
   }
 
   /// Where a decoding error is, as a path in the JSON; nil if it concerns the whole.

@@ -109,11 +109,14 @@ struct CompositionLayout {
         width: size.width, height: size.height))
   }
 
+  /// The size of the inset; with the fit `fit` that of its frame may be smaller.
+  var insetBox: Size {
+    let width = Size.even(Double(canvas.width) * composed.inset.width)
+    return Size(width: width, height: Size.even(Double(width) * Double(canvas.height) / Double(canvas.width)))
+  }
+
   private func inset(_ clip: (input: InputName, display: Size)) -> Tile {
-    let inset = composed.inset
-    let width = Size.even(Double(canvas.width) * inset.width)
-    let height = Size.even(Double(width) * Double(canvas.height) / Double(canvas.width))
-    let box = Size(width: width, height: height)
+    let (inset, box) = (composed.inset, insetBox)
     let size = canvas.fit == .fit ? Self.fitted(clip.display, into: box) : box
     let margin = inset.margin / 2 * 2
     let right = canvas.width - size.width - margin

@@ -12,7 +12,8 @@ enum CredentialsFile {
       return try JSON.decode(type, from: bytes)
     } catch DecodingError.dataCorrupted {
       // The parser's own message repeats text of the file.
-      throw invalid(path, "it is not a JSON object")
+      let place = JSON.syntaxFault(in: bytes).map { ": \($0.place)" } ?? ""
+      throw invalid(path, "it is not a JSON object\(place)")
     } catch {
       throw invalid(path, JSON.reason(error))
     }

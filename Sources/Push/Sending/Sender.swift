@@ -18,6 +18,13 @@ package final class Sender: Sendable {
     package var maxConnectionsPerHost = 2
 
     package init() {}
+
+    /// Reads the file of certificates.
+    ///
+    /// - Throws: `invalidCredentials` if it has none.
+    package func checkCertificates() throws(PushError) {
+      if certificates != nil { _ = try TLSContext(certificates: certificates) }
+    }
   }
 
   /// What the thread receives.

@@ -36,7 +36,7 @@ package struct Templates: Sendable {
   package init(json: [UInt8], shapes: [String: Shape]) throws(PushError) {
     let file: File
     do { file = try JSON.decode(File.self, from: json) } catch {
-      throw PushError(.invalidTemplates, JSON.reason(error))
+      throw PushError(.invalidTemplates, JSON.reason(error, in: json))
     }
     let optional = shapes.flatMap { kind, shape in shape.cases.map { "\(kind)/\($0)" } }
     let unknown = Set(file.kinds.keys).subtracting(optional).symmetricDifference(shapes.keys)

@@ -123,7 +123,8 @@ package struct StoredDefinition: Sendable, Hashable {
   /// Whether the inputs are clips, otherwise photos.
   package let isForClips: Bool
   package let look: LookAudience
-  let body: [UInt8]
+  /// Its JSON.
+  package let body: [UInt8]
   package let hash: SHA256Digest
 
   package init(_ definition: Definition) throws {

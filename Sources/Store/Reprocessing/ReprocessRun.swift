@@ -83,6 +83,8 @@ package struct ReprocessGroup: Sendable, Hashable {
   /// The name of the definition of the current outputs; nil if there are none.
   package let madeName: String?
   package let madeVersion: Int?
+  /// The JSON of that definition.
+  package let madeBody: [UInt8]?
   /// Whether the run would use the same definition.
   package let isSame: Bool
   package let subjects: Int

@@ -33,7 +33,9 @@ package enum Reprocessing {
       guard let definition = definitions[try row.get("definition", as: [UInt8].self)] else { return nil }
       return ReprocessGroup(
         kind: try row.enumValue("kind"), definition: definition, madeName: try row.get("made_name"),
-        madeVersion: try row.get("made_version"), isSame: try row.get("is_same"), subjects: try row.get("subjects"),
+        madeVersion: try row.get("made_version"),
+        madeBody: try row.get("made_body", as: String?.self).map { Array($0.utf8) }, isSame: try row.get("is_same"),
+        subjects: try row.get("subjects"),
         seconds: try row.get("seconds"))
     }
   }

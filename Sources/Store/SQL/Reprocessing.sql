@@ -44,8 +44,10 @@ WITH chosen AS MATERIALIZED ({subjects})
 SELECT kind, definition, made_name, made_version, definition = made_by IS TRUE AS is_same, count(*) AS subjects,
   (SELECT avg(extract(epoch FROM finished_at - started_at))::float8
    FROM job_done
-   WHERE outcome = 'a' AND public_id = ANY ((array_agg(chosen.job ORDER BY chosen.subject DESC))[1:200])) AS seconds
-FROM chosen GROUP BY kind, definition, made_name, made_version, is_same ORDER BY kind, made_name, made_version, definition
+   WHERE outcome = 'a' AND public_id = ANY ((array_agg(chosen.job ORDER BY chosen.subject DESC))[1:200])) AS seconds,
+  (SELECT stored.body::text FROM definition AS stored WHERE stored.hash = made_by) AS made_body
+FROM chosen GROUP BY kind, definition, made_name, made_version, made_by, is_same
+ORDER BY kind, made_name, made_version, definition, made_by
 
 -- name: insert_run
 INSERT INTO reprocess_run (public_id, selection, keeps_old, is_forced, priority, rate)

@@ -115,7 +115,7 @@ struct Arguments: Sendable {
   /// What is wrong with the value of an option; nil if nothing is.
   func failure(of name: String) -> CommandFailure? {
     guard let option = command.options.first(where: { $0.name == name }), let setting = setting(name),
-      let problem = option.values.problem(with: setting.text)
+      let problem = option.values.problem(with: setting.text, unit: option.unit)
     else { return nil }
     let remedy =
       setting.source.status == .usage
@@ -124,14 +124,14 @@ struct Arguments: Sendable {
       setting.source.status, "\(setting.source.name(of: option)) \(problem)", remedy: remedy)
   }
 
-  /// The value of an option as a point in time: RFC 3339, or a duration before `now` such as `45s`, `30m`, `2h`, `7d`
-  /// or `1w`.
+  /// The value of an option as a point in time: RFC 3339, a day, which begins in UTC, or a duration before `now` such as `45s`,
+  /// `30m`, `2h`, `7d` or `1w`.
   func time(_ name: String, now: Date) throws(CommandFailure) -> Date? {
     guard let text = value(name) else { return nil }
-    if let date = JSON.date(from: text) { return date }
+    if let date = JSON.date(from: text) ?? JSON.date(from: text + "T00:00:00Z") { return date }
     if let duration = Self.duration(text) { return now - duration / .seconds(1) }
     throw Self.usage(
-      "\(name) must be a time such as 2026-11-20T18:30:00Z, or a duration before now such as 45s, 30m, 2h, 7d, "
+      "\(name) must be a time such as 2026-11-20T18:30:00Z, a day such as 2026-11-20, or a duration before now such as 45s, 30m, 2h, 7d, "
         + "not '\(text)'", command)
   }
 
@@ -176,6 +176,11 @@ struct Arguments: Sendable {
   func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
   private static func unknown(_ name: String, _ command: Subcommand) -> CommandFailure {
+    if command.passesArguments {
+      return CommandFailure(
+        .usage, "unknown option '\(name)': options of the program stand behind '--'",
+        remedy: "write 'take5 \(command.name) -- PROGRAM \(name) …'")
+    }
     let names = command.options.map(\.name) + ["--help"]
     guard let nearest = NearestName.ofOption(name, among: names) else {
       return usage("unknown option '\(name)'", command)

@@ -64,6 +64,9 @@ struct Option: Sendable, Hashable {
   /// Whether the value may contain a password.
   var isSecret: Bool { values == .database }
 
+  /// The unit of the value, for messages; nil: its name or the message says it.
+  var unit: String? { placeholder == "MIB" || placeholder == "MB" ? "MiB" : nil }
+
   /// Whether an argument names the option.
   func isNamed(_ argument: String) -> Bool { argument == name || argument == short }
 }
@@ -156,7 +159,7 @@ extension Option {
       Option("--error", "TEXT", help: "jobs whose last error contains this text, ignoring case"),
       Option(
         "--created-after", "TIME",
-        help: "jobs created after this time: 2026-11-20T18:30:00Z, or 45s, 30m, 2h, 7d before now"),
+        help: "jobs created after this time: 2026-11-20T18:30:00Z, 2026-11-20, or 45s, 30m, 2h, 7d before now"),
       Option("--created-before", "TIME", help: "jobs created before this time"),
       Option("--finished-after", "TIME", help: "jobs finished after this time"),
       Option("--finished-before", "TIME", help: "jobs finished before this time"),

@@ -72,12 +72,15 @@ enum OptionValues: Sendable, Hashable {
   }
 
   /// What is wrong with a value, after the name of its option; nil if nothing is. A secret is not repeated.
-  func problem(with text: String) -> String? {
+  ///
+  /// - Parameter unit: of an integer.
+  func problem(with text: String, unit: String? = nil) -> String? {
     switch self {
     case .none, .text, .file, .folder: return nil
     case .integer(let range):
       guard let number = Int(text), range.contains(number) else {
-        return "must be an integer from \(range.lowerBound) to \(range.upperBound), not '\(text)'"
+        let unit = unit.map { ", in \($0)" } ?? ""
+        return "must be an integer from \(range.lowerBound) to \(range.upperBound)\(unit), not '\(text)'"
       }
     case .seconds(let range):
       guard let number = Double(text), range.contains(number) else {

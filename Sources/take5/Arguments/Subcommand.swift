@@ -85,6 +85,9 @@ struct Subcommand: Sendable {
   /// Whether the command opens a store, and therefore needs the options of the service.
   var opensStore: Bool { options.contains(.data) }
 
+  /// Whether the operands are the command line of another program.
+  var passesArguments: Bool { operands.first == "PROGRAM" }
+
   /// The allowed numbers of operands.
   var operandCounts: ClosedRange<Int> {
     let required = operands.count { !$0.hasPrefix("[") }

@@ -19,8 +19,8 @@ extension Subcommand {
     example: "take5 backup /var/backups/take5"
   ) { arguments in
     let folder = BackupFolder(arguments.operands[0])
+    try checkPlace(of: folder.path, arguments)
     do {
-      try checkOutside(arguments.value(Option.data.name) ?? "", folder.path)
       if let owner = StoreOwner.unlessRoot(of: arguments.value(Option.data.name) ?? "") {
         try owner.takeEmpty(folder.path)
         return try await owner.run()
@@ -45,16 +45,19 @@ extension Subcommand {
     }
   }
 
-  /// Refuses a folder in the data folder: who moves a damaged store away would move its backup away too.
-  private static func checkOutside(_ data: String, _ folder: String) throws {
+  /// Refuses a folder inside the data folder: what takes that folder away takes the backup too.
+  private static func checkPlace(of folder: String, _ arguments: Arguments) throws(CommandFailure) {
+    let data = arguments.value(Option.data.name) ?? ""
     guard Folder.isFolder(data) else { return }
-    let store = try Folder.resolved(data)
-    let parent = try Folder.resolved(DoctorCheck.existing(Folder.parent(of: folder) ?? "."))
-    guard parent != store, !parent.hasPrefix("\(store)/") else {
-      throw CommandFailure(
-        .io, "\(folder) is in the data folder \(data), and would be moved or lost with it",
-        remedy: "name a folder outside of it, best on another disk")
-    }
+    let (place, outer): (String, String)
+    do throws(SystemError) {
+      (place, outer) = (try Folder.resolved(DoctorCheck.existing(folder)), try Folder.resolved(data))
+    } catch { return }  // What follows says why the folder cannot be used.
+    guard place == outer || place.hasPrefix(outer + "/") else { return }
+    throw CommandFailure(
+      .io,
+      "\(folder) cannot be used for the backup: it is inside of the data folder \(data), and would be lost with it",
+      remedy: "name a folder outside of it, best on another disk")
   }
 
   private static func backUp(to folder: BackupFolder, _ arguments: Arguments) async throws -> StoreBackup.Report {

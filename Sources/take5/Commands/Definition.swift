@@ -1,4 +1,5 @@
 import Definitions
+import MediaProcess
 import Model
 import Platform
 
@@ -74,15 +75,27 @@ extension Subcommand {
   static let definitionCheck = Subcommand(
     "definition check",
     abstract: "Check the definition in a file as a service does, and compare it with the built-in one of its name.",
-    operands: ["FILE"], options: [.json], example: "take5 definition check take5-post.json"
+    operands: ["FILE"],
+    options: [Option("--try", help: "make the outputs from the first second of the samples, and print them"), .json],
+    example: "take5 definition check take5-post.json --try"
   ) { arguments in
     let path = arguments.operands[0]
     let bytes = try InputText.read(path)
-    let check: DefinitionCheck
+    var check: DefinitionCheck
     do {
       let definition = try DefinitionDocument(bytes)
-      if definition.builtIn != nil { try definition.checkServed() }
+      try definition.checkFaults()
+      try definition.checkServed()
       check = try DefinitionCheck(path, definition, unused: try definition.unusedKeys(of: bytes))
+      if arguments.has("--try"), case .media(let media) = definition.value {
+        check.made = try await DefinitionTrial.outputs(of: media, arguments)
+      }
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch is CancellationError {
+      throw CommandFailure.interrupted
+    } catch let failure as MediaFailure {
+      throw CommandFailure(failure)
     } catch {
       check = DefinitionCheck(path, error, in: bytes)
     }
@@ -112,16 +125,17 @@ private struct UsedDefinition {
     var used = Definitions.documents.map {
       UsedDefinition(name: $0.name, purpose: $0.purpose, bytes: $0.bytes, path: nil)
     }
+    var failures: [CommandFailure] = []
     for option in [ServedDefinitions.option, CollectionKinds.option] {
-      guard let folder = arguments.value(option.name) else { continue }
-      for (path, bytes) in try DefinitionFolder.files(in: folder, option) {
-        let name = try DefinitionDocument(bytes).name
+      for file in DefinitionFolder.read(option, arguments, &failures) {
+        let name = file.document.name
         let index = used.firstIndex { $0.name == name }
         let purpose = index.map { used[$0].purpose } ?? "collections of the kind '\(name)'"
-        let definition = UsedDefinition(name: name, purpose: purpose, bytes: bytes, path: path)
+        let definition = UsedDefinition(name: name, purpose: purpose, bytes: file.bytes, path: file.path)
         if let index { used[index] = definition } else { used.append(definition) }
       }
     }
+    guard failures.isEmpty else { throw InvalidConfiguration(failures: failures) }
     return used
   }
 }

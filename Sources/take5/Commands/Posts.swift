@@ -12,7 +12,7 @@ extension Subcommand {
         help: "comma-separated list of processing, ready, rejected, failed, held, hidden"),
       Option(
         "--created-after", "TIME",
-        help: "posts created after this time: 2026-11-20T18:30:00Z, or 45s, 30m, 2h, 7d before now"),
+        help: "posts created after this time: 2026-11-20T18:30:00Z, 2026-11-20, or 45s, 30m, 2h, 7d before now"),
       Option("--created-before", "TIME", help: "posts created before this time"),
       Option("--limit", "N", .integer(1...1000), default: "20", help: "maximum number of posts"),
     ] + Option.serviceAccess,

@@ -23,7 +23,7 @@ extension Subcommand {
         help: "items whose outputs were made with a lower version of the definition"),
       Option(
         "--created-after", "TIME",
-        help: "items created after this time: 2026-11-20T18:30:00Z, or 45s, 30m, 2h, 7d before now"),
+        help: "items created after this time: 2026-11-20T18:30:00Z, 2026-11-20, or 45s, 30m, 2h, 7d before now"),
       Option("--created-before", "TIME", help: "items created before this time"),
       Option("--author", "NAME", help: "items of this author"),
       Option("--ids", "FILE", help: "items whose ids are in this file; - is standard input"),
@@ -77,9 +77,9 @@ extension Subcommand {
     let plan = try await DatabaseAccess.use(arguments) { pool in
       return try await pool.run { session in
         try session.snapshot { session in
-          ReprocessPlan(
-            try Reprocessing.summarize(request, session),
-            withoutSources: try Reprocessing.countWithoutSources(request, session))
+          try ReprocessPlan(
+            Reprocessing.summarize(request, session),
+            withoutSources: Reprocessing.countWithoutSources(request, session))
         }
       }
     }

@@ -111,12 +111,11 @@ extension Subcommand {
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, process: ServiceProcess) in
     let (log, metrics) = (process.log, process.metrics)
-    let exposure = try ServiceExposure(arguments)
-    let configuration = try ServiceConfiguration(serving: arguments, at: exposure)
+    let inputs = try ServiceInputs(arguments)
+    let (exposure, configuration, definitions) = (inputs.exposure, inputs.configuration, inputs.definitions)
     let passwords = try configuration.hasAccounts ? PasswordWork() : nil
     let providers = try await configuration.identity.providers(log)
     try MediaProcess.Configuration.openProgram()
-    let definitions = try ServedDefinitions.read(arguments)
     try APIServer.check(exposure.address, named: arguments.value("--listen") ?? "")
     let isWorker = configuration.worker.slots > 0
     let sandbox = isWorker ? try await Sandbox.measured(configuration.worker.media) : nil
@@ -134,7 +133,7 @@ extension Subcommand {
       log.info("listening", ["url": url, "slots": "\(configuration.worker.slots)"])
     }
     let found = try await OpenedStore.open(
-      arguments, configuration, process, tracer, connections: connections, isServing: true
+      arguments, configuration, inputs.push, process, tracer, connections: connections, isServing: true
     ) { try listening.announce() }
     guard let opened = found else {
       await process.run(try listening.server(), nil, stopWithin: .zero)

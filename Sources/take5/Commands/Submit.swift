@@ -2,7 +2,7 @@ import ISOBaseMedia
 import Model
 
 extension Subcommand {
-  private static let author = Option("--author", "NAME", default: "me", help: "author, as the app names them")
+  private static let author = Option("--author", "NAME", help: "author, as the app names them")
   private static let alternativeText = Option(
     "--alternative-text", "TEXT", help: "what the media show, for those who do not see them")
   private static let resultOptions =
@@ -91,9 +91,17 @@ extension Subcommand {
     try await image("POST", "/v1/places/\(Submission.escaped(arguments.operands[0]))/photos", arguments)
   }
 
+  /// The author; status 64 without one: no user of the app has the posts of a made-up name.
+  fileprivate static func namedAuthor(of arguments: Arguments) throws(CommandFailure) -> String {
+    guard let name = arguments.value(author.name) else {
+      throw CommandFailure(.usage, "no author given", remedy: "name the user whose it is with --author NAME")
+    }
+    return name
+  }
+
   private static func image(_ method: String, _ path: String, _ arguments: Arguments) async throws -> ExitStatus {
     var fields: [String: String] = [:]
-    fields["author"] = arguments.value(author.name)
+    if arguments.command.options.contains(author) { fields["author"] = try namedAuthor(of: arguments) }
     fields["alternative_text"] = arguments.value(alternativeText.name)
     let files = [try SubmittedFile("image", path: arguments.operands[1])]
     return try await Submission(method: method, path: path, fields: fields, files: files, resource: .image)
@@ -104,7 +112,7 @@ extension Subcommand {
 extension PostDraft {
   /// Reads the options that describe a post.
   fileprivate init(_ arguments: Arguments) throws(CommandFailure) {
-    self.init(author: arguments.value("--author") ?? "me")
+    self.init(author: try Subcommand.namedAuthor(of: arguments))
     title = arguments.value("--title")
     caption = arguments.value("--caption")
     alternativeText = arguments.value("--alternative-text")

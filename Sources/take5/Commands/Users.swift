@@ -300,8 +300,12 @@ private struct ExportedUser: Encodable {
   let missing: [String]
 
   var text: String {
-    let place = file == "-" ? "to standard output" : file
-    let lacking = missing.map { "missing: \($0)" } + ["wrote \(place) with everything of \(user), \(bytes) bytes"]
+    let content = "everything of \(user), \(bytes) bytes"
+    let isStandard = OutputFile.isStandardOutput(file)
+    let lacking =
+      missing.map { "missing: \($0)" } + [
+        isStandard ? "wrote \(content), to standard output" : "wrote \(file) with \(content)"
+      ]
     return lacking.joined(separator: "\n")
   }
 }

@@ -22,11 +22,12 @@ extension Subcommand {
     options: ofWorker + Option.store + Option.listening + Option.worker + PushOptions.all + Option.logging,
     example: "take5 worker --slots 2"
   ) { (arguments, process: ServiceProcess) in
-    let configuration = try ServiceConfiguration(arguments.command.options, arguments)
+    let inputs = try WorkerInputs(arguments)
+    let configuration = inputs.configuration
     try MediaProcess.Configuration.openProgram()
     let sandbox = try await Sandbox.measured(configuration.worker.media)
     let tracer = try TraceOptions.tracer(arguments, process.metrics, process.log)
-    let found = try await OpenedStore.open(arguments, configuration, process, tracer, connections: 3)
+    let found = try await OpenedStore.open(arguments, configuration, inputs.push, process, tracer, connections: 3)
     guard let opened = found else {
       await process.run(nil, nil, stopWithin: .zero)
       return .success

@@ -70,4 +70,10 @@ struct OtherVariable: Sendable {
 /// A configuration with errors: all of them, so that they can be corrected together.
 struct InvalidConfiguration: Error, Sendable {
   let failures: [CommandFailure]
+
+  /// The status of a start: that of all failures, or 78 if they differ.
+  var startStatus: ExitStatus {
+    let statuses = Set(failures.map(\.status))
+    return statuses.count == 1 ? statuses.first ?? .configuration : .configuration
+  }
 }

@@ -40,15 +40,20 @@ struct ServiceConfiguration: Sendable {
     try self.init(arguments.command.options, arguments)
     (server.host, server.port) = (exposure.address.host, exposure.address.port)
     server.trustedProxies = exposure.proxies
-    do throws(AllowedOrigins.InvalidOrigin) {
-      server.allowedOrigins = try AllowedOrigins((arguments.value("--allow-origin") ?? "").split(separator: ","))
-    } catch {
-      throw CommandFailure(
-        .usage, "'\(error.text)' is not an origin",
-        remedy: "write it as https://app.example.org: in lower case, without a path and without the default port")
-    }
+    server.allowedOrigins = try Self.origins(arguments)
     key = try APIKey.read(arguments)
     identity = try IdentityOptions(arguments)
+  }
+
+  /// Reads `--allow-origin`.
+  static func origins(_ arguments: Arguments) throws(CommandFailure) -> AllowedOrigins {
+    do throws(AllowedOrigins.InvalidOrigin) {
+      return try AllowedOrigins((arguments.value("--allow-origin") ?? "").split(separator: ","))
+    } catch {
+      throw CommandFailure(
+        .usage, "--allow-origin: '\(error.text)' is not an origin",
+        remedy: "write it as https://app.example.org: in lower case, without a path and without the default port")
+    }
   }
 }
 
@@ -92,18 +97,16 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration {
-  /// What is wrong with the options of a service, all of it.
+  /// What is wrong with the options of a service and with the files that they name, all of it.
   static func failures(_ arguments: Arguments, _ keys: ConfigurationKeys, options: [Option]) -> [CommandFailure] {
     var failures = arguments.file.map { keys.failures(in: $0, arguments, options: options) } ?? []
     for option in options {
       if case .file = arguments.setting(option.name)?.source { continue }
       if let failure = arguments.failure(of: option.name) { failures.append(failure) }
     }
-    // Checks of several options have no other cause if one of them is wrong already.
+    // What several options and their files mean has no other cause if one of them is wrong already.
     guard failures.isEmpty else { return failures }
-    do throws(CommandFailure) { _ = try DatabaseAddress(arguments) } catch { failures.append(error) }
-    do throws(CommandFailure) { _ = try APIKey.read(arguments) } catch { failures.append(error) }
-    do throws(CommandFailure) { _ = try IdentityOptions(arguments) } catch { failures.append(error) }
+    do throws(InvalidConfiguration) { _ = try ServiceInputs(arguments) } catch { failures = error.failures }
     return failures
   }
 }

@@ -20,7 +20,9 @@ extension DoctorCheck {
   }
 
   private static func result(_ option: String, _ text: String, chosen: UInt16?) -> CheckResult {
-    .ok("address", String(option.dropFirst(2)), "\(text) is free\(chosen == nil ? "" : ": the system chooses a port")")
+    .ok(
+      "address", String(option.dropFirst(2)),
+      "\(text) is free\(chosen == nil ? ": no service listens on it" : ": the system chooses a port")")
   }
 
   /// The result of a free address at which the unit of the service should listen.

@@ -11,7 +11,8 @@ struct DoctorCheck: Sendable {
   static let all = [
     DoctorCheck(name: "configuration", run: configuration), DoctorCheck(name: "programs", run: programs),
     DoctorCheck(name: "walls", run: walls), DoctorCheck(name: "database", run: database),
-    DoctorCheck(name: "clock", run: clock), DoctorCheck(name: "store", run: store),
+    DoctorCheck(name: "clock", run: clock), DoctorCheck(name: "window", run: window),
+    DoctorCheck(name: "store", run: store),
     DoctorCheck(name: "disk", run: disk), DoctorCheck(name: "address", run: addresses),
     DoctorCheck(name: "access", run: access), DoctorCheck(name: "jobs", run: jobs),
     DoctorCheck(name: "push", run: push),

@@ -3,8 +3,11 @@ import Push
 extension DoctorCheck {
   /// Reads the credentials and the keys for push services, and the texts, and sends nothing.
   static func push(_ subject: DoctorSubject) async throws -> [CheckResult] {
-    let configuration = try PushOptions.configuration(subject.arguments)
-    _ = try PushOptions.texts(subject.arguments)
+    let configuration: Sender.Configuration
+    do throws(InvalidConfiguration) { configuration = try PushOptions.files(subject.arguments).configuration } catch {
+      // The results of the configuration say what is wrong.
+      return [.error("push", "credentials", "they cannot be used", remedy: "see the results of the configuration")]
+    }
     let names = [
       configuration.apns.map { _ in "Apple's" }, configuration.fcm.map { _ in "Firebase's" },
       configuration.webPush.map { _ in "browsers'" },

@@ -41,6 +41,14 @@ indirect enum JSONTree: Decodable, Hashable, Sendable {
     }
   }
 
+  /// The paths at which another tree has another value, with the text of both; nil: it has none there.
+  func changes(to other: JSONTree) -> [(path: String, before: String?, after: String?)] {
+    let (ours, theirs) = (leaves, other.leaves)
+    return Set(ours.keys).union(theirs.keys).sorted().filter { ours[$0] != theirs[$0] }.map { path in
+      (path, ours[path], theirs[path])
+    }
+  }
+
   /// The paths of the keys that another tree does not have; those without a value are left out.
   func keys(missingIn other: JSONTree, at path: String = "") -> [String] {
     guard case .object(let members) = self else { return [] }

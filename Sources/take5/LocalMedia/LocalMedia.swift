@@ -18,7 +18,7 @@ struct LocalMedia {
   private let destination: String?
 
   init(_ arguments: Arguments) async throws {
-    definition = try Self.definition(arguments)
+    definition = try NamedDefinition.read(arguments)
     destination = arguments.value("--output") ?? arguments.value("--outputs")
     mode = arguments.has(Option.latency.name) ? .latency : .throughput
     let configuration = try MediaProcess.Configuration(arguments)
@@ -30,19 +30,6 @@ struct LocalMedia {
   /// Adds the composition with foreground and background exchanged, if the definition does not have it.
   mutating func addSwappedComposition() {
     definition.outputs[.composedSwapped] = definition.outputs[.composedSwapped] ?? definition.outputs[.composed]
-  }
-
-  /// The definition that `--definition` names, or the built-in one.
-  static func definition(_ arguments: Arguments) throws -> Definition {
-    guard let path = arguments.value("--definition") else { return try Definitions.take5Post() }
-    let text = try InputText.read(path)
-    do {
-      return try JSON.decode(Definition.self, from: text)
-    } catch {
-      throw CommandFailure(
-        .usage, "\(path) is not a definition: \(JSON.reason(error))",
-        remedy: "compare it with that of 'take5 definition show take5-post'")
-    }
   }
 
   /// Probes the clips of a moment, plans its outputs and makes them.

@@ -19,6 +19,10 @@ struct DefinitionCheck: Encodable {
         self = .notJSON
         return
       }
+      if error is FaultyDefinition {
+        self = .wrongValue
+        return
+      }
       self =
         switch error as? DecodingError {
         case .keyNotFound: .missingKey
@@ -50,10 +54,13 @@ struct DefinitionCheck: Encodable {
   let unused: [String]
   /// Nil: no built-in definition has this name and kind.
   let differences: [Difference]?
+  /// What `--try` has made; nil: it was not asked for.
+  var made: [OutputFacts]?
 
   init(_ file: String, _ error: any Error, in bytes: [UInt8]) {
-    (self.file, valid, fault) = (file, false, JSON.reason(error))
-    (code, path) = (FaultCode(error, in: bytes), JSON.path(of: error))
+    (self.file, valid, fault) = (file, false, JSON.reason(error, in: bytes))
+    code = FaultCode(error, in: bytes)
+    path = (error as? FaultyDefinition)?.faults.first?.path ?? JSON.path(of: error)
     (name, version, kind, unused, differences) = (nil, nil, nil, [], nil)
   }
 
@@ -63,9 +70,8 @@ struct DefinitionCheck: Encodable {
     (name, version, kind) = (definition.name, definition.version, definition.kind)
     self.unused = unused
     differences = try definition.builtIn.map { try DefinitionDocument($0.bytes) }.map { builtIn in
-      let (ours, theirs) = (builtIn.members.leaves, definition.members.leaves)
-      return Set(ours.keys).union(theirs.keys).sorted().filter { ours[$0] != theirs[$0] }.map { path in
-        Difference(path: path, builtIn: ours[path], file: theirs[path])
+      builtIn.members.changes(to: definition.members).map { change in
+        Difference(path: change.path, builtIn: change.before, file: change.after)
       }
     }
   }
@@ -74,11 +80,20 @@ struct DefinitionCheck: Encodable {
     if let fault { return "\(file) is no definition that a service can use: \(fault)" }
     var lines = ["\(file) defines \(name ?? "") of \(kind?.rawValue ?? ""), version \(version ?? 0)"]
     lines += unused.map { "no effect: a definition has no key \($0)" }
-    guard let differences else { return (lines + ["no built-in definition has this name"]).joined(separator: "\n") }
+    lines += (made ?? []).map { output in
+      "makes \(output.role.rawValue): \(output.width)x\(output.height), \(output.bytes) bytes"
+    }
+    guard let differences else {
+      let use = kind == .clips ? ": a service takes it by --definition, not by --definitions" : ""
+      return (lines + ["no built-in definition has this name\(use)"]).joined(separator: "\n")
+    }
     lines.append(
       differences.isEmpty ? "it is the same as the built-in one" : "it differs from the built-in one (built-in → file):"
     )
     lines += differences.map { "  \($0.path): \($0.builtIn ?? "-") → \($0.file ?? "-")" }
+    if !differences.isEmpty, !differences.contains(where: { $0.path == "version" }) {
+      lines.append("its version is that of the built-in one: a higher one shows what was made by which")
+    }
     return lines.joined(separator: "\n")
   }
 }

@@ -77,7 +77,50 @@ struct ReprocessPlan: Encodable {
     let madeAgainBy: String
     /// Whether the definition is unchanged; then most items are skipped.
     let same: Bool
+    /// What the new definition has changed; nil if it is the same, or there are no outputs.
+    let changes: [Change]?
     let items: Int
+
+    /// The greatest number of changes that are printed.
+    private static let maxChanges = 10
+
+    init(_ group: ReprocessGroup) throws {
+      (kind, madeBy, madeAgainBy) = (group.kind, group.madeBy, group.madeAgainBy)
+      (same, items) = (group.isSame, group.subjects)
+      changes =
+        try group.isSame
+        ? nil
+        : group.madeBody.map { body in
+          try JSONTree(parsing: body).changes(to: JSONTree(parsing: group.definition.body)).map {
+            Change(path: $0.path, before: $0.before, after: $0.after)
+          }
+        }
+    }
+
+    /// The lines about the part: its items, and what has changed.
+    fileprivate var lines: [String] {
+      let head = "\(items) of kind \(kind.rawValue): "
+      if same { return [head + "same definition: only items whose libraries or files have changed are reprocessed"] }
+      guard let madeBy else { return [head + "no outputs → \(madeAgainBy)"] }
+      let changes = changes ?? []
+      let hint =
+        madeBy == madeAgainBy
+        ? ": its contents differ, and its version does not; give it a higher version to tell them apart" : ""
+      var lines = [head + "\(madeBy) → \(madeAgainBy)\(hint)"]
+      for change in changes.prefix(Self.maxChanges) {
+        lines.append("  \(change.path): \(change.before ?? "-") → \(change.after ?? "-")")
+      }
+      if changes.count > Self.maxChanges { lines.append("  and \(changes.count - Self.maxChanges) more") }
+      return lines
+    }
+  }
+
+  /// A value of a definition that differs in another one.
+  struct Change: Encodable {
+    let path: String
+    /// As JSON; nil: the key is absent.
+    let before: String?
+    let after: String?
   }
 
   let items: Int
@@ -86,12 +129,8 @@ struct ReprocessPlan: Encodable {
   let hours: Double?
   let parts: [Part]
 
-  init(_ groups: [ReprocessGroup], withoutSources: Int) {
-    parts = groups.map { group in
-      Part(
-        kind: group.kind, madeBy: group.madeBy, madeAgainBy: group.madeAgainBy, same: group.isSame,
-        items: group.subjects)
-    }
+  init(_ groups: [ReprocessGroup], withoutSources: Int) throws {
+    parts = try groups.map { try Part($0) }
     items = groups.subjects
     self.withoutSources = withoutSources
     hours = groups.processorSeconds.map { $0 / 3600 }
@@ -99,13 +138,7 @@ struct ReprocessPlan: Encodable {
 
   /// The plan as lines of text.
   var lines: [String] {
-    var lines = parts.map { part in
-      let change =
-        part.same
-        ? "same definition: only items whose libraries or files have changed are reprocessed"
-        : part.madeBy == nil ? "no outputs → \(part.madeAgainBy)" : "\(part.madeBy ?? "") → \(part.madeAgainBy)"
-      return "\(part.items) of kind \(part.kind.rawValue): \(change)"
-    }
+    var lines = parts.flatMap(\.lines)
     if withoutSources > 0 { lines.append("skipped: \(withoutSources) whose sources were not stored") }
     if let hours { lines.append("about \(Self.text(hours)) of processor time, estimated from earlier jobs") }
     return lines

@@ -148,13 +148,29 @@ enum BlobOptions {
         remedy: "write it as s3://BUCKET/PREFIX?endpoint=https://HOST:PORT")
     }
     let source = S3CredentialSource(environment: Take5.environment())
+    let trusted = arguments.value(certificates.name)
+    if let trusted { try checkCertificates(trusted) }
     let client = S3Client(
-      location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name),
-      onExchange: onExchange)
+      location, credentials: { try source.credentials() }, certificates: trusted, onExchange: onExchange)
     let limit = try ServiceConfiguration([cache], arguments).blobCache
     return Place(
       name: "\(location)", place: .bucket(client, data: data, limit: limit), bucket: client,
       remedy: "check the URL, that the bucket exists, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+  }
+
+  /// Status 78 if a file has no certificate: libcurl reads it at the first request only.
+  private static func checkCertificates(_ path: String) throws(CommandFailure) {
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try Descriptor(reading: path).bytes(count: 4 << 20, at: 0) } catch {
+      throw CommandFailure(
+        .configuration, "\(certificates.name): \(path) cannot be read: \(error.reason)",
+        remedy: "check the path of \(certificates.name) and the permissions of the file")
+    }
+    guard String(decoding: bytes, as: UTF8.self).contains("CERTIFICATE-----") else {
+      throw CommandFailure(
+        .configuration, "\(certificates.name): \(path) has no certificate in PEM",
+        remedy: "name a file with '-----BEGIN CERTIFICATE-----' in it, or remove the option")
+    }
   }
 
   private static func folder(_ arguments: Arguments) -> String { arguments.value("--data") ?? ".take5" }

@@ -98,7 +98,9 @@ struct DatabaseAccess: Sendable {
         [access] session -> ([Migration], Int?) in
         try access.address.check(session)
         guard schema != .any else { return ([], nil) }
-        guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }
+        guard try isCreating || Migrator.hasSchema(session) else {
+          throw storeNotFound(in: access.url.description, mayBeStarting: access.isEmbedded)
+        }
         let migrator = Migrator(.all, locking: QueueMigrations.lockedFirst)
         guard schema == .migrating else {
           let missing = try migrator.missing(session)
@@ -183,10 +185,13 @@ struct DatabaseAccess: Sendable {
   func stopServer() { embedded?.stop() }
 
   /// The failure of a command that needs a store where there is none.
-  static func storeNotFound(in location: String) -> CommandFailure {
-    CommandFailure(
-      .inputMissing, "no store found in \(location)",
-      remedy: "name the store with --data or --database, or create one with 'take5 init'")
+  ///
+  /// - Parameter mayBeStarting: whether there is a database of its own, of which some process may make a store at the moment.
+  static func storeNotFound(in location: String, mayBeStarting: Bool = false) -> CommandFailure {
+    let waiting = mayBeStarting ? "if a service is starting, wait until it listens; otherwise " : ""
+    return CommandFailure(
+      .inputMissing, "no store found in \(location)\(mayBeStarting ? " yet" : "")",
+      remedy: "\(waiting)name the store with --data or --database, or create one with 'take5 init'")
   }
 
   private static func migrationsMissing(_ migrations: [Migration]) -> CommandFailure {
@@ -213,7 +218,9 @@ struct DatabaseAccess: Sendable {
       return try await onThread("postgres-start") { [configuration] in try EmbeddedPostgres.start(configuration) }
     } catch let error as EmbeddedPostgresError {
       guard !error.isMissing else { throw storeNotFound(in: folder) }
-      throw CommandFailure(.unavailable, "\(folder): \(error.message)", remedy: error.remedy)
+      throw CommandFailure(
+        .unavailable, "\(folder): \(error.message)",
+        remedy: error.remedy ?? "name a folder that can be written with --data, or a PostgreSQL with --database")
     }
   }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import Model
 import Platform
 import Rooms
 import Telemetry
@@ -76,6 +77,19 @@ struct IdentityOptions: Sendable {
     return Provider(rules: IdentityRules(issuer: given[1].text, audience: given[2].text), keys: keys)
   }
 
+  /// Checks that each file of keys has some.
+  func checkFiles() throws(CommandFailure) {
+    for provider in providers {
+      guard case .file(let path) = provider.keys else { continue }
+      do { _ = try KeySet(json: provider.keys.load()) } catch {
+        let reason = (error as? SystemError).map { "it cannot be read: \($0.reason)" } ?? "\(error)"
+        throw CommandFailure(
+          .configuration, "\(path) is not a key set that can be used: \(reason)",
+          remedy: "name a JSON Web Key Set for the issuer \(provider.rules.issuer)")
+      }
+    }
+  }
+
   /// Reads the key sets; status 78 if a file has none. A service whose identity provider cannot be reached starts, and
   /// refuses its tokens until it can.
   func providers(_ log: Logger) async throws -> IdentityProviders {
@@ -120,7 +134,8 @@ extension IdentityOptions {
     guard bytes.count <= maxBytes else { throw IdentityFileError(reason: "is longer than \(maxBytes) bytes") }
     let list: [[String: String]]
     do { list = try JSONDecoder().decode([[String: String]].self, from: Data(bytes)) } catch {
-      throw IdentityFileError(reason: "is not a JSON list of objects with texts")
+      let place = JSON.syntaxFault(in: bytes).map { ": \($0)" } ?? ""
+      throw IdentityFileError(reason: "is not a JSON list of objects with texts\(place)")
     }
     var providers: [Provider] = []
     for (index, object) in list.enumerated() {

@@ -20,13 +20,14 @@ struct OpenedStore: Sendable {
   /// Opens the database, as soon as it is there, and the blobs, which may come later.
   ///
   /// - Parameters:
+  ///   - files: what a worker of this process sends notifications with.
   ///   - connections: those to the database in addition to one for each job.
   ///   - isServing: whether a missing store is created, and uploads in former folders are taken.
   ///   - onWait: called when a wait for the database begins.
   /// - Returns: nil if the process is asked to end while it waits.
   static func open(
-    _ arguments: Arguments, _ configuration: ServiceConfiguration, _ process: ServiceProcess, _ tracer: Tracer?,
-    connections: Int, isServing: Bool = false, onWait: @escaping @Sendable () throws -> Void = {}
+    _ arguments: Arguments, _ configuration: ServiceConfiguration, _ files: PushOptions.Files,
+    _ process: ServiceProcess, _ tracer: Tracer?, connections: Int, isServing: Bool = false, onWait: @escaping @Sendable () throws -> Void = {}
   ) async throws -> OpenedStore? {
     let (worker, log, metrics) = (configuration.worker, process.log, process.metrics)
     let refusals = StoreRefusals(log)
@@ -35,7 +36,7 @@ struct OpenedStore: Sendable {
       tracer?.record(exchange)
       refusals.note(exchange)
     }
-    let push = try worker.slots > 0 ? PushOptions.courier(arguments, metrics, log) : nil
+    let push = try worker.slots > 0 ? PushOptions.courier(files, metrics, log) : nil
     let isPushing = push != nil
     let found = try await process.awaitingDatabase(onWait: onWait) {
       let database = try await DatabaseAccess.open(

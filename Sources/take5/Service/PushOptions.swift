@@ -31,36 +31,55 @@ enum PushOptions {
 
   static let all = [apns, fcm, webPush, notifications, publicURL, server, certificates]
 
-  /// Returns what sends notifications; nil without credentials.
-  static func courier(_ arguments: Arguments, _ metrics: Metrics, _ log: Logger) throws(CommandFailure) -> PushCourier?
-  {
-    let configuration = try configuration(arguments)
-    guard configuration.apns != nil || configuration.fcm != nil || configuration.webPush != nil else { return nil }
-    let texts = try texts(arguments)
-    return try checked(certificates) { () throws(PushError) in try PushCourier(configuration, texts, metrics, log) }
+  /// What the files of the options say.
+  struct Files: Sendable {
+    let configuration: Sender.Configuration
+    let texts: PushTexts
   }
 
-  /// Reads the credentials, and connects to nothing.
-  static func configuration(_ arguments: Arguments) throws(CommandFailure) -> Sender.Configuration {
-    let origin = try arguments.checked(server.name).flatMap { Origin.split($0)?.0 }
+  /// Returns what sends notifications; nil without credentials.
+  static func courier(_ files: Files, _ metrics: Metrics, _ log: Logger) throws(CommandFailure) -> PushCourier? {
+    let configuration = files.configuration
+    guard configuration.apns != nil || configuration.fcm != nil || configuration.webPush != nil else { return nil }
+    return try checked(certificates) { () throws(PushError) in
+      try PushCourier(configuration, files.texts, metrics, log)
+    }
+  }
+
+  /// Reads the credentials, the certificates and the texts, and connects to nothing. Throws all that is wrong with them.
+  static func files(_ arguments: Arguments) throws(InvalidConfiguration) -> Files {
+    var reader = InputReader()
+    let origin = arguments.value(server.name).flatMap { Origin.split($0)?.0 }
     var configuration = Sender.Configuration()
     if let path = arguments.value(apns.name) {
-      configuration.apns = try checked(apns) { () throws(PushError) in try APNs(file: path, origin: origin) }
+      configuration.apns = reader.read {
+        try checked(apns) { () throws(PushError) in try APNs(file: path, origin: origin) }
+      }
     }
     if let path = arguments.value(fcm.name) {
-      configuration.fcm = try checked(fcm) { () throws(PushError) in try FCM(file: path, origin: origin) }
+      configuration.fcm = reader.read {
+        try checked(fcm) { () throws(PushError) in try FCM(file: path, origin: origin) }
+      }
     }
     if let path = arguments.value(webPush.name) {
-      configuration.webPush = try checked(webPush) { () throws(PushError) in try WebPush(file: path) }
+      configuration.webPush = reader.read {
+        try checked(webPush) { () throws(PushError) in try WebPush(file: path) }
+      }
     }
     configuration.certificates = arguments.value(certificates.name)
     if origin != nil { configuration.permitted = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) } }
-    return configuration
+    reader.check { [configuration] in
+      try checked(certificates) { () throws(PushError) in try configuration.checkCertificates() }
+    }
+    guard let texts = reader.read({ try Self.texts(arguments) }), reader.failures.isEmpty else {
+      throw InvalidConfiguration(failures: reader.failures)
+    }
+    return Files(configuration: configuration, texts: texts)
   }
 
   /// Reads the texts of notifications.
-  static func texts(_ arguments: Arguments) throws(CommandFailure) -> PushTexts {
-    let url = try arguments.checked(publicURL.name).flatMap { PublicURL($0) }
+  private static func texts(_ arguments: Arguments) throws(CommandFailure) -> PushTexts {
+    let url = arguments.value(publicURL.name).flatMap { PublicURL($0) }
     var json = Definitions.notifications
     if let path = arguments.value(notifications.name) {
       do throws(SystemError) { json = try Descriptor(reading: path).contents() } catch {
@@ -79,7 +98,7 @@ enum PushOptions {
     do throws(PushError) { return try body() } catch {
       throw CommandFailure(
         .configuration, "\(option.name): \(error.description)",
-        remedy: "correct the file of credentials, or remove the option")
+        remedy: "correct the file of \(option.name), or remove the option")
     }
   }
 }

@@ -52,9 +52,10 @@ struct ServiceProcess: Sendable {
       return status
     } catch {
       // In the order of the log, and without waiting for its reader.
-      let failure = CommandFailure(error)
-      for line in failure.lines { output.add(line + "\n") }
-      return failure.status
+      let invalid = error as? InvalidConfiguration
+      let failures = invalid?.failures ?? [CommandFailure(error)]
+      for line in failures.flatMap(\.lines) { output.add(line + "\n") }
+      return invalid?.startStatus ?? failures[0].status
     }
   }
 

@@ -100,7 +100,8 @@ struct Service {
   /// Submits a moment with the command line and waits until it is processed.
   func submitAndWait(front: String, back: String, foreground: Camera = .front) async throws -> Take5Command {
     try await Take5Command.run([
-      "submit", "post", front, back, "--server", url, "--foreground", foreground.rawValue, "--wait", "--json",
+      "submit", "post", front, back, "--author", "me", "--server", url, "--foreground", foreground.rawValue, "--wait",
+      "--json",
     ])
   }
 
@@ -171,4 +172,12 @@ struct Service {
 extension Tag {
   /// The test starts real processes and a PostgreSQL server.
   @Tag static var process: Self
+}
+
+extension [String] {
+  /// The arguments of `take5 submit` with the author `me`, unless they name one, or are of media that no author has.
+  var withAuthor: [String] {
+    let isNamed = contains("--author") || first == "profile-image" || first == "thumbnail"
+    return isNamed ? self : self + ["--author", "me"]
+  }
 }

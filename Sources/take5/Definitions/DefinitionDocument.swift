@@ -4,13 +4,13 @@ import Rooms
 
 /// A definition of any kind.
 struct DefinitionDocument {
-  private enum Value {
+  enum Value {
     case media(MediaDefinition)
     case collections(CollectionDefinition)
     case fields(RecordFields)
   }
 
-  private let value: Value
+  let value: Value
   let name: String
   let version: Int
   /// Every key with its value, those that have their default too.
@@ -18,21 +18,23 @@ struct DefinitionDocument {
   /// The built-in definition of the same name and kind; nil if there is none.
   var builtIn: Definitions.Document? { Definitions.documents.first { $0.name == name && $0.kind == kind } }
 
-  /// Only a definition of a kind of collections has items.
+  /// What is read of a definition to know its kind: only that of a kind of collections has items.
   private struct Keys: Decodable {
+    let name: String?
     let items: JSONTree?
   }
 
   /// Throws the first fault, with its path.
   init(_ bytes: [UInt8]) throws {
-    if try JSON.decode(DefinitionName.self, from: bytes).name == RecordFields.name {
+    let keys = try JSON.decode(Keys.self, from: bytes)
+    if keys.name == RecordFields.name {
       let definition = try JSON.decode(RecordFields.self, from: bytes)
       value = .fields(definition)
       (name, version) = (definition.name, definition.version)
       members = try JSONTree(definition)
       return
     }
-    if try JSON.decode(Keys.self, from: bytes).items != nil {
+    if keys.items != nil {
       let definition = try JSON.decode(CollectionDefinition.self, from: bytes)
       value = .collections(definition)
       (name, version) = (definition.name, definition.version)
@@ -60,14 +62,35 @@ struct DefinitionDocument {
     }
   }
 
-  /// Throws if a service cannot use the definition in the place of the built-in one.
+  /// Throws if nothing could be made with the definition, or all media would be refused.
+  func checkFaults() throws(FaultyDefinition) {
+    if case .media(let definition) = value { try definition.checkFaults() }
+  }
+
+  /// Throws if a service cannot use the definition in the place of the built-in one. One of moments may have another name, with which
+  /// `--definition` takes it.
   func checkServed() throws {
-    guard case .media(let definition) = value else { return }
-    _ = try SubmissionDefinitions.builtIn().replacing(definition)
+    if case .media(.clips(let definition)) = value, builtIn == nil, definition.isOfPair { return }
+    try SubmissionDefinitions.builtIn().check(self)
   }
 
   /// The paths of the keys that have no effect, because a definition has no such key there.
   func unusedKeys(of bytes: [UInt8]) throws -> [String] {
     try JSONTree(parsing: bytes).keys(missingIn: members)
+  }
+}
+
+/// A definition whose JSON can be read, and with which nothing could be made.
+struct FaultyDefinition: Error, CustomStringConvertible {
+  let faults: [DefinitionFault]
+
+  var description: String { faults.map(\.description).joined(separator: "; ") }
+}
+
+extension MediaDefinition {
+  /// Throws all faults.
+  func checkFaults() throws(FaultyDefinition) {
+    let faults = faults
+    guard faults.isEmpty else { throw FaultyDefinition(faults: faults) }
   }
 }
