@@ -1,5 +1,6 @@
 import Glibc
 import HTTPClient
+import HTTPServer
 import HTTPTesting
 import Model
 import Platform

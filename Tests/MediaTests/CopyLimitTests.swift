@@ -77,9 +77,11 @@ struct DecoderLoadTests {
     let load = DecoderLoad(even, even.map { _ in 1000 }, first: nil, seconds: 5, Self.ticks)
     #expect(load.framesPerSecond == 30 && load.bitsPerSecond == 240_000)
     // Half at 120 frames per second, half at 20.
-    let burst = (0..<300).map { Int64($0 * 25 / 3) } + (0..<50).map { Int64(2500 + $0 * 50) }
+    let fast: [Int64] = (0..<300).map { $0 * 25 / 3 }
+    let slow: [Int64] = (0..<50).map { 2500 + $0 * 50 }
+    let burst = fast + slow
     #expect(DecoderLoad(burst, burst.map { _ in 1 }, first: nil, seconds: 5, Self.ticks).framesPerSecond == 120)
-    let jittered = (0..<300).map { Int64($0 * 50 / 3) + ($0 % 2 == 0 ? 5 : -5) }
+    let jittered: [Int64] = (0..<300).map { (index: Int64) in index * 50 / 3 + (index % 2 == 0 ? 5 : -5) }
     #expect(
       (60...62).contains(
         DecoderLoad(jittered, jittered.map { _ in 1 }, first: nil, seconds: 5, Self.ticks).framesPerSecond))

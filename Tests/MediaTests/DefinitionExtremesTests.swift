@@ -36,7 +36,7 @@ struct DefinitionExtremesTests {
     "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
   ].map { preset in composed("preset \(preset)") { $0.video.preset = preset } }
 
-  private static let parameters: [Change] = [
+  private static let integers: [(name: String, values: [Int])] = [
     ("8x8dct", [0, 1]), ("aq-mode", [0, 3]), ("b-adapt", [0, 2]), ("b-bias", [-90, 100]), ("b-pyramid", [0, 2]),
     ("bframes", [0, 16]), ("cabac", [0, 1]), ("chroma-qp-offset", [-12, 12]), ("deadzone-inter", [0, 32]),
     ("deadzone-intra", [0, 32]), ("fast-pskip", [0, 1]), ("intra-refresh", [0, 1]), ("keyint", [1, 100_000]),
@@ -44,7 +44,9 @@ struct DefinitionExtremesTests {
     ("open-gop", [0, 1]), ("psy", [0, 1]), ("qpmax", [1, 51]), ("qpmin", [0, 51]), ("qpstep", [1, 51]),
     ("rc-lookahead", [0, 250]), ("ref", [1, 16]), ("scenecut", [0, 400]), ("subme", [0, 11]), ("trellis", [0, 2]),
     ("vbv-bufsize", [0, 1_000_000]), ("vbv-maxrate", [0, 1_000_000]), ("weightb", [0, 1]), ("weightp", [0, 2]),
-  ].flatMap { name, values in
+  ]
+
+  private static let parameters: [Change] = integers.flatMap { name, values in
     values.map { value in composed("\(name) \(value)") { $0.video.x264[name] = value } }
   }
 

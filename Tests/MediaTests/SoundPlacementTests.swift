@@ -1,3 +1,4 @@
+import AV
 import BoxTesting
 import MediaFixtures
 import MediaMutation

@@ -90,7 +90,7 @@ struct EventHistoryTests {
       #expect(numbers == [1, 2, 3] + (1...6).map { after + $0 })
       _ = try await Events.dispatch(api.pool)
       let events = try await api.events(7, of: nil, after: "5-0")
-      #expect(events.map(\.id) == ["\(after)-0"] + (1...6).map { "\(after + $0)-0" })
+      #expect(events.map(\.id) == ["\(after)-0"] + (Int64(1)...6).map { "\(after + $0)-0" })
     }
   }
 

@@ -73,7 +73,8 @@ struct MeetingTests {
           try session.execute("UPDATE job SET priority = priority WHERE state <> 'x'")
         }, holdingAfter: "UPDATE", on: "job",
         { session in
-          #expect(try Images.delete(reaction, .reaction, of: "\(post)", for: .user("bob"), session) { _ in })
+          let isDeleted = try Images.delete(reaction, .reaction, of: "\(post)", for: .user("bob"), session) { _ in }
+          #expect(isDeleted)
         })
       #expect(conflicts == 0)
       #expect(try await fixture.count("image") == 0)
@@ -100,11 +101,11 @@ struct MeetingTests {
         let job = try await fixture.pool.transaction {
           try Forgetting.start("ada", request: nil, $0, check: { _ in }).job
         }
-        try await fixture.pool.transaction { session in
-          #expect(try Forgetting.forgetBatch(ofJob: job, in: .all, session))
-        }
+        let isMoreLeft = try await fixture.pool.transaction { try Forgetting.forgetBatch(ofJob: job, in: .all, $0) }
+        #expect(isMoreLeft)
       } else {
-        #expect(try await fixture.pool.transaction { try Posts.delete(post, for: .user("ada"), $0) })
+        let isDeleted = try await fixture.pool.transaction { try Posts.delete(post, for: .user("ada"), $0) }
+        #expect(isDeleted)
       }
       #expect(try await fixture.count("image WHERE author = 'bob'") == 1)
       #expect(try await fixture.count("job WHERE kind <> 'forget'") == 0)

@@ -13,13 +13,19 @@ struct LastingReportTests {
   func lasting() {
     var report = LastingReport()
     let start = ContinuousClock.now
-    #expect(!report.hasBegun && !report.end())
-    #expect(report.isDue(at: start) && report.hasBegun)
-    #expect(!report.isDue(at: start + .seconds(1)) && !report.isDue(at: start + LastingReport.interval - .seconds(1)))
-    #expect(report.isDue(at: start + LastingReport.interval))
-    #expect(!report.isDue(at: start + LastingReport.interval + .seconds(1)))
-    #expect(report.end() && !report.end())
-    #expect(report.isDue(at: start + LastingReport.interval + .seconds(2)))
+    func isDue(after pause: Duration) -> Bool { report.isDue(at: start + pause) }
+    func hasEnded() -> Bool { report.end() }
+    #expect(!report.hasBegun)
+    #expect(!hasEnded())
+    #expect(isDue(after: .zero))
+    #expect(report.hasBegun)
+    #expect(!isDue(after: .seconds(1)))
+    #expect(!isDue(after: LastingReport.interval - .seconds(1)))
+    #expect(isDue(after: LastingReport.interval))
+    #expect(!isDue(after: LastingReport.interval + .seconds(1)))
+    #expect(hasEnded())
+    #expect(!hasEnded())
+    #expect(isDue(after: LastingReport.interval + .seconds(2)))
   }
 
   @Test("a start waits for a storage that is sick and a database that is away, and not for those of another store")

@@ -2,6 +2,7 @@ import Definitions
 import Model
 import Platform
 import PostgresTesting
+import Rooms
 import Testing
 
 @testable import take5
@@ -12,12 +13,12 @@ struct ServiceInputsTests {
   /// A mistake: arguments, in which `F` is the folder of the files below.
   struct Mistake: Sendable, CustomTestStringConvertible {
     let arguments: [String]
-    let status: ExitStatus
+    let status: take5.ExitStatus
     let words: [String]
 
     var testDescription: String { arguments.joined(separator: " ") }
 
-    init(_ arguments: String, _ status: ExitStatus, _ words: String...) {
+    init(_ arguments: String, _ status: take5.ExitStatus, _ words: String...) {
       self.arguments = arguments.split(separator: " ").map(String.init)
       self.status = status
       self.words = words

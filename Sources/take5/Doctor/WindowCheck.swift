@@ -1,4 +1,5 @@
 import Model
+import Postgres
 import Rooms
 
 extension DoctorCheck {

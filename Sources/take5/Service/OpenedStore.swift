@@ -27,7 +27,8 @@ struct OpenedStore: Sendable {
   /// - Returns: nil if the process is asked to end while it waits.
   static func open(
     _ arguments: Arguments, _ configuration: ServiceConfiguration, _ files: PushOptions.Files,
-    _ process: ServiceProcess, _ tracer: Tracer?, connections: Int, isServing: Bool = false, onWait: @escaping @Sendable () throws -> Void = {}
+    _ process: ServiceProcess, _ tracer: Tracer?, connections: Int, isServing: Bool = false,
+    onWait: @escaping @Sendable () throws -> Void = {}
   ) async throws -> OpenedStore? {
     let (worker, log, metrics) = (configuration.worker, process.log, process.metrics)
     let refusals = StoreRefusals(log)

@@ -90,7 +90,7 @@ package enum PhotoFixture {
         rows, Int32(width), Int32(height), Int32(samples.count), ids, 100, &bytes, &count) == 0
     else { throw JPEGError.outOfMemory }
     let plain = Array(UnsafeBufferPointer(start: bytes, count: count))
-    return plain.prefix(2) + segments.joined() + plain.dropFirst(2)
+    return Array(plain.prefix(2) + segments.joined() + plain.dropFirst(2))
   }
 
   /// The segment of JFIF (JFIF 1.02).
