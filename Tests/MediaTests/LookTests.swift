@@ -175,7 +175,10 @@ struct LookRun {
     #expect(report.verdict.reasons == [], "\(name)")
     #expect(Set(report.outputs.map(\.role)) == Set(files.keys), "\(name)")
     for facts in report.outputs {
-      #expect(run.facts(facts.role) == facts, "\(name)")
+      var expected = run.facts(facts.role)
+      // The sound that it copies is not measured.
+      if facts.loudnessLufs == nil { expected?.loudnessLufs = nil }
+      #expect(expected == facts, "\(name)")
       #expect(try bytes(facts.role) == run.bytes(facts.role), "\(name): \(facts.role.rawValue)")
     }
   }

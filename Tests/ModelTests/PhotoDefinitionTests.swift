@@ -38,7 +38,7 @@ struct PhotoDefinitionTests {
       let error = #expect(throws: DecodingError.self) {
         try JSON.decode(PhotoDefinition.self, from: Array(changed.utf8))
       }
-      #expect(error.map(JSON.reason)?.hasPrefix("\(name) is ") == true)
+      #expect(error.map(JSON.reason)?.hasPrefix("\(name): ") == true)
     }
   }
 

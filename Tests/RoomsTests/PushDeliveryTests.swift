@@ -351,15 +351,17 @@ struct PushDeliveryTests {
       let texts = #"{"en":\#(text),"de":{"title":"Heute","body":"Pause"}}"#
       let body = #"{"default_locale":"en","texts":\#(texts),"url":"app://news","expires_in":600}"#
       let path = "/v1/push/messages/\(PublicID.now())"
+      let start = Int(Date.now.timeIntervalSince1970)
       for status in [201, 200] {
         #expect(try await UserClient.send("PUT", path, operators, body, api).status == status)
       }
+      let sent = Int(Date.now.timeIntervalSince1970)
       let due = try await Self.due(api)
       let shown = due.compactMap(\.notification)
       #expect(shown.filter { $0.style == .alert }.map(\.title).sorted() == ["Heute", "Tonight"])
       #expect(due.count == 3 && shown.count { $0.style == .silent } == 1 && due.allSatisfy { $0.quietEnd == nil })
       #expect(shown.allSatisfy { $0.data == ["url": "app://news"] })
-      #expect(due.allSatisfy { 500...600 ~= $0.expires - Int(Date.now.timeIntervalSince1970) })
+      #expect(due.allSatisfy { start + 599...sent + 601 ~= $0.expires })
       for body in [
         #"{"texts":{}}"#, #"{"texts":{"en":\#(text),"de":\#(text)}}"#, #"{"texts":{"d e":\#(text)}}"#,
         #"{"texts":{"en":{"title":"","body":"a"}}}"#, #"{"texts":{"en":\#(text)},"default_locale":"de"}"#,

@@ -129,7 +129,10 @@ struct WindowScheduleRouteTests {
         let time: Int64 = try session.execute("SELECT next_at FROM window_schedule").single().get(0)
         return try Self.texts(of: Date(microseconds: time), session)
       }
-      let events = try await api.events(2, of: "ada", after: "0-0", with: reader)
+      let stored: Int = try await api.pool.run { session in
+        try session.execute("SELECT count(*) FROM user_event WHERE user_id = 'ada'").single().get(0)
+      }
+      let events = try await api.events(stored + 1, of: "ada", after: "0-0", with: reader)
       #expect(events.contains { $0.name == "window_opened" })
       for time in next + later {
         #expect(!events.contains { "\($0)".contains(time) }, "\(time)")

@@ -54,17 +54,9 @@ extension JSON {
     case .valueNotFound(_, let context): return "\(path(context.codingPath)) is null"
     case .typeMismatch(let type, let context):
       return line(context.codingPath, "expected \(noun(of: type))\(found(context.debugDescription))")
-    case .dataCorrupted(let context): return line(context.codingPath, words(of: context.debugDescription))
+    case .dataCorrupted(let context): return line(context.codingPath, context.debugDescription)
     @unknown default: return "\(error)"
     }
-  }
-
-  /// The same, with the line and the column at which the text is no JSON.
-  package static func reason(_ error: any Error, in bytes: [UInt8]) -> String {
-    guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty,
-      let fault = syntaxFault(in: bytes)
-    else { return reason(error) }
-    return "\(fault)"
   }
 
   private static func line(_ keys: [any CodingKey], _ text: String) -> String {
@@ -92,12 +84,6 @@ extension JSON {
       "null": "null",
     ]
     return names[String(word)].map { ", not \($0)" } ?? ""
-  }
-
-  private static func words(of text: String) -> String {
-    // Of a fraction, and of a number that is too large.
-    text.hasPrefix("Parsed JSON number") || text.hasPrefix("Number ")
-      ? "expected an integer of at most 18 digits" : text
   }
 
   /// Where a decoding error is, as a path in the JSON; nil if it concerns the whole.

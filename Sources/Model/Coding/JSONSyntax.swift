@@ -29,8 +29,8 @@ extension JSON {
   }
 }
 
-/// Reads a JSON text and keeps nothing of it.
-private struct JSONSyntax {
+/// Reads a JSON text, and keeps of it where numbers are that are no integers of at most 18 digits.
+struct JSONSyntax {
   struct Unexpected: Error {
     let reason: String
   }
@@ -40,10 +40,19 @@ private struct JSONSyntax {
 
   private let bytes: [UInt8]
   private(set) var index: Int
+  private var path: [PathKey] = []
+  private var fractions: [(range: Range<Int>, path: [PathKey])] = []
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+  }
+
+  /// The numbers that are no integers of at most 18 digits, in the order of the text; none of a text that is no JSON.
+  static func fractions(in bytes: [UInt8]) -> [(range: Range<Int>, path: [PathKey])] {
+    var text = JSONSyntax(bytes)
+    do throws(Unexpected) { try text.read() } catch { return [] }
+    return text.fractions
   }
 
   mutating func read() throws(Unexpected) {
@@ -75,8 +84,11 @@ private struct JSONSyntax {
     case UInt8(ascii: "t"): try word("true")
     case UInt8(ascii: "f"): try word("false")
     case UInt8(ascii: "n"): try word("null")
-    case UInt8(ascii: "-"): try number()
-    case let byte? where Self.isDigit(byte): try number()
+    case let byte? where byte == UInt8(ascii: "-") || Self.isDigit(byte):
+      let start = index
+      try number()
+      let digits = bytes[start..<index].drop { $0 == UInt8(ascii: "-") }
+      if digits.count > 18 || !digits.allSatisfy(Self.isDigit) { fractions.append((start..<index, path)) }
     default: throw unexpected("a value")
     }
   }
@@ -89,9 +101,12 @@ private struct JSONSyntax {
       guard next() == UInt8(ascii: "\"") else {
         throw unexpected(isFirst ? "a key in double quotes or '}'" : "a key in double quotes after the comma")
       }
+      let start = index + 1
       try string()
+      path.append(PathKey(stringValue: String(decoding: bytes[start..<index - 1], as: UTF8.self)))
       guard skip(":") else { throw unexpected("':' after the key") }
       try value(depth: depth + 1)
+      path.removeLast()
       isFirst = false
     } while skip(",")
     guard skip("}") else { throw unexpected("',' or '}'") }
@@ -100,7 +115,13 @@ private struct JSONSyntax {
   private mutating func elements(depth: Int) throws(Unexpected) {
     index += 1
     if skip("]") { return }
-    repeat { try value(depth: depth + 1) } while skip(",")
+    var count = 0
+    repeat {
+      path.append(PathKey(intValue: count))
+      try value(depth: depth + 1)
+      path.removeLast()
+      count += 1
+    } while skip(",")
     guard skip("]") else { throw unexpected("',' or ']'") }
   }
 

@@ -23,15 +23,6 @@ struct NumberRange: CustomStringConvertible {
   static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }
 
-/// The path of a value, as one key.
-private struct PathKey: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
-}
-
 /// Ranges of what is decoded, also of stored definitions: far beyond what is useful, and small enough that no arithmetic with such
 /// numbers overflows.
 extension NumberRange {

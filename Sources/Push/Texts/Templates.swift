@@ -35,8 +35,8 @@ package struct Templates: Sendable {
   ///   is not a language tag such as `de` or `de-AT` (RFC 5646).
   package init(json: [UInt8], shapes: [String: Shape]) throws(PushError) {
     let file: File
-    do { file = try JSON.decode(File.self, from: json) } catch {
-      throw PushError(.invalidTemplates, JSON.reason(error, in: json))
+    do { file = try JSON.decode(File.self, written: json) } catch {
+      throw PushError(.invalidTemplates, JSON.reason(error))
     }
     let optional = shapes.flatMap { kind, shape in shape.cases.map { "\(kind)/\($0)" } }
     let unknown = Set(file.kinds.keys).subtracting(optional).symmetricDifference(shapes.keys)

@@ -69,7 +69,8 @@ package enum JobControl {
   package static func failDeleted(jobs: [PublicID], _ session: Session) throws(PostgresError) {
     guard !jobs.isEmpty else { return }
     let ids = Parameter.texts(jobs.map(\.description))
-    for statement in ["fail", "fail_image"] { try session.execute(Store.statements[statement], ids) }
+    try session.execute(Store.statements["fail"], ids)
+    try session.execute(Store.statements["fail_image"], ids)
   }
 
   /// Fails the subject of a dead or cancelled job, if it still waits for outputs.

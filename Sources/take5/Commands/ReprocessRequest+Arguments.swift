@@ -31,12 +31,12 @@ extension ReprocessRequest {
   private static func definition(_ path: String) throws -> StoredDefinition {
     let bytes = try InputText.read(path)
     do {
-      let definition = try JSON.decode(MediaDefinition.self, from: bytes)
+      let definition = try JSON.decode(MediaDefinition.self, written: bytes)
       try definition.checkFaults()
       return try StoredDefinition(definition)
     } catch {
       throw CommandFailure(
-        .usage, "\(path) is not a definition: \(JSON.reason(error, in: bytes))",
+        .usage, "\(path) is not a definition: \(JSON.reason(error))",
         remedy: "compare it with that of 'take5 definition show take5-post' or 'take5 definition show photo-post'")
     }
   }

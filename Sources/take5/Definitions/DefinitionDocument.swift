@@ -26,22 +26,22 @@ struct DefinitionDocument {
 
   /// Throws the first fault, with its path.
   init(_ bytes: [UInt8]) throws {
-    let keys = try JSON.decode(Keys.self, from: bytes)
+    let keys = try JSON.decode(Keys.self, written: bytes)
     if keys.name == RecordFields.name {
-      let definition = try JSON.decode(RecordFields.self, from: bytes)
+      let definition = try JSON.decode(RecordFields.self, written: bytes)
       value = .fields(definition)
       (name, version) = (definition.name, definition.version)
       members = try JSONTree(definition)
       return
     }
     if keys.items != nil {
-      let definition = try JSON.decode(CollectionDefinition.self, from: bytes)
+      let definition = try JSON.decode(CollectionDefinition.self, written: bytes)
       value = .collections(definition)
       (name, version) = (definition.name, definition.version)
       members = try JSONTree(definition)
       return
     }
-    let definition = try JSON.decode(MediaDefinition.self, from: bytes)
+    let definition = try JSON.decode(MediaDefinition.self, written: bytes)
     value = .media(definition)
     switch definition {
     case .clips(let clips):

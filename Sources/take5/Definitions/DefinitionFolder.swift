@@ -44,7 +44,7 @@ enum DefinitionFolder {
             .configuration, "\(other.path) and \(path) both have the name '\(document.name)'",
             remedy: "keep one of them in the folder, or rename the other, such as to \(name).old"))
       } catch {
-        failures.append(failure(path, JSON.reason(error, in: bytes)))
+        failures.append(failure(path, JSON.reason(error)))
       }
     }
     return files

@@ -10,12 +10,12 @@ enum NamedDefinition {
     }
     let text = try InputText.read(path)
     do {
-      let definition = try JSON.decode(Definition.self, from: text)
+      let definition = try JSON.decode(Definition.self, written: text)
       try MediaDefinition.clips(definition).checkFaults()
       return definition
     } catch {
       throw CommandFailure(
-        .usage, "\(path) is not a definition: \(JSON.reason(error, in: text))",
+        .usage, "\(path) is not a definition: \(JSON.reason(error))",
         remedy: "compare it with that of 'take5 definition show take5-post'")
     }
   }

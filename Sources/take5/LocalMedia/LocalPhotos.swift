@@ -27,12 +27,12 @@ struct LocalPhotos {
     }
     let text = try InputText.read(name)
     do {
-      let definition = try JSON.decode(PhotoDefinition.self, from: text)
+      let definition = try JSON.decode(PhotoDefinition.self, written: text)
       try MediaDefinition.photos(definition).checkFaults()
       return definition
     } catch {
       throw CommandFailure(
-        .usage, "\(name) is not a definition: \(JSON.reason(error, in: text))",
+        .usage, "\(name) is not a definition: \(JSON.reason(error))",
         remedy: "compare it with that of 'take5 definition show photo-post'")
     }
   }

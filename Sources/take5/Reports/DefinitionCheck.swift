@@ -58,7 +58,7 @@ struct DefinitionCheck: Encodable {
   var made: [OutputFacts]?
 
   init(_ file: String, _ error: any Error, in bytes: [UInt8]) {
-    (self.file, valid, fault) = (file, false, JSON.reason(error, in: bytes))
+    (self.file, valid, fault) = (file, false, JSON.reason(error))
     code = FaultCode(error, in: bytes)
     path = (error as? FaultyDefinition)?.faults.first?.path ?? JSON.path(of: error)
     (name, version, kind, unused, differences) = (nil, nil, nil, [], nil)
