@@ -109,7 +109,7 @@ struct DefinitionCommandTests {
         ["compose"] + clips + ["-o", "\(folder.path)/out.mp4", "--definition", "\(folder.path)/definition.json"])
       #expect(made.status == 64 && made.errors.contains(fault), "\(made)")
     }
-    let comma = try await check(text.replacing("\"version\": 3,", with: "\"version\": 3"), [])
+    let comma = try await check(text.replacing("\"version\": 4,", with: "\"version\": 4"), [])
     #expect(comma.output.contains("line 4, column 3: expected ',' or '}', not '\"'"), "\(comma)")
     let list = try await check("[]", [])
     #expect(list.output.contains("expected an object, not a list"), "\(list)")

@@ -232,7 +232,7 @@ struct ServiceInputsTests {
   func good() throws {
     try Folder.make("\(folder.path)/defs")
     try Descriptor(writing: "\(folder.path)/defs/take5-post.json", replacing: true)
-      .write(Array(try Self.text("POST").replacing("\"version\": 3", with: "\"version\": 7").utf8))
+      .write(Array(try Self.text("POST").replacing("\"version\": 4", with: "\"version\": 7").utf8))
     try Descriptor(writing: "\(folder.path)/defs/take5-post.json.old", replacing: true).write(Array("{".utf8))
     let read = try ServiceInputs(
       Arguments(["--definitions", "\(folder.path)/defs"], of: .serve, environment: [:]))

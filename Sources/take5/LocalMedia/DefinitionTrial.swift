@@ -116,6 +116,7 @@ extension Definition {
   fileprivate func ofFirstSecond() throws -> Definition {
     var copy = self
     copy.limits = try Definitions.take5Post().limits
+    copy.limits.seconds = copy.limits.seconds.map { SecondsRange(shortest: 0.5, longest: $0.longest) }
     copy.limits.trimSeconds = 1
     copy.moment = Moment(align: false)
     for role in copy.outputs.roles {

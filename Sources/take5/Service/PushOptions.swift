@@ -87,17 +87,18 @@ enum PushOptions {
           .configuration, "\(notifications.name): \(path) cannot be read: \(error.reason)", remedy: "name another file")
       }
     }
-    return try checked(notifications) { () throws(PushError) in
+    return try checked(notifications, of: arguments.value(notifications.name)) { () throws(PushError) in
       try PushTexts(json: json, publicURL: url.map { "\($0)" })
     }
   }
 
+  /// - Parameter path: the file that the error does not name.
   private static func checked<Value>(
-    _ option: Option, _ body: () throws(PushError) -> Value
+    _ option: Option, of path: String? = nil, _ body: () throws(PushError) -> Value
   ) throws(CommandFailure) -> Value {
     do throws(PushError) { return try body() } catch {
       throw CommandFailure(
-        .configuration, "\(option.name): \(error.description)",
+        .configuration, "\(option.name): \(path.map { "\($0): " } ?? "")\(error.description)",
         remedy: "correct the file of \(option.name), or remove the option")
     }
   }
