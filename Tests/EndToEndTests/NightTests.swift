@@ -84,8 +84,10 @@ struct NightTests {
       run = try await Take5Command.run(["serve", "--data", data, "--listen", "127.0.0.1:\(socket.port)"])
       _ = consume socket
     case .otherStore:
-      #expect(try await Take5Command.run(["init", "--data", data]).status == 0)
+      let other = "\(folder.path)/other"
+      for store in [data, other] { #expect(try await Take5Command.run(["init", "--data", store]).status == 0) }
       try Folder.remove("\(data)/blobs")
+      #expect(rename("\(other)/blobs", "\(data)/blobs") == 0)
       run = try await Take5Command.run(["serve", "--data", data, "--listen", address, "--slots", "0"])
     case .configuration:
       let file = "\(folder.path)/take5.conf"
