@@ -9,7 +9,8 @@ import Testing
 struct LoudnessGainTests {
   static let gains: [(lufs: Double, truePeak: Double, target: Double, gain: Double)] = [
     (-16, -6, -16, 0), (-30, -20, -16, 14), (-30, -14, -16, 13), (-30, -5, -16, 4), (-8, -1, -16, -8),
-    (-8, 0.5, -16, -8), (-20, 0.5, -16, -1.5), (-16, 3, -16, -4), (-23, -10, -14, 9),
+    (-8, 0.5, -16, -8), (-20, 0.5, -16, -1.5), (-16, 3, -16, -4), (-23, -10, -14, 9), (-36, -30, -16, 20),
+    (-50, -44, -16, 20),
   ]
 
   @Test("the gain brings a sound to the loudness, or its true peak to -1 dBTP", arguments: gains.indices)

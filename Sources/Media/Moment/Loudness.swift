@@ -10,9 +10,11 @@ struct Loudness: Hashable, Sendable {
 
   // EBU R 128: lossy codecs overshoot what is closer to full scale.
   private static let maxTruePeak = -1.0
+  // A quiet voice becomes as loud as others, and the noise of a quiet room does not.
+  private static let maxGain = 20.0
 
-  /// The gain in dB with which it has a loudness in LUFS, or the largest with which its true peak is -1 dBTP, whichever is less.
-  func gain(to target: Double) -> Double { min(target - lufs, Self.maxTruePeak - truePeak) }
+  /// The gain in dB with which it has a loudness in LUFS, or the largest with which its true peak is -1 dBTP, or 20 dB, whichever is least.
+  func gain(to target: Double) -> Double { min(target - lufs, Self.maxTruePeak - truePeak, Self.maxGain) }
 }
 
 /// The gain of an output's sound, and the loudness that it has with it.
