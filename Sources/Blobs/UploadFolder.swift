@@ -237,8 +237,11 @@ package struct UploadFolder: Sendable {
       for name in names.sorted(by: { ($0.count, $0) < ($1.count, $1) }) { try move(name, from: other) }
       try Folder.synchronize(folder)
       try Folder.synchronize(other)
-      // Such a process may have put another upload there, which the next call takes.
-      if let link, rmdir(other) == 0 { _ = symlink(link, other) }
+      // Such a process may have put another upload there, which the next call takes. Where an operator has put the former folder on another
+      // disk, behind a link, the target would be a wrong place or none (ENOENT).
+      if let link, try Folder.resolved("\(other)/../\(link)") == Folder.resolved(folder), rmdir(other) == 0 {
+        _ = symlink(link, other)
+      }
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
     }

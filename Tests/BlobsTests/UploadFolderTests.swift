@@ -90,6 +90,19 @@ struct UploadFolderTests {
     #expect(try Set(taken.all()) == [half.id, whole.id])
   }
 
+  @Test("no link to a wrong place is left in a former folder that is on another disk, behind a link")
+  func takingFromAnotherDisk() throws {
+    let record = try create()
+    let (disk, former, now) = ("\(folder.path)/disk", "\(folder.path)/cache", "\(folder.path)/uploads")
+    for path in [disk, "\(disk)/cache"] { try Folder.make(path) }
+    #expect(rename(now, "\(disk)/cache/uploads") == 0)
+    #expect(symlink("\(disk)/cache", former) == 0)
+    for _ in 0..<2 { try uploads.take(from: "\(former)/uploads", leaving: "../uploads") }
+    #expect(try uploads.all() == [record.id])
+    var status = stat()
+    #expect(lstat("\(disk)/cache/uploads", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR)
+  }
+
   @Test("a published upload is a blob that survives the upload")
   func publishing() throws {
     let store = try FolderBlobStore(folder: folder.path)

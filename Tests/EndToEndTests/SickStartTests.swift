@@ -166,10 +166,18 @@ struct SickStartTests {
       let manager = try NotificationSocket()
       let worker = try RunningTake5()
       _ = try await worker.start(
-        ["worker", "--data", "\(folder.path)/data", "--database", hidden.text, "--log-format", "text"],
+        [
+          "worker", "--data", "\(folder.path)/data", "--database", hidden.text, "--log-format", "text",
+          "--metrics", "127.0.0.1:0",
+        ],
         environment: [ServiceManager.variable: manager.address], printsFirstLine: false)
       let notified = try await onThread("manager") { try manager.receive() }
       #expect(notified.hasPrefix("READY=1\nSTATUS=waiting for the database"), "\(notified)")
+      #expect(await worker.waitForLog("/metrics"))
+      let line = worker.log.split(separator: "\n").first { $0.contains("/metrics") } ?? ""
+      let port = try #require(UInt16(line.split(separator: ":").last?.prefix { $0.isNumber } ?? ""), "\(line)")
+      let metrics = try await API(port: port).get("/metrics")
+      #expect(String(decoding: metrics.response.body, as: UTF8.self).contains("take5_database_up 0"))
       // The service is what creates the schema.
       let made = try await Take5Command.run([
         "init", "--data", "\(folder.path)/data", "--database", database.connectionString,

@@ -38,7 +38,8 @@ struct DefinitionExtremesTests {
 
   private static let integers: [(name: String, values: [Int])] = [
     ("8x8dct", [0, 1]), ("aq-mode", [0, 3]), ("b-adapt", [0, 2]), ("b-bias", [-90, 100]), ("b-pyramid", [0, 2]),
-    ("bframes", [0, 16]), ("cabac", [0, 1]), ("chroma-qp-offset", [-12, 12]), ("deadzone-inter", [0, 32]),
+    ("bframes", [0, 16]), ("cabac", [0, 1]), ("chroma-me", [0, 1]), ("chroma-qp-offset", [-12, 12]),
+    ("crf-max", [1, 51]), ("dct-decimate", [0, 1]), ("deadzone-inter", [0, 32]),
     ("deadzone-intra", [0, 32]), ("fast-pskip", [0, 1]), ("intra-refresh", [0, 1]), ("keyint", [1, 100_000]),
     ("mbtree", [0, 1]), ("merange", [4, 64]), ("min-keyint", [1, 100_000]), ("mixed-refs", [0, 1]), ("nr", [0, 1000]),
     ("open-gop", [0, 1]), ("psy", [0, 1]), ("qpmax", [1, 51]), ("qpmin", [0, 51]), ("qpstep", [1, 51]),

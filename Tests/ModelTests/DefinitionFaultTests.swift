@@ -150,6 +150,14 @@ struct DefinitionFaultTests {
     ("take5-post", "outputs.composed.inset.width", ["0.05", "0.9"], ["0", "-0.1", "1.1", "0.001"]),
     ("take5-post", "outputs.composed.inset.margin", ["0", "700"], ["-1", "800"]),
     ("take5-post", "outputs.composed.inset.radius", ["0", "16384"], ["-1", "16385"]),
+    (
+      "take5-post", "outputs.composed.inset.border",
+      [##"{"width":0,"color":"#FFFFFF"}"##, ##"{"width":5,"color":"#FFFFFF"}"##],
+      [
+        ##"{"width":-1,"color":"#FFFFFF"}"##, ##"{"width":1,"color":"#FFFFFF"}"##,
+        ##"{"width":400,"color":"#FFFFFF"}"##,
+      ]
+    ),
     ("take5-post", "outputs.composed.seconds", ["[4.5,5.034]", "[5.5,6]"], ["[5.6,6]", "[0,0]", "[6,5]"]),
     ("take5-post", "outputs.composed.video.preset", [#""ultrafast""#, #""placebo""#], [#""quick""#, #""""#, "1"]),
     ("take5-post", "outputs.composed.video.crf", ["1", "51"], ["-5", "0", "51.5", "99", #""low""#]),

@@ -59,7 +59,8 @@ extension Definition {
       box.width + inset.margin <= canvas.width && box.height + inset.margin <= canvas.height, "\(path).inset",
       "the inset of \(box.width)x\(box.height) pixels leaves the canvas: write a smaller margin or width")
     guard let border = inset.border?.width else { return }
-    faults.require(border.isMultiple(of: 2), "\(path).inset.border.width", "\(border) is odd: expected an even number")
+    // An odd width is drawn as the even one below it, which of 1 is none.
+    faults.require(border != 1, "\(path).inset.border.width", "a border has at least 2 pixels: write 2, or 0 for none")
     // With the fit 'fit' the inset has the shape of the clip, such as a third of the height of its box.
     let side = canvas.fit == .fit ? shorter / 3 : shorter
     faults.require(

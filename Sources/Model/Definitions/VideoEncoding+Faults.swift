@@ -14,8 +14,8 @@ extension Definition.VideoEncoding {
     return [
       "8x8dct": flag, "aq-mode": NumberRange(0, 3), "b-adapt": NumberRange(0, 2), "b-bias": NumberRange(-90, 100),
       "b-pyramid": NumberRange(0, 2), "bframes": NumberRange(0, 16), "cabac": flag,
-      "chroma-qp-offset": NumberRange(-12, 12), "cpu-independent": NumberRange(1, 1),
-      "deadzone-inter": NumberRange(0, 32),
+      "chroma-me": flag, "chroma-qp-offset": NumberRange(-12, 12), "cpu-independent": NumberRange(1, 1),
+      "crf-max": NumberRange(1, 51), "dct-decimate": flag, "deadzone-inter": NumberRange(0, 32),
       "deadzone-intra": NumberRange(0, 32), "fast-pskip": flag, "intra-refresh": flag,
       "keyint": NumberRange(1, 100_000),
       "mbtree": flag, "merange": NumberRange(4, 64), "min-keyint": NumberRange(1, 100_000), "mixed-refs": flag,

@@ -27,13 +27,16 @@ extension Subcommand {
     try MediaProcess.Configuration.openProgram()
     let sandbox = try await Sandbox.measured(configuration.worker.media)
     let tracer = try TraceOptions.tracer(arguments, process.metrics, process.log)
+    // A supervisor asks for the metrics while the worker waits for its database, too.
+    let database = Locked<Pool?>(nil)
+    let server = try metricsServer(arguments, process.metrics, process.log) { database.withLock(\.self) }
     let found = try await OpenedStore.open(arguments, configuration, inputs.push, process, tracer, connections: 3)
     guard let opened = found else {
-      await process.run(nil, nil, stopWithin: .zero)
+      await process.run(server, nil, stopWithin: .zero)
       return .success
     }
+    database.withLock { $0 = opened.database.pool }
     sandbox.report(to: process.log, process.metrics)
-    let server = try metricsServer(arguments, process.metrics, opened.database.pool, process.log)
     let worker = try RestartingWorker(
       configuration: configuration.worker, pool: opened.database.pool, store: opened.store, blobs: opened.blobs,
       tasks: opened.tasks(configuration, process.log),
@@ -50,13 +53,15 @@ extension Subcommand {
   }
 
   /// Starts a server for the metrics of the worker; nil without `--metrics`.
+  ///
+  /// - Parameter database: returns the database; nil as long as the worker waits for it.
   private static func metricsServer(
-    _ arguments: Arguments, _ metrics: Metrics, _ database: Pool, _ log: Logger
+    _ arguments: Arguments, _ metrics: Metrics, _ log: Logger, database: @escaping @Sendable () -> Pool?
   ) throws(CommandFailure) -> Server? {
     guard let text = arguments.value("--metrics") else { return nil }
     let address = try ListenAddress(parsing: text)
     let route = Route("GET", "/metrics", admission: Route.open) { _ in
-      let gauges = try? await database.run(timeout: .seconds(2)) { try OperationGauges.measure($0) }
+      let gauges = try? await database()?.run(timeout: .seconds(2)) { try OperationGauges.measure($0) }
       let isUp = MetricGauge("take5_database_up", "Whether the database can be reached.", [:], gauges == nil ? 0 : 1)
       return Response(
         .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],

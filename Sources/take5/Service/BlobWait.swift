@@ -27,9 +27,13 @@ struct BlobWait: Sendable {
       do { try await Task.sleep(for: Self.startTimeout) } catch { return }
       process.log.error(
         "the blobs have not been opened yet: the start goes on without them", ["blobs": places.place.name])
+      ServiceManager.notify(nil, status: "waiting for the blobs in \(places.place.name)", process.log)
       started.fulfil(.success(()))
     }
+    // Who is to end does not wait for a bucket.
+    process.signals.onRequest { started.fulfil(.success(())) }
     let result = await started.value
+    process.signals.onRequest(nil)
     timer.cancel()
     try result.get()
     return blobs
@@ -51,8 +55,8 @@ struct BlobWait: Sendable {
       } catch {
         let failure = CommandFailure(places.failure(error))
         guard Self.mayPass(error) else {
-          process.end(with: failure)
-          return started.fulfil(.failure(failure))
+          started.fulfil(.failure(failure))
+          return process.end(with: failure)
         }
         blobs.wait(for: "\(error)")
         if report.isDue(at: .now) {
@@ -68,11 +72,14 @@ struct BlobWait: Sendable {
   }
 
   /// Whether the blobs may be usable later without another start: a folder that is not mounted or cannot be read, a bucket that does
-  /// not respond or refuses requests, a database that is away. Those of another store are not.
+  /// not respond or refuses requests, a database that is away or busy. Those of another store are not.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
     case is BlobError, BlobFolderRefusal.unmarked, BlobFolderRefusal.lacksNewest: true
-    case let error as PostgresError: error.isOutage
+    // A service that listens may be busy, or its database may have become slow: neither ends it.
+    case let error as PostgresError:
+      error.isOutage || error.isExhausted || error.isShareUsed || error.isConflict || error.isCanceled
+        || error.isLockTimeout
     default: false
     }
   }
