@@ -102,6 +102,9 @@ struct FrameRateTests {
     #expect(grid([]) == TimeGrid(rate: 60) && grid([0]) == TimeGrid(rate: 60) && grid([1, 1]) == TimeGrid(rate: 60))
     #expect(grid([0], limit: 0) == TimeGrid(rate: 1) && grid([0], limit: nil) == TimeGrid(rate: 60))
     #expect(grid([0, 1e-9, 1]) == TimeGrid(rate: 60) && grid([0, 1e9]) == TimeGrid(rate: 60))
+    for ticks in [90_000, 2_147_483_647.0] {
+      #expect(grid([0, 1 / ticks], limit: nil) == TimeGrid(rate: 60) && grid([0, 1 / ticks]) == TimeGrid(rate: 60))
+    }
   }
 }
 

@@ -32,6 +32,17 @@ struct LoudnessGainTests {
     let none = SoundLevel(AudioPlan(input: .front, mode: .encode, loudness: -16), of: nil)
     #expect(none.factor == 1 && none.lufs == nil)
   }
+
+  @Test(
+    "overdriven sound becomes 6 dB quieter at least, also for a target near full scale",
+    arguments: [nil, 0, -1, -16] as [Double?])
+  func overdriven(target: Double?) {
+    let measured = Loudness(lufs: -1, truePeak: 0.5)
+    let plan = AudioPlan(input: .front, mode: .encode, loudness: target)
+    let level = SoundLevel(plan, of: measured, isOverdriven: true)
+    #expect(abs((level.lufs ?? 0) - (target == -16 ? -16 : -1 - 20 * log10(2.0))) < 1e-9)
+    #expect(SoundLevel(AudioPlan(input: .front, mode: .copy), of: measured, isOverdriven: true).factor == 1)
+  }
 }
 
 @Suite("Loudness of outputs", .tags(.media))

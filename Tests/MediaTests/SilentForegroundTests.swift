@@ -38,6 +38,18 @@ struct SilentForegroundTests {
     #expect(Self.level(try #require(try run.video(.clipFront).audio())) < 0.001)
   }
 
+  @Test("the level of the other clip's sound is a decision, too")
+  func overdriven() throws {
+    var back = Self.clip(.blue, 440, level: 1)
+    back.format = .mov
+    back.tone?.encoder = "pcm_f32le"
+    back.tone?.channels = 1
+    back.tone?.isSquare = true
+    let run = try MomentRun(front: Self.clip(.red, 440, level: 0).write(), back: back.write(), roles: [.composed])
+    #expect(run.isAccepted && run.report.verdict.moment?.sound == .back)
+    #expect(run.choices(.audio).contains("6 dB quieter"), "\(run.choices(.audio))")
+  }
+
   @Test("each of two compositions has the sound of its foreground, or of the other clip")
   func swapped() throws {
     var definition = try MomentRun.definition()

@@ -109,7 +109,12 @@ extension HEIFItems {
     joined.items[last + 1] = image.copy(id: last + 1, properties: geometry + type)
     joined.references.append(Reference(type: "dimg", from: last + 1, to: parts))
     joined.references.append(Reference(type: "auxl", from: last + 1, to: [primary]))
-    if zip(tiles, parts).allSatisfy({ isPremultiplied($0, by: $1) }) {
+    // Each reference is read once: a file can have many tiles and many references.
+    var premultiplied: Set<UInt32> = []
+    for reference in references where reference.type == "prem" {
+      if let alpha = alphas[reference.from], reference.to.contains(alpha) { premultiplied.insert(reference.from) }
+    }
+    if tiles.allSatisfy({ premultiplied.contains($0) }) {
       joined.references.append(Reference(type: "prem", from: primary, to: [last + 1]))
     }
     return joined

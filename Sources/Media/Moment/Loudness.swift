@@ -34,8 +34,8 @@ struct SoundLevel: Hashable, Sendable {
   init(_ plan: AudioPlan?, of measured: Loudness?, isOverdriven: Bool = false) {
     var gain = 0.0
     if let plan, plan.mode == .encode {
-      gain = isOverdriven ? Self.overdrivenGain : 0
       if let loudness = plan.loudness, let measured { gain = measured.gain(to: loudness) }
+      if isOverdriven { gain = min(gain, Self.overdrivenGain) }
     }
     factor = gain == 0 ? 1 : Float(pow(10, gain / 20))
     lufs = plan == nil ? nil : measured.map { $0.lufs + gain }

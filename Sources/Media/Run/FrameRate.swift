@@ -12,6 +12,8 @@ struct FrameRate: Hashable, Sendable {
   private static let maxJitter = 0.5
   // 29.97 frames per second have a grid of 30; 12.5 would lose frames on one of 12 and stumble on one of 13.
   private static let maxRounding = 0.01
+  // The largest limit of a definition. Two frames that are a tick apart seem to have millions in a second, however long the last one is.
+  private static let maxConstant = 1000.0
 
   /// - Parameters:
   ///   - times: of the frames, in seconds, ascending.
@@ -30,7 +32,7 @@ struct FrameRate: Hashable, Sendable {
     guard let first = times.first, let last = times.last, times.count > 1, last > first else { return nil }
     let rate = Double(times.count - 1) / (last - first)
     let whole = rate.rounded()
-    guard abs(rate - whole) <= maxRounding * whole else { return nil }
+    guard rate <= maxConstant, abs(rate - whole) <= maxRounding * whole else { return nil }
     let early = times.enumerated().map { Double($0.offset) / rate - ($0.element - first) }
     guard let least = early.min(), let most = early.max(), (most - least) * rate <= maxJitter else { return nil }
     return Int(exactly: whole)

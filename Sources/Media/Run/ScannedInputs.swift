@@ -23,8 +23,7 @@ struct ScannedInputs {
     report.decisions += inputs.compactMap(\.trimming)
 
     // A first look judges nothing, but its sound has the level of that of the run.
-    let encoded = plan.encodedSound
-    let scanned = inputs.filter { plan.isLook != true || encoded.map(\.input).contains($0.name) }
+    let scanned = inputs.filter { plan.isLook != true || plan.encodesSound(of: $0.name, in: plan.compositions) }
     let audio = try report.step { () throws(RunFailure) in
       try Self.scanAudio(of: scanned, limits: plan.limits, mode: mode)
     }
@@ -36,7 +35,7 @@ struct ScannedInputs {
         let warnings = audio[input.name]?.warnings(of: input.name) ?? input.soundWarnings
         report.warnings += warnings.filter { $0.code != .silentAudio || !replaced.contains(input.name) }
       }
-      if encoded.contains(where: { $0.input == input.name && $0.loudness == nil }),
+      if plan.encodesSound(of: input.name, in: sounds.map(\.plan), where: { $0.loudness == nil }),
         let decision = audio[input.name]?.levelDecision(of: input.name)
       {
         report.decisions.append(decision)
@@ -171,8 +170,13 @@ struct ScannedInput {
 }
 
 extension Plan {
-  /// What is made of the sound that is encoded.
-  fileprivate var encodedSound: [AudioPlan] {
-    (compositions.map(\.audio) + clips.map(\.audio)).compactMap(\.self).filter { $0.mode == .encode }
+  /// Whether the sound of an input is encoded, by a condition.
+  ///
+  /// - Parameter compositions: with the sound that they have.
+  fileprivate func encodesSound(
+    of input: InputName, in compositions: [CompositionPlan], where isMeant: (AudioPlan) -> Bool = { _ in true }
+  ) -> Bool {
+    (compositions.map(\.audio) + clips.map(\.audio)).compactMap(\.self)
+      .contains { $0.input == input && $0.mode == .encode && isMeant($0) }
   }
 }

@@ -62,7 +62,7 @@ package struct Planner: Sendable {
       rendition: rendition, clips: clips, stills: stills, preview: preview, decisions: decisions)
   }
 
-  /// The facts without those that a definition from before they were found does not use: its recipes stay.
+  /// The facts without those that a definition from before they were found does not use: its plans stay.
   private func plannedFacts(_ facts: ClipFacts) -> ClipFacts {
     guard !definition.outputs.roles.contains(where: { definition.outputs[$0]?.clip?.copy != nil }) else { return facts }
     var facts = facts

@@ -79,13 +79,15 @@ extension Plan: Revised {
   /// 2: the samples of copied clips have lengths instead of start codes. 3: a tick shows the nearest frame, stills are as bright as the
   /// video, and sound of one channel as loud as its source. 4: colours lie where luma is, whatever a frame is scaled to; clips whose sound
   /// differs by up to two seconds are aligned; copied sound ends with the picture. 5: sound starts with the mean of the pictures.
-  /// 6: saturated colours of high dynamic range are nearer to their formula.
-  static var revision: Int? { 6 }
+  /// 6: saturated colours of high dynamic range are nearer to their formula. 7: encoded clips have the times of their source, encoded sound
+  /// keeps its own and is not overdriven, clips are aligned as far as they allow, and colours of PQ are computed.
+  static var revision: Int? { 7 }
 }
 
 extension PhotoPlan: Revised {
   /// 2: photos of high dynamic range are mapped however they are written, and PNG's own description of colours counts. 3: HEIC without an
   /// orientation of its own is turned by Exif. 4: saturated colours of high dynamic range are nearer to their formula. 5: `imir` exchanges
-  /// the sides that it names, and transparency of each tile counts.
-  static var revision: Int? { 5 }
+  /// the sides that it names, and transparency of each tile counts. 6: inks are inverted with Adobe's segment or without, premultiplied
+  /// colours are blended once, and shadows of high dynamic range are as dark as they are.
+  static var revision: Int? { 6 }
 }
