@@ -57,7 +57,7 @@ function growth({ ages, first_at: first }) {
   return !first ? 0 : known < 1 ? null : Math.max(of("day"), (of("day") + of("week")) / Math.min(7, known))
 }
 
-/** A span of days as an estimate: 5 days, about 3 weeks, about 8 months, about 2 years. */
+/** A span of days as an estimate: about 5 days, about 3 weeks, about 8 months, about 2 years. */
 function about(days) {
   const [name, size] = days < 21 ? ["day", 1] : days < 90 ? ["week", 7] : days < 700 ? ["month", 30.4] : ["year", 365]
   return days < 1 ? "less than a day" : `about ${counted(Math.round(days / size), name)}`
