@@ -140,7 +140,7 @@ struct DefinitionFaultTests {
     ("take5-post", "limits.bytes", ["65536", "1000000000000000"], ["0", "65535", "-1"]),
     ("take5-post", "limits.pixels", ["76800"], ["0", "76799"]),
     ("take5-post", "limits.frames_per_second", ["24", "1000"], ["0", "23.9", "1001"]),
-    ("take5-post", "limits.streams", ["2", "1000"], ["0", "1", "1001"]),
+    ("take5-post", "limits.streams", ["1", "1000"], ["0", "1001"]),
     ("take5-post", "limits.containers", [#"["webm"]"#], ["[]", #"["avi"]"#]),
     ("take5-post", "limits.video_codecs", [#"["hevc"]"#], ["[]", #"["h265"]"#]),
     ("take5-post", "limits.difference_seconds", ["0.04", "86400"], ["-1", "0", "86401"]),

@@ -57,8 +57,8 @@ extension NumberRange {
   static let cameraRate = NumberRange(24, 1000)
   /// Of the difference between the durations of two clips: a frame at least.
   static let difference = NumberRange(0.04, 86_400)
-  /// Of the streams of a file: one of frames and one of sound.
-  static let streams = NumberRange(2, 1000)
+  /// Of the streams of a file: those with one have no sound.
+  static let streams = NumberRange(1, 1000)
   /// Of an edge of a canvas, and of an output.
   static let canvasEdge = NumberRange(64, 4096)
   static let outputEdge = NumberRange(16, 16_384)

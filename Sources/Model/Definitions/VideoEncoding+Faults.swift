@@ -35,7 +35,8 @@ extension Definition.VideoEncoding {
       "'\(preset)' is not one of \(Self.presets.joined(separator: ", "))")
     faults.require(crf, in: Self.crfRange, "\(path).crf")
     for (name, value) in x264.sorted(by: { $0.key < $1.key }) {
-      guard let range = Self.parameters[name] else {
+      // x264 reads them as one.
+      guard let range = Self.parameters[name.replacing("_", with: "-")] else {
         let names = Self.parameters.keys.sorted().joined(separator: ", ")
         faults.require(false, "\(path).x264.\(name)", "it is not one of \(names)")
         continue

@@ -195,9 +195,14 @@ package struct Planner: Sendable {
         .clip, input: input, choice: fits ? "remux" : "encode",
         reason: obstacle ?? "8-bit 4:2:0 H.264 plays everywhere"))
     let audio = audioPlan(of: input, [input: facts], loudness: fits ? nil : output.loudness)
+    var size = video.display
+    if !fits {
+      size = size.fitted(longEdge: output.longEdge)
+      // What is encoded because phones do not decode it is within what they decode.
+      if let copy = output.copy { size = AVCLevel.fitted(size, to: copy.level) }
+    }
     return ClipPlan(
-      role: role, input: input, mode: fits ? .remux : .encode,
-      size: fits ? video.display : video.display.fitted(longEdge: output.longEdge), video: fits ? nil : output.video,
+      role: role, input: input, mode: fits ? .remux : .encode, size: size, video: fits ? nil : output.video,
       framesPerSecond: fits ? nil : output.framesPerSecond, audio: audio)
   }
 

@@ -313,8 +313,7 @@ extension PostgresError {
       // does not know or cannot do at present.
       let permanent = [
         "password", "does not exist", "no pg_hba.conf entry", "not permitted", "invalid", "no such database",
-        "no such user",
-        "unsupported startup parameter",
+        "no such user", "unsupported startup parameter", "does not support SSL", "certificate",
       ]
       return isUnavailable && (message.contains("No such file") || !permanent.contains { message.contains($0) })
     case let state?:

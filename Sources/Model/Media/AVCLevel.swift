@@ -1,5 +1,3 @@
-package import Model
-
 /// A level of H.264: what a decoder that has it decodes at most (ITU-T H.264, table A-1).
 package struct AVCLevel {
   /// Its name as a number: 4.2.
@@ -55,4 +53,17 @@ package struct AVCLevel {
     }
     return level?.name ?? 6.2
   }
+
+  /// A size, scaled down until a level allows a frame of it.
+  package static func fitted(_ size: Size, to level: Double) -> Size {
+    guard let frame = all.last(where: { $0.name <= level })?.frame else { return size }
+    var (fitted, edge) = (size, max(size.width, size.height))
+    while macroblocks(fitted) > frame, edge > 16 {
+      edge -= 16
+      fitted = size.fitted(longEdge: edge)
+    }
+    return fitted
+  }
+
+  private static func macroblocks(_ size: Size) -> Int { ((size.width + 15) / 16) * ((size.height + 15) / 16) }
 }

@@ -1,4 +1,3 @@
-import ISOBaseMedia
 import Model
 import Testing
 
@@ -72,5 +71,17 @@ struct AVCLevelTests {
     #expect(mixed.demand(framesPerSecond: 30, bitsPerSecond: 1) == nil)
     let cut = try #require(Self.configuration([Array(low.prefix(6))]))
     #expect(cut.demand(framesPerSecond: 30, bitsPerSecond: 1) == nil)
+  }
+
+  @Test(
+    "a size is scaled down to what a level allows, in its shape",
+    arguments: [
+      (1080, 1920, 4.2, 1080, 1920), (1440, 1920, 4.2, 1284, 1712), (1920, 1440, 4.2, 1712, 1284),
+      (1920, 1920, 4.2, 1488, 1488), (1440, 1920, 5, 1440, 1920), (1080, 1920, 3.1, 720, 1280), (640, 480, 1, 176, 132),
+      (64, 64, 0.5, 64, 64),
+    ])
+  func fitted(width: Int, height: Int, level: Double, fittedWidth: Int, fittedHeight: Int) {
+    let size = AVCLevel.fitted(Size(width: width, height: height), to: level)
+    #expect(size == Size(width: fittedWidth, height: fittedHeight))
   }
 }
