@@ -1,3 +1,4 @@
+import ISOBaseMedia
 import Model
 import Testing
 
