@@ -75,6 +75,19 @@ struct ReleasedPauseTests {
     }
   }
 
+  @Test("what a clock that has stepped back released in the future waits from now on")
+  func future() async throws {
+    try await Self.with { fixture in
+      try await Self.delete(fixture.submit(), fixture)
+      try await Self.age("-2 days", fixture)
+      try await Self.age("59 minutes", fixture)
+      #expect(try fixture.holds(Self.front))
+      try await Self.age("1 minute", fixture)
+      #expect(try !fixture.holds(Self.front))
+      #expect(try await fixture.count("blob_release") == 0)
+    }
+  }
+
   @Test("while the storage is nearly full, what waits goes in turns, the oldest first, but during a hold")
   func room() async throws {
     try await StoreFixture.with { fixture in

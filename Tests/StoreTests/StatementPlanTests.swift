@@ -46,6 +46,8 @@ struct StatementPlanTests {
       Probe(queue["revivable"], "600, 86400, 30"), Probe(queue["redrive"], "'{}', true"),
       Probe(SetAside.statements["report"]), Probe(SetAside.statements["drop_tried"]),
       Probe(Collecting.statements["examine_released"], "100, 3600"),
+      // One is due, among many that wait.
+      Probe(Collecting.statements["examine_released"], "1, 0"),
       Probe(Collecting.statements["drop_released"], "'{1}'"),
       Probe(Collecting.statements["take_overdue_removals"], "60, 100"),
       Probe(Reprocessing.statements["runs_to_schedule"]), Probe(Reprocessing.statements["next_items"], "1, 10"),

@@ -1,20 +1,25 @@
 -- name: examine_released
 -- The releases whose pause of $2 seconds has ended, the oldest first; with 0 all, whatever the clock says. No rows during a hold. A hold that
 -- starts after this check is detected by the statements that follow. What has references again is not released any more, and what was released
--- once more waits for that release.
+-- once more waits for that release. OFFSET 0: of all that waits, the planner expects so many rows that it would read whole tables for a few. A
+-- time from the future, by a clock that has stepped back, is worth the present.
 WITH pause AS MATERIALIZED (
   SELECT CASE WHEN $2::float8 > 0 THEN statement_timestamp() - make_interval(secs => $2::float8) ELSE 'infinity' END AS ended),
 examined AS MATERIALIZED (
-  SELECT id, hash, EXISTS (SELECT FROM asset WHERE blob = blob_release.hash)
-    OR EXISTS (SELECT FROM quarantined_input WHERE blob = blob_release.hash)
+  SELECT id, hash, EXISTS (SELECT FROM asset WHERE blob = blob_release.hash OFFSET 0)
+    OR EXISTS (SELECT FROM quarantined_input WHERE blob = blob_release.hash OFFSET 0)
     OR EXISTS (
-      SELECT FROM blob_release AS later WHERE later.hash = blob_release.hash AND later.released_at > (SELECT ended FROM pause)
+      SELECT FROM blob_release AS later WHERE later.hash = blob_release.hash AND later.released_at > (SELECT ended FROM pause) OFFSET 0
     ) AS stays
   FROM blob_release
   WHERE released_at <= (SELECT ended FROM pause)
     AND NOT EXISTS (SELECT FROM collection_hold WHERE ends_at > statement_timestamp())
   ORDER BY released_at, id LIMIT $1::int FOR UPDATE OF blob_release SKIP LOCKED),
-dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE stays))
+dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE stays)),
+settled AS (
+  UPDATE blob_release SET released_at = statement_timestamp() WHERE id IN (
+    SELECT id FROM blob_release WHERE released_at > greatest(statement_timestamp(), (SELECT ended FROM pause))
+    ORDER BY released_at, id LIMIT 100 * $1::int FOR UPDATE SKIP LOCKED))
 SELECT id, stays FROM examined
 
 -- name: drop_released

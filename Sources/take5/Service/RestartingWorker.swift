@@ -64,9 +64,10 @@ extension RestartingWorker {
   ) async throws -> Result {
     var configuration = WorkerConfiguration()
     (configuration.slots, configuration.backgroundSlots, configuration.media) = (0, slots, media)
+    // The pause of what is released is that of the service, which may be longer than the default: it removes that.
+    let store = Store(blobs: blobs, rooms: .all, releasedPause: .seconds(366 * 24 * 3600))
     let worker = RestartingWorker(
-      configuration: configuration, pool: pool, store: Store(blobs: blobs, rooms: .all), blobs: blobs,
-      log: Logger(lowest: .error),
+      configuration: configuration, pool: pool, store: store, blobs: blobs, log: Logger(lowest: .error),
       metrics: Metrics(), tracer: nil)
     async let running: Void = worker.run()
     let result: Swift.Result<Result, any Error>
