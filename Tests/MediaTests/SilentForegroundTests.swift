@@ -1,3 +1,4 @@
+import AV
 import MediaFixtures
 import Model
 import Testing
