@@ -2,6 +2,7 @@ import HTTPTesting
 import Model
 import Postgres
 import Store
+import StoreTesting
 import Testing
 import WaitTesting
 
@@ -19,7 +20,8 @@ struct EventHistoryTests {
         ALTER TABLE user_event_count DISABLE TRIGGER number_event;
         UPDATE user_event_count SET last = \(number);
         ALTER TABLE user_event_count ENABLE TRIGGER number_event;
-        UPDATE event_position SET last = \(number), server = 'another 00000002', started = '-infinity';
+        UPDATE event_position SET last = \(number);
+        UPDATE event_history SET server = 'another 00000002', started = '-infinity';
         """, name: "test")
     }
   }
@@ -39,7 +41,7 @@ struct EventHistoryTests {
   }
 
   private static func historyAfter(_ api: RunningAPI) async throws -> Int64 {
-    try await api.pool.run { try $0.execute("SELECT history_after FROM event_position").single().get(0) }
+    try await api.pool.run { try $0.execute("SELECT after FROM event_history").single().get(0) }
   }
 
   @Test(
@@ -130,7 +132,7 @@ struct EventHistoryTests {
       try await Self.comment(3, on: post, api)
       #expect(try await Self.historyAfter(api) == 0)
       try await api.pool.run { session in
-        try session.executeScript("UPDATE event_position SET \(change.assignments)", name: "test")
+        try session.executeScript("UPDATE event_history SET \(change.assignments)", name: "test")
       }
       for user in ["ada", nil] {
         let events = try await api.events(1, of: user, after: "2-0")
@@ -191,19 +193,106 @@ struct EventHistoryTests {
   @Test("the copy of a database continues its history, unless another one is to begin")
   func copies() async throws {
     for isSame in [true, false] {
-      try await RunningAPI.with { former in
-        try await RunningAPI.with { copy in
-          let another = "UPDATE event_position SET server = 'another', started = '-infinity'"
-          try await copy.pool.run { try $0.executeScript(another, name: "test") }
-          if !isSame { try await former.pool.run { try $0.executeScript(another, name: "test") } }
-          let url = former.url
-          try await copy.pool.run { session in
+      try await StoreFixture.with { former in
+        let another = "UPDATE event_history SET server = 'another', started = '-infinity'"
+        if !isSame { try await former.pool.run { try $0.executeScript(another, name: "test") } }
+        let url = former.url
+        try await StoreFixture.with { copy in
+          let after = try await copy.pool.run { session -> Int64 in
+            try session.executeScript(another, name: "test")
             try Events.continueHistory(of: try Session.connect(url, timeout: .seconds(20)), in: session)
+            return try session.execute("SELECT history_after()").single().get(0, as: Int64.self)
           }
-          let post = try await copy.insertPost(by: "ada")
-          try await Self.comment(2, on: post, copy)
-          let events = try await copy.events(1, of: "ada", after: "1-0")
-          #expect(events.map(\.name) == [isSame ? "comment" : "reset"])
+          #expect((after == 0) == isSame)
+        }
+      }
+    }
+  }
+
+  @Test("after a start of the server, who numbers something waits for no transaction that has done so before")
+  func startedAgain() async throws {
+    try await StoreFixture.with { fixture in
+      let url = fixture.url
+      let last = try await fixture.pool.run { session -> Int64 in
+        try session.executeScript("UPDATE event_history SET started = '-infinity'", name: "test")
+        let other = try Session.connect(url, timeout: .seconds(20))
+        try other.executeScript("SET lock_timeout = '20s'", name: "test")
+        return try session.transaction { session -> Int64 in
+          try session.execute("INSERT INTO user_event_count (user_id, last) VALUES ('ada', 1)")
+          return try other.execute("INSERT INTO user_event_count (user_id, last) VALUES ('bob', 1) RETURNING last")
+            .single().get(0, as: Int64.self)
+        }
+      }
+      #expect(last == 1)
+    }
+  }
+
+  @Test("a service and a worker compare the history before anything is numbered")
+  func compared() async throws {
+    let isPresent: Statement = "SELECT started = pg_postmaster_start_time() FROM event_history"
+    let start: Statement = "UPDATE event_history SET started = '-infinity'"
+    try await StoreFixture.with { fixture in
+      try await fixture.pool.run { session in _ = try session.execute(start) }
+      _ = try await Events.dispatch(fixture.pool)
+      let isCompared = try await fixture.pool.run { try $0.execute(isPresent).single().get(0, as: Bool.self) }
+      #expect(isCompared)
+    }
+    try await RunningAPI.with { api in
+      try await api.pool.run { session in
+        try session.execute(start)
+        _ = try session.execute(
+          """
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND query LIKE 'LISTEN%'
+          """)
+      }
+      try await until("the history is not compared") {
+        try await api.pool.run { try $0.execute(isPresent).single().get(0, as: Bool.self) }
+      }
+    }
+  }
+
+  @Test("a number costs the same while a backup keeps the versions of the row of the positions")
+  func backup() async throws {
+    try await StoreFixture.with { fixture in
+      let url = fixture.url
+      let pages = try await fixture.pool.run { session -> Int in
+        let backup = try Session.connect(url, timeout: .seconds(20))
+        return try backup.snapshot { backup -> Int in
+          try backup.execute("SELECT last FROM event_position")
+          try session.executeScript(
+            """
+            DO $$ BEGIN FOR number IN 1..20000 LOOP UPDATE event_position SET last = last + 1; END LOOP; END $$
+            """, name: "test")
+          // The first one reads the catalogs, too.
+          _ = try StatementPlan(of: "SELECT history_after()", [], session)
+          return try StatementPlan(of: "SELECT history_after()", [], session).pages
+        }
+      }
+      #expect(pages < 50)
+    }
+  }
+
+  @Test("a server that hides its identifier has another history with each start; an error that passes begins none")
+  func hidden() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.pool.run { session in
+        try session.executeScript("SET search_path = public, pg_catalog", name: "test")
+        for (error, isHidden) in [
+          ("insufficient_privilege", true), ("undefined_function", true), ("feature_not_supported", true),
+          ("out_of_memory", false), ("internal_error", false),
+        ] {
+          try session.executeScript(
+            """
+            CREATE OR REPLACE FUNCTION public.pg_control_system() RETURNS TABLE (system_identifier bigint) LANGUAGE plpgsql AS
+            $$ BEGIN RAISE \(error); END $$
+            """, name: "test")
+          func history() throws -> String { try session.execute("SELECT server_history()").single().get(0) }
+          if isHidden {
+            #expect(try history().hasPrefix("started "), "\(error)")
+          } else {
+            #expect(throws: PostgresError.self, "\(error)") { _ = try history() }
+          }
         }
       }
     }

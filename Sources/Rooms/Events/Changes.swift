@@ -14,6 +14,9 @@ package final class Changes: Sendable {
   let events: UserEventNotifier
   /// The open streams, which end with the credentials of their clients.
   let streams: OpenStreams
+  private let database: Pool
+  /// Raised when the listening connection is there: the server may have been started, or be another one.
+  private let connected: WakeUp
   private let listener: Locked<Listener?>
 
   /// - Parameter url: the database of the listening connection.
@@ -23,8 +26,11 @@ package final class Changes: Sendable {
   ) throws(SystemError) {
     let jobs = JobChangeNotifier(database: database, log: log)
     let events = UserEventNotifier(database: database, log: log)
+    let connected = WakeUp()
     self.jobs = jobs
     self.events = events
+    self.database = database
+    self.connected = connected
     streams = OpenStreams(database: database, access: access, share: userStreams)
     let channels = [QueueChannel.changes, Store.eventChannel, Window.channel]
     let session = ListeningSession(of: "service", log, metrics)
@@ -36,7 +42,10 @@ package final class Changes: Sendable {
       case .notification(let notification) where notification.channel == Store.eventChannel:
         events.receive(notification.payload)
       case .notification, .connected:
-        if case .connected = report { jobs.readAll() }
+        if case .connected = report {
+          connected.raise()
+          jobs.readAll()
+        }
         events.readAll()
       case .disconnected: break
       }
@@ -51,9 +60,23 @@ package final class Changes: Sendable {
       group.addTask { await self.jobs.run() }
       group.addTask { await self.events.run() }
       group.addTask { await self.streams.run() }
+      group.addTask { await self.findHistories() }
     }
     if let listener = listener.withLock({ $0.take() }) {
       try? await onThread("listener-stop") { listener.stop() }
+    }
+  }
+
+  /// Compares the history of the database at the start and after each connection, and at times where nothing listens, so that no
+  /// transaction of a request does so while it has locks. Where this fails, the next number has it compared.
+  private func findHistories() async {
+    while !Task.isCancelled {
+      try? await Events.findHistory(in: database)
+      await withTaskCancellationHandler {
+        await connected.wait(atMost: .seconds(30))
+      } onCancel: {
+        connected.raise()
+      }
     }
   }
 }

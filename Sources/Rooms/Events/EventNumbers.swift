@@ -13,13 +13,13 @@ struct EventNumbers: Sendable {
   static func present(in database: Pool, _ read: () async throws -> EventNumbers) async throws -> EventNumbers {
     let numbers = try await read()
     if numbers.isPresent { return numbers }
-    try await database.transaction { session in _ = try session.execute(Events.statements["find_history"]) }
+    try await Events.findHistory(in: database)
     return try await read()
   }
 
   init(of users: [UserKey], _ session: Session) throws(PostgresError) {
     let rows = Array(try session.execute(Events.statements["last_events"], .texts(users.map(\.text))))
-    guard let row = rows.first else { throw PostgresError(.decoding, "the row of event_position is missing") }
+    guard let row = rows.first else { throw PostgresError(.decoding, "the row of event_history is missing") }
     history = EventHistory(after: try row.get("history_after"), window: try row.get("window_before"))
     isPresent = try row.get("is_present")
     last[UserKey(UserEvent.everyone)] = try row.get("last_of_all")

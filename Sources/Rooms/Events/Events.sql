@@ -1,8 +1,10 @@
 -- name: last_events
 -- A row without a user if none has an event. The history is the present one while nothing says that the database is another one.
-SELECT counted.user_id, greatest(counted.last, history_after) AS last, event_position.last AS last_of_all, history_after, window_before,
-  coalesce(started = pg_postmaster_start_time() AND relation = event_position.tableoid, false) AS is_present
-FROM event_position LEFT JOIN (SELECT user_id, last FROM user_event_count WHERE user_id = ANY ($1::text[])) AS counted ON true
+SELECT counted.user_id, greatest(counted.last, history.after) AS last, event_position.last AS last_of_all,
+  history.after AS history_after, history.window_before,
+  coalesce(history.started = pg_postmaster_start_time() AND history.relation = history.tableoid, false) AS is_present
+FROM event_position CROSS JOIN event_history AS history
+LEFT JOIN (SELECT user_id, last FROM user_event_count WHERE user_id = ANY ($1::text[])) AS counted ON true
 
 -- name: find_history
 -- Before the lock of the positions, in a statement of its own: a history that begins sets them.
@@ -10,10 +12,10 @@ SELECT history_after()
 
 -- name: continues_history
 -- Whether the database continues the history of its row, and not another one that is to begin.
-SELECT coalesce(server = server_history() AND relation = tableoid, false) AS is_same FROM event_position
+SELECT coalesce(server = server_history() AND relation = tableoid, false) AS is_same FROM event_history
 
 -- name: continue_history
-UPDATE event_position SET server = server_history(), started = pg_postmaster_start_time(), relation = tableoid
+UPDATE event_history SET server = server_history(), started = pg_postmaster_start_time(), relation = tableoid
 
 -- name: first_position
 SELECT min(position) AS first FROM user_event WHERE position IS NOT NULL

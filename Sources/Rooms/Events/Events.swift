@@ -37,6 +37,12 @@ package enum Events: Room {
   /// The time for which events are stored, in seconds: seven days.
   package static let retention = 7.0 * 24 * 3600
 
+  /// Begins the history of the database, if it is another one than that which is stored, in a transaction of its own: what is numbered
+  /// afterwards finds it compared, and waits for no lock.
+  static func findHistory(in database: Pool) async throws {
+    try await database.transaction { session in _ = try session.execute(statements["find_history"]) }
+  }
+
   /// Has the copy of a database, which lacks nothing, continue its history.
   package static func continueHistory(of former: Session, in copy: Session) throws {
     // What migrates an older one records the server.

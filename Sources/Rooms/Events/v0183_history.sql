@@ -1,21 +1,26 @@
 -- The history of the database. Another one begins where the database lacks what it had committed: a backup was restored, or a standby was
--- promoted that had not received everything. What is numbered from then on is numbered above history_after, so that no number means two things.
-ALTER TABLE event_position
+-- promoted that had not received everything. What is numbered from then on is numbered above it, so that no number means two things.
+-- A table of its own: each number reads it, and event_position has a version for each placement, of which none goes while a backup runs.
+CREATE TABLE event_history (
+  -- There is one.
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
   -- The microseconds since 2026 at which the history began, so that two that begin at the same row are apart. 0: the first one.
-  ADD COLUMN history_after bigint NOT NULL DEFAULT 0,
+  after bigint NOT NULL DEFAULT 0,
   -- The last opening or closing of a window when it began, as in the id of an event.
-  ADD COLUMN window_before bigint NOT NULL DEFAULT 0,
+  window_before bigint NOT NULL DEFAULT 0,
   -- Whose history it is: the identifier and the timeline of a cluster.
-  ADD COLUMN server text,
+  server text,
   -- When the server was started that has it, and the table: while both are the same, nothing is compared.
-  ADD COLUMN started timestamptz, ADD COLUMN relation oid;
+  started timestamptz,
+  relation oid
+);
 
--- A server that shows neither has a new history with each start.
+-- A server that shows neither has a new history with each start. Any other error passes, and the transaction is repeated.
 CREATE FUNCTION server_history() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   -- The control file has the timeline of a promoted server only after its first checkpoint.
   RETURN (SELECT system_identifier FROM pg_control_system()) || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8);
-EXCEPTION WHEN OTHERS THEN
+EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported THEN
   RETURN 'started ' || extract(epoch FROM pg_postmaster_start_time());
 END $$;
 
@@ -25,31 +30,39 @@ DECLARE
   present text;
   began bigint;
 BEGIN
-  SELECT history_after INTO began FROM event_position WHERE started = pg_postmaster_start_time() AND relation = tableoid;
+  SELECT after INTO began FROM event_history WHERE started = pg_postmaster_start_time() AND relation = tableoid;
   IF FOUND THEN
     RETURN began;
   END IF;
-  -- One session compares. The others wait for its commit, and find the same.
-  PERFORM FROM event_position FOR UPDATE;
   present := server_history();
-  UPDATE event_position SET started = pg_postmaster_start_time() WHERE server = present AND relation = tableoid
-  RETURNING history_after INTO began;
+  SELECT after INTO began FROM event_history WHERE server = present AND relation = tableoid;
+  IF FOUND THEN
+    -- The server was started again, and has the same history. One session notes it; the others do not wait for its commit, since what it locks
+    -- until then may be what they hold.
+    PERFORM FROM event_history WHERE server = present AND relation = tableoid FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+      UPDATE event_history SET started = pg_postmaster_start_time() WHERE server = present AND relation = tableoid;
+    END IF;
+    RETURN began;
+  END IF;
+  -- Another one begins. One session begins it: the others wait for its commit, and find it. The row of the positions is locked first, that of
+  -- the history after it: a worker of the version before has the one when it comes here.
+  PERFORM FROM event_position FOR UPDATE;
+  SELECT after INTO began FROM event_history WHERE server = present AND relation = tableoid;
   IF FOUND THEN
     RETURN began;
   END IF;
-  UPDATE event_position SET history_after = fresh, last = fresh, server = present, started = pg_postmaster_start_time(),
-    relation = event_position.tableoid, window_before = coalesce((
-      SELECT 2 * id + (closes_at <= clock_timestamp())::int FROM daily_window ORDER BY id DESC LIMIT 1), 0)
-  FROM (
-    -- A clock that is behind leaves a distance to the numbers that were lost.
-    SELECT greatest((extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000)::bigint,
-      1000000 + greatest((SELECT max(position.last) FROM event_position AS position), (SELECT max(count.last) FROM user_event_count AS count))
-    ) AS fresh) AS numbers
-  RETURNING history_after INTO began;
+  -- A clock that is behind leaves a distance to the numbers that were lost.
+  UPDATE event_position SET last = greatest(
+    (extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000)::bigint,
+    1000000 + greatest(last, (SELECT max(count.last) FROM user_event_count AS count)))
+  RETURNING last INTO began;
+  UPDATE event_history SET after = began, server = present, started = pg_postmaster_start_time(), relation = tableoid,
+    window_before = coalesce((SELECT 2 * id + (closes_at <= clock_timestamp())::int FROM daily_window ORDER BY id DESC LIMIT 1), 0);
   RETURN began;
 END $$;
 
-UPDATE event_position SET server = server_history(), started = pg_postmaster_start_time(), relation = tableoid;
+INSERT INTO event_history (server, started, relation) VALUES (server_history(), pg_postmaster_start_time(), 'event_history'::regclass);
 
 CREATE FUNCTION number_event() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
