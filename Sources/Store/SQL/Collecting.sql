@@ -16,7 +16,7 @@ examined AS MATERIALIZED (
     AND NOT EXISTS (SELECT FROM collection_hold WHERE ends_at > statement_timestamp())
   ORDER BY released_at, id LIMIT $1::int FOR UPDATE OF blob_release SKIP LOCKED),
 dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE stays)),
-settled AS (
+dated AS (
   UPDATE blob_release SET released_at = statement_timestamp() WHERE id IN (
     SELECT id FROM blob_release WHERE released_at > greatest(statement_timestamp(), (SELECT ended FROM pause))
     ORDER BY released_at, id LIMIT 100 * $1::int FOR UPDATE SKIP LOCKED))
