@@ -16,7 +16,11 @@ package enum MediaLibraries {
   }
 
   /// The versions at run time, by library; they are part of the recipe.
-  package static var versions: [String: String] { Library.versions }
+  package static var versions: [String: String] {
+    var versions = Library.versions
+    versions[AudioPlan.loudnessLibrary] = LoudnessMeter.version
+    return versions
+  }
 
   /// The decoders of the allowed codecs, and the encoders of the outputs, that the libraries lack.
   package static var missingCodecs: [String] {

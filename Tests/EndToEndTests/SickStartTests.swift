@@ -95,6 +95,35 @@ struct SickStartTests {
     }
   }
 
+  @Test(
+    "a data folder that is missing or may not be used ends a command, and a worker and a service wait for it",
+    arguments: [(["worker"], true), (["worker"], false), (["serve", "--listen", "127.0.0.1:0"], false)])
+  func dataFolder(_ command: [String], isMissing: Bool) async throws {
+    try await withDatabase { database in
+      let folder = try TemporaryFolder(prefix: "t5")
+      let (data, away) = ("\(folder.path)/data", "\(folder.path)/away")
+      let store = ["--data", data, "--database", database.connectionString]
+      let made = try await Take5Command.run(["init"] + store)
+      try #require(made.status == 0, "\(made)")
+      // Root uses no store of another user.
+      let isRoot = geteuid() == 0
+      let hidden = isMissing ? rename(data, away) : isRoot ? chown(data, 65534, 65534) : chmod(data, 0)
+      #expect(hidden == 0)
+      let refused = try await Take5Command.run(["verify"] + store)
+      #expect(refused.status == (isMissing ? 66 : 74) && refused.errors.contains(data), "\(refused)")
+
+      let process = try RunningTake5()
+      _ = try await process.start(command + store + ["--log-format", "text"], printsFirstLine: false)
+      #expect(await process.waitForLog("waiting for them"), "\(process.log)")
+      #expect(process.log.contains(data))
+      let shown = isMissing ? rename(away, data) : isRoot ? chown(data, 0, 0) : chmod(data, 0o700)
+      #expect(shown == 0)
+      #expect(await process.waitForLog("the blobs can be used"), "\(process.log)")
+      await process.send(signal: SIGTERM)
+      #expect(await process.wait() == 0, "\(process.log)")
+    }
+  }
+
   @Test("a bucket that does not answer delays a start by seconds, and is used once it does")
   func bucket() async throws {
     let bucket = MemoryBucket()

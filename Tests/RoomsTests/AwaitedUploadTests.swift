@@ -243,6 +243,41 @@ struct AwaitedUploadTests {
     }
   }
 
+  @Test("while one upload of a post is lost and its client is away, the rounds read nothing of the others")
+  func partlyLost() async throws {
+    let opened = Shared(0)
+    var setting = RunningAPI.Setting()
+    setting.wrap = { base in
+      guard let base = base as? any InspectableBlobStore else { return base }
+      var blobs = ObservedBlobStore(base)
+      blobs.onOpen = { _ in opened.withLock { $0 += 1 } }
+      return blobs
+    }
+    try await RunningAPI.with(setting) { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+      let post = try #require(try await Self.moment(paths.map(Self.id), api).json["id"].text)
+      for (clip, path) in zip(clips, paths) {
+        #expect(try await UploadTests.send(clip, at: 0, to: path, api).status == 204)
+      }
+      for (clip, path) in zip(clips, paths) { try await Self.expectFinished(path, clip.count, api) }
+      try await Self.loseProcessing(of: post, paths, api)
+      #expect(try api.blobs.remove(SHA256.digest(of: clips[1])))
+      opened.withLock { $0 = 0 }
+      for _ in 0..<3 { await api.api.uploads.uploads.reconsiderAll() }
+      #expect(opened.withLock(\.self) == 0)
+      #expect(try await api.get("/v1/posts/\(post)").json["job"] == .null)
+      #expect(try await UploadTests.offset(of: paths[1], api) == "0")
+
+      #expect(try await UploadTests.send(clips[1], at: 0, to: paths[1], api).status == 204)
+      await api.api.uploads.uploads.reconsiderAll()
+      _ = try await Self.read(post, api) { $0["job"] != .null }
+      #expect(try await Self.jobs(api) == 1)
+      #expect(opened.withLock(\.self) > 0)
+      for clip in clips { #expect(try api.blobs.contains(SHA256.digest(of: clip))) }
+    }
+  }
+
   /// Lets the database be as before the commit that gave a post the bytes of its uploads.
   private static func loseProcessing(of post: String, _ paths: [String], _ api: RunningAPI) async throws {
     try await api.pool.run { session in

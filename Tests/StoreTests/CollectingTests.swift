@@ -290,6 +290,26 @@ struct CollectingTests {
     }
   }
 
+  @Test("a process that still waits for its storage drops no row, and begins no removal again")
+  func notOpen() async throws {
+    try await StoreFixture.with { fixture in
+      let claim = try await release(fixture)
+      let awaited = AwaitedBlobStore(isRemote: false, urlOrigin: nil)
+      let collecting = Store(blobs: awaited, rooms: .all, releasedPause: .zero).collecting
+      #expect(try await collecting.collectReleased(fixture.pool).examined == 0)
+      #expect(try await fixture.count("blob") == 2)
+      #expect(try await fixture.count("blob_release") > 0)
+      _ = try await removal(of: claim, fixture)
+      try await age(fixture)
+      #expect(try await collecting.collectReleased(fixture.pool).examined == 0)
+      #expect(try await fixture.count("blob_removal WHERE begun_at < now() - interval '1 minute'") == 2)
+      awaited.open(fixture.blobs)
+      #expect(try await collecting.collectReleased(fixture.pool).blobs == 2)
+      #expect(try await fixture.count("blob_removal") == 0)
+      #expect(try !fixture.holds(claim.work.moment.front))
+    }
+  }
+
   @Test("a removal from the future, by a clock that has stepped back, is one of now")
   func future() async throws {
     try await StoreFixture.with { fixture in

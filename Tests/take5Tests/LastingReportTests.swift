@@ -33,7 +33,8 @@ struct LastingReportTests {
     let outages: [any Error] = [
       BlobError.unavailable("no answer"), BlobError.refused("403 AccessDenied", reason: "no"),
       BlobError.system(SystemError(call: "open", code: 5)), BlobFolderRefusal.unmarked(expected: .now()),
-      BlobFolderRefusal.lacksNewest, PostgresError(.connectionLost, "lost"),
+      BlobFolderRefusal.lacksNewest, DataFolderAway(failure: CommandFailure(.inputMissing, "no folder")),
+      PostgresError(.connectionLost, "lost"),
       PostgresError(.exhausted, "all connections were busy"), PostgresError(.server, "timeout", sqlState: "57014"),
       PostgresError(.server, "lock", sqlState: "55P03"), PostgresError(.server, "deadlock", sqlState: "40P01"),
     ]

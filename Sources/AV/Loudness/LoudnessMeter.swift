@@ -15,6 +15,14 @@ package struct LoudnessMeter: ~Copyable {
   /// Loads the library. Call this before a process can open no more files.
   package static func load() { isLoaded }
 
+  /// The run-time version of the library.
+  package static var version: String {
+    load()
+    var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
+    ebur128_get_version(&major, &minor, &patch)
+    return "\(major).\(minor).\(patch)"
+  }
+
   package init() throws(AVError) {
     Self.load()
     let mode = Int32(bitPattern: EBUR128_MODE_I.rawValue | EBUR128_MODE_TRUE_PEAK.rawValue)

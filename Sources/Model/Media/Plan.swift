@@ -47,6 +47,12 @@ package struct Plan: Codable, Sendable, Hashable {
 
   /// The first composed video.
   package var composition: CompositionPlan? { compositions.first }
+
+  /// Whether sound is brought to a loudness.
+  package var setsLoudness: Bool {
+    compositions.contains { $0.audio?.loudness != nil || $0.otherAudio?.loudness != nil }
+      || clips.contains { $0.audio?.loudness != nil }
+  }
 }
 
 /// The work on one input.
@@ -107,6 +113,9 @@ package struct AudioPlan: Codable, Sendable, Hashable {
   package var mode: Mode
   /// The loudness to which encoded audio is brought, in LUFS; nil: it stays as it is.
   package var loudness: Double?
+
+  /// The library that measures the loudness, by its name among the versions of the libraries.
+  package static let loudnessLibrary = "libebur128"
 
   package init(input: InputName, mode: Mode, loudness: Double? = nil) {
     self.input = input

@@ -219,21 +219,39 @@ extension LocalUploads {
 
   /// Returns the media of a post, as far as they are on this machine.
   private func media(of draft: PostDraft, _ awaited: [AwaitedUpload], _ mayBeElsewhere: Bool) throws -> Found {
+    // A post may wait for days, and rounds come each half minute: nothing is read before all is there.
+    if let waiting = try absence(among: awaited, mayBeElsewhere) { return waiting }
     var content: [SubmissionPart: [JudgedFile]] = [:]
     var hashes: [PublicID: SHA256Digest] = [:]
-    var (isWhole, lost) = (true, [PublicID]())
+    var lost: [PublicID] = []
     for awaited in awaited {
       guard let part = SubmissionPart(rawValue: awaited.part), let record = try folder().record(awaited.upload),
         let bytes = try bytes(of: record)
-      else {
-        if mayBeElsewhere { return .incomplete }
-        throw MediaRefusal(reasons: [.uploadExpired])
-      }
-      if let reason = record.refusal { throw MediaRefusal(reasons: [reason]) }
+      else { return try Self.absent(mayBeElsewhere) }
       switch bytes {
       case .whole(let blob):
         hashes[awaited.upload] = blob.hash
         content[part, default: []].append(try JudgedFile(blob, accepting: definitions.accepted(part)))
+      case .partial: return .incomplete
+      case .lost: lost.append(awaited.upload)
+      }
+    }
+    guard lost.isEmpty else { return .lost(lost) }
+    let media = try SubmissionForm.Media(content, of: draft, textField: "caption")
+    return .whole(
+      WholeMedia(sources: try media.sources(), definition: definitions.definition(of: media), hashes: hashes))
+  }
+
+  /// Looks for the bytes of uploads, and reads none. Returns what keeps the post waiting; nil: nothing does.
+  private func absence(among awaited: [AwaitedUpload], _ mayBeElsewhere: Bool) throws -> Found? {
+    var (isWhole, lost) = (true, [PublicID]())
+    for awaited in awaited {
+      guard SubmissionPart(rawValue: awaited.part) != nil, let record = try folder().record(awaited.upload),
+        let presence = try presence(of: record)
+      else { return try Self.absent(mayBeElsewhere) }
+      if let reason = record.refusal { throw MediaRefusal(reasons: [reason]) }
+      switch presence {
+      case .whole: break
       case .partial:
         if record.expiresAt <= UploadClock.now { throw MediaRefusal(reasons: [.uploadExpired]) }
         isWhole = false
@@ -241,9 +259,12 @@ extension LocalUploads {
       }
     }
     guard lost.isEmpty else { return .lost(lost) }
-    guard isWhole else { return .incomplete }
-    let media = try SubmissionForm.Media(content, of: draft, textField: "caption")
-    return .whole(
-      WholeMedia(sources: try media.sources(), definition: definitions.definition(of: media), hashes: hashes))
+    return isWhole ? nil : Found.incomplete
+  }
+
+  /// What is not on this machine has expired, unless it may be on another one.
+  private static func absent(_ mayBeElsewhere: Bool) throws -> Found {
+    guard mayBeElsewhere else { throw MediaRefusal(reasons: [.uploadExpired]) }
+    return .incomplete
   }
 }

@@ -16,6 +16,25 @@ extension LocalUploads {
     case lost
   }
 
+  /// What there is of an upload, as far as that shows without reading its bytes.
+  enum Presence {
+    case whole, partial, lost
+  }
+
+  /// Looks for the bytes of an upload, and reads none: a blob may be large, or in a bucket. Returns nil if the upload has no file.
+  func presence(of record: UploadRecord) throws -> Presence? {
+    guard let file = try folder().open(record.id) else {
+      guard record.finished != nil else { return nil }
+      guard let name = record.finishedHash, let hash = SHA256Digest(hex: name) else { return .lost }
+      do throws(BlobError) { return try blobs.contains(hash) ? Presence.whole : .lost } catch {
+        guard error.damage != nil else { throw error }
+        return .lost
+      }
+    }
+    guard try file.synchronizedState().isWhole else { return record.finished == nil ? Presence.partial : .lost }
+    return .whole
+  }
+
   /// Returns the bytes of an upload; nil if it has no file.
   func bytes(of record: UploadRecord) throws -> Bytes? {
     guard let file = try folder().open(record.id) else {

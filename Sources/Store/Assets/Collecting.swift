@@ -19,7 +19,7 @@ package struct Collecting: Sendable {
   let minFree: Int64
 
   /// Removes released blobs that nothing refers to any more and whose pause has ended, and what other processes began to remove and left.
-  /// During a hold it begins no removal.
+  /// During a hold it begins no removal, and as long as the blobs are not open it does nothing: what cannot be removed keeps its row.
   ///
   /// Call it after the commit of the transaction that released them: the removal of a file cannot be rolled back, but the
   /// removal of a reference can.
@@ -54,6 +54,8 @@ package struct Collecting: Sendable {
   private static let nearMinFree: Int64 = 4
 
   private func collectReleased(before pause: Duration, limit: Int, _ pool: Pool) async throws -> Collected {
+    // Blobs that are not open yet have no id.
+    guard !blobs.ids.isEmpty else { return Collected() }
     let (removals, examined) = try await pool.transaction { session in
       var removals = try overdueRemovals(limit: limit, session)
       var examined = removals.blobs.count

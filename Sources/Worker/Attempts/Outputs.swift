@@ -50,6 +50,7 @@ struct Outputs: Sendable {
 /// Everything that determines what a set of outputs shows, except the sources.
 struct Recipe<Plan: Encodable & Revised>: Encodable {
   let definition: SHA256Digest
+  /// The versions of those that the outputs depend on.
   let libraries: [String: String]
   let plan: Plan
   /// The revision of the plan's type; nil: the first.
@@ -58,7 +59,7 @@ struct Recipe<Plan: Encodable & Revised>: Encodable {
   init(definition: SHA256Digest, plan: Plan, libraries: [String: String]) {
     self.definition = definition
     self.plan = plan
-    self.libraries = libraries
+    self.libraries = libraries.filter { plan.depends(on: $0.key) }
     revision = Plan.revision
   }
 
@@ -73,6 +74,9 @@ protocol Revised {
   /// A number that grows with each change of the program by which an equal plan gives other pictures, sound or structure, so that
   /// stored outputs are worth making again; nil: there was none. Another encoder of equal pictures is no such change.
   static var revision: Int? { get }
+
+  /// Whether its outputs depend on a library, by the name that a version has.
+  func depends(on library: String) -> Bool
 }
 
 extension Plan: Revised {
@@ -82,6 +86,8 @@ extension Plan: Revised {
   /// 6: saturated colours of high dynamic range are nearer to their formula. 7: encoded clips have the times of their source, encoded sound
   /// keeps its own and is not overdriven, clips are aligned as far as they allow, and colours of PQ are computed.
   static var revision: Int? { 7 }
+
+  func depends(on library: String) -> Bool { library != AudioPlan.loudnessLibrary || setsLoudness }
 }
 
 extension PhotoPlan: Revised {
@@ -90,4 +96,6 @@ extension PhotoPlan: Revised {
   /// the sides that it names, and transparency of each tile counts. 6: inks are inverted with Adobe's segment or without, premultiplied
   /// colours are blended once, and shadows of high dynamic range are as dark as they are.
   static var revision: Int? { 6 }
+
+  func depends(on library: String) -> Bool { library != AudioPlan.loudnessLibrary }
 }

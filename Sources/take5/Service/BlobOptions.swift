@@ -46,17 +46,21 @@ enum BlobOptions {
     /// That of URLs of a bucket; nil while the blobs move.
     var urlOrigin: String? { next == nil ? place.bucket.map(\.origin) : nil }
 
-    /// Opens the blobs of the database. Status 66 if the data folder does not exist; what else fails is translated by `failure(_:)`.
+    /// Opens the blobs of the database; what fails is translated by `failure(_:)`.
     ///
     /// - Parameter isAdopting: whether a place that is empty or has another id is accepted.
     func open(isAdopting: Bool = false, _ database: Pool) async throws -> any InspectableBlobStore {
       try await onThread("blobs") {
-        if let denial = StoreOwner.denial(of: data) { throw denial }
+        if let denial = StoreOwner.denial(of: data) { throw DataFolderAway(failure: denial) }
         guard isCreating || Folder.isFolder(data) else {
-          throw CommandFailure(
-            .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data")
+          throw DataFolderAway(
+            failure: CommandFailure(
+              .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data"))
         }
-        if isCreating { try Folder.make(data, mode: 0o700) }
+        guard isCreating else { return }
+        do throws(SystemError) { try Folder.make(data, mode: 0o700) } catch {
+          throw DataFolderAway(failure: CommandFailure(error))
+        }
       }
       guard let next, !isAdopting else {
         return try await DatabaseBlobs.open(in: place.place, isAdopting: isAdopting, database)
@@ -73,9 +77,10 @@ enum BlobOptions {
       try uploads.take(from: "\(data)/uploads")
     }
 
-    /// Translates an error of `open`: status 74 if the blobs cannot be used.
+    /// Translates an error of `open`: status 66 if the data folder does not exist, 74 if it or the blobs cannot be used.
     func failure(_ error: any Error) -> any Error {
       switch error {
+      case let away as DataFolderAway: away.failure
       case let refusal as BlobFolderRefusal: CommandFailure(refusal, folder: place.name)
       case let error as BlobError:
         CommandFailure(.io, "the blobs in \(place.name) cannot be used: \(error)", remedy: place.remedy)
@@ -187,6 +192,14 @@ extension BlobPlace where Blobs == any InspectableBlobStore {
         return (blobs, blobs.id)
       })
   }
+}
+
+/// The data folder is not there, or this user may not use it, as a mount point without its file system. A command ends with the failure; a
+/// service and a worker, whose database is elsewhere, wait.
+struct DataFolderAway: Error, CustomStringConvertible {
+  let failure: CommandFailure
+
+  var description: String { failure.message ?? "the data folder cannot be used" }
 }
 
 extension CommandFailure {

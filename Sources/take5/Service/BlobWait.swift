@@ -71,11 +71,11 @@ struct BlobWait: Sendable {
     }
   }
 
-  /// Whether the blobs may be usable later without another start: a folder that is not mounted or cannot be read, a bucket that does
+  /// Whether the blobs may be usable later without another start: a folder that is not mounted or cannot be used, a bucket that does
   /// not respond or refuses requests, a database that is away or busy. Those of another store are not.
   static func mayPass(_ error: any Error) -> Bool {
     switch error {
-    case is BlobError, BlobFolderRefusal.unmarked, BlobFolderRefusal.lacksNewest: true
+    case is BlobError, is DataFolderAway, BlobFolderRefusal.unmarked, BlobFolderRefusal.lacksNewest: true
     // A service that listens may be busy, or its database may have become slow: neither ends it.
     case let error as PostgresError:
       error.isOutage || error.isExhausted || error.isShareUsed || error.isConflict || error.isCanceled

@@ -7,17 +7,34 @@ import Telemetry
 final class ClockWatch: Sendable {
   private struct State {
     var next: ContinuousClock.Instant?
+    var last: (offset: ClockOffset, measuredAt: ContinuousClock.Instant)?
     var report = LastingReport()
   }
 
   /// The time between two comparisons.
   static let interval = Duration.seconds(30)
 
+  /// The time for which a comparison counts: without its database, a machine whose clock has been set since would seem to be wrong.
+  private static let validity = interval * 3
+
   private let log: Logger
-  private let metrics: Metrics
   private let state = Locked(State())
 
-  init(_ log: Logger, _ metrics: Metrics) { (self.log, self.metrics) = (log, metrics) }
+  init(_ log: Logger, _ metrics: Metrics) {
+    self.log = log
+    metrics.measure { [weak self] in self?.gauges(at: .now) ?? [] }
+  }
+
+  /// The offset of the last comparison; none if that was too long ago.
+  func gauges(at now: ContinuousClock.Instant) -> [MetricGauge] {
+    guard let last = state.withLock(\.last), last.measuredAt.duration(to: now) < Self.validity else { return [] }
+    return [
+      MetricGauge(
+        "take5_clock_offset_seconds",
+        "Seconds by which the clock of this machine is ahead of that of the database, without the error of the measurement.",
+        [:], last.offset.certain)
+    ]
+  }
 
   /// Compares the clocks by one statement, if the last comparison is old enough: in a transaction that is made anyway.
   func compare(_ session: Session) throws {
@@ -27,7 +44,7 @@ final class ClockWatch: Sendable {
       state.next = now + Self.interval
       return true
     }
-    if isDue { note(try ClockOffset(session)) }
+    if isDue { note(try ClockOffset(session), at: .now) }
   }
 
   /// Compares the clocks of a process that makes no such transaction, until the task is cancelled.
@@ -39,13 +56,11 @@ final class ClockWatch: Sendable {
     }
   }
 
-  private func note(_ offset: ClockOffset) {
-    metrics.set(
-      "take5_clock_offset_seconds",
-      "Seconds by which the clock of this machine is ahead of that of the database, without the error of the measurement.",
-      [:], offset.certain)
+  /// Takes the result of a comparison.
+  func note(_ offset: ClockOffset, at now: ContinuousClock.Instant) {
+    state.withLock { $0.last = (offset, now) }
     if offset.isWrong {
-      guard state.withLock({ $0.report.isDue(at: .now) }) else { return }
+      guard state.withLock({ $0.report.isDue(at: now) }) else { return }
       log.warning(
         "the clocks of this machine and of the database differ",
         [

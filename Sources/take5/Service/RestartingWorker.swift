@@ -64,8 +64,10 @@ extension RestartingWorker {
   ) async throws -> Result {
     var configuration = WorkerConfiguration()
     (configuration.slots, configuration.backgroundSlots, configuration.media) = (0, slots, media)
-    // The pause of what is released is that of the service, which may be longer than the default: it removes that.
-    let store = Store(blobs: blobs, rooms: .all, releasedPause: .seconds(366 * 24 * 3600))
+    // The times of the service may be longer than the defaults: it removes what was released, replaced or rejected.
+    let leaving = Duration.seconds(366 * 24 * 3600)
+    configuration.grace = leaving
+    let store = Store(blobs: blobs, rooms: .all, keepRejected: leaving, releasedPause: leaving)
     let worker = RestartingWorker(
       configuration: configuration, pool: pool, store: store, blobs: blobs, log: Logger(lowest: .error),
       metrics: Metrics(), tracer: nil)
