@@ -67,13 +67,13 @@ package final class Changes: Sendable {
     }
   }
 
-  /// Compares the history of the database at the start and after each connection, and at times where nothing listens, so that no
-  /// transaction of a request does so while it has locks. Where this fails, the next number has it compared.
+  /// Compares the history of the database at the start and after each connection, so that no transaction of a request does so while it has
+  /// locks. Where this fails, or nothing listens, the next number has it compared.
   private func findHistories() async {
     while !Task.isCancelled {
       try? await Events.findHistory(in: database)
       await withTaskCancellationHandler {
-        await connected.wait(atMost: .seconds(30))
+        await connected.wait(atMost: .seconds(3600))
       } onCancel: {
         connected.raise()
       }

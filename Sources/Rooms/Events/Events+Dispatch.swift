@@ -35,8 +35,6 @@ extension Events {
   /// - Returns: the time until something else is due; nil: nothing is known to become due.
   package static func dispatch(_ pool: Pool) async throws -> Duration? {
     var announcers = 1
-    // A worker that has connected again dispatches first.
-    try await findHistory(in: pool)
     while true {
       let (isPlaced, due, pages) = try await passOn(announcers, pool)
       if !isPlaced && pages == 0 { return due }
