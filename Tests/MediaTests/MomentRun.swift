@@ -17,9 +17,6 @@ struct MomentRun {
     definition.canvas.width = width
     definition.canvas.height = height
     definition.outputs[.composedSmall]?.rendition?.longEdge = height / 2
-    // The level of sound is that of the source, and what can be copied is.
-    definition.outputs[.composed]?.composed?.loudness = nil
-    for role in [Role.clipFront, .clipBack] { definition.outputs[role]?.clip?.loudness = nil }
     return definition
   }
 
