@@ -239,7 +239,7 @@ struct StillColorTests {
   }
 
   // ffmpeg 5.1 knows inks by the ids of the components or by the segment; djpeg writes none as RGB.
-  static let samples = [
+  static let kinds = [
     Samples(program: "djpeg", samples: [180, 90, 160], ids: Array("RGB".utf8)),
     Samples(program: "djpeg", samples: [180, 90, 160], ids: [1, 2, 3]),
     Samples(program: "djpeg", samples: [180, 90, 160], ids: [1, 2, 3], segments: [PhotoFixture.jfif]),
@@ -253,8 +253,8 @@ struct StillColorTests {
       segments: [PhotoFixture.adobe(transform: 0)]),
   ]
 
-  @Test("samples of a JPEG are what other programs take them for", arguments: samples)
-  func samples(example: Samples) async throws {
+  @Test("samples of a JPEG are what other programs take them for", arguments: kinds)
+  func spaces(example: Samples) async throws {
     let photo = try PhotoFixture.jpeg(
       samples: example.samples, ids: example.ids, segments: example.segments, width: 480, height: 320)
     let path = "\(OutputFolder.path)/samples.jpg"
