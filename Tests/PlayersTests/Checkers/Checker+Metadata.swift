@@ -23,9 +23,9 @@ extension Checker {
     let audio = tracks.first { $0.type == "Audio" }
     findings += difference("format", video?.format, "AVC")
     // Of a varying rate it counts the frames that are decoded within the duration, of which the last ones are shown at its end.
-    if video?.frameRateMode != "VFR" {
-      findings += difference("frames", video?.frameCount.flatMap { Int($0) }, output.frames)
-    }
+    let missing = video?.frameRateMode == "VFR" ? 2.0 : 0
+    findings += difference(
+      "frames", video?.frameCount.flatMap { Double($0) }, output.frames.map { Double($0) }, within: missing)
     findings += difference("seconds", video?.duration.flatMap { Double($0) }, output.seconds, within: 0.05)
     findings += difference("audio", audio?.format, output.audioSeconds == nil ? nil : "AAC")
     return findings
