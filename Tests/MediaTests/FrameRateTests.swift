@@ -99,6 +99,21 @@ struct FrameRateTests {
     }
   }
 
+  @Test(
+    "has the nearest frames of a part above the limit, and all of the others", arguments: [72.0, 90, 100, 120, 240],
+    [10.0, 30, 48])
+  func partlyAbove(above: Double, below: Double) {
+    let clip = PacedClip((above, 2.5), (below, 2.5))
+    let (times, grid) = (clip.times, grid(clip.times))
+    #expect(grid == TimeGrid(rate: 60))
+    let shown = FramePacing.frames(at: times, ticks: 300, of: grid)
+    for tick in 0..<149 {
+      #expect(abs(times[shown[tick]] - grid.seconds(tick)) <= 0.5 / above + 0.001, "tick \(tick)")
+    }
+    let slow = times.indices.filter { times[$0] >= 2.5 }
+    #expect(Set(shown).isSuperset(of: slow))
+  }
+
   @Test("exists for every list of times")
   func odd() {
     #expect(grid([]) == TimeGrid(rate: 60) && grid([0]) == TimeGrid(rate: 60) && grid([1, 1]) == TimeGrid(rate: 60))
