@@ -136,7 +136,7 @@ extension Subcommand {
       arguments, configuration, inputs.push, process, tracer, connections: connections, isServing: true
     ) { try listening.announce() }
     guard let opened = found else {
-      await process.run(try listening.server(), nil, stopWithin: .zero)
+      await process.run(listening.current, nil, stopWithin: .zero)
       return .success
     }
     if opened.database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
@@ -149,7 +149,7 @@ extension Subcommand {
         exposure, configuration, opened, providers, refusals, in: arguments.value(Option.data.name) ?? ".take5")
     }
     guard let (access, keys) = accessed else {
-      await process.run(try listening.server(), nil, stopWithin: .zero)
+      await process.run(listening.current, nil, stopWithin: .zero)
       await opened.close()
       return .success
     }
