@@ -169,13 +169,17 @@ struct SickStartTests {
       let api = try service.api()
       #expect(try await api.get("/livez").status == 200)
       for (method, path) in [
-        ("GET", "/readyz"), ("GET", "/v1/posts"), ("GET", "/metrics"), ("GET", "/nowhere"), ("POST", "/v1/posts"),
+        ("GET", "/readyz"), ("GET", "/v1/posts"), ("POST", "/metrics"), ("GET", "/nowhere"), ("POST", "/v1/posts"),
         ("DELETE", "/v1/users/ada"), ("POST", "/livez"),
       ] {
         let response = try await api.send(method, path)
         #expect(response.status == 503 && response["type"]?.text == Self.database, "\(method) \(path) \(response)")
         #expect(response.response.headers["retry-after"] != nil)
       }
+      // Without a key, which the service cannot know yet, and therefore nothing about clients.
+      let metrics = try await api.get("/metrics")
+      let lines = String(decoding: metrics.response.body, as: UTF8.self).split(separator: "\n")
+      #expect(metrics.status == 200 && lines.filter { $0.first != "#" } == ["take5_database_up 0"], "\(lines)")
       #expect(hidden.appear())
       try await until { try await api.get("/readyz").status == 200 }
       #expect(try await api.get("/v1/posts").status == 200)
@@ -184,6 +188,31 @@ struct SickStartTests {
       #expect(await service.process.waitForLog("worker started"))
       #expect(try await service.stop() == 0)
     }
+  }
+
+  @Test("pages of an allowed origin read the answers of a service that waits for its database, and no others do")
+  func pagesOfWaiting() async throws {
+    let folder = try TemporaryFolder(prefix: "t5")
+    let service = try await Service(
+      workers: 0, ["--database", "host=\(folder.path) dbname=d", "--allow-origin", "https://app.example.org"])
+    let api = try service.api()
+    let origins: [(String, String?)] = [
+      ("https://app.example.org", "https://app.example.org"), ("https://other.org", nil),
+    ]
+    for (origin, allowed) in origins {
+      for (method, path) in [("GET", "/livez"), ("GET", "/v1/posts"), ("POST", "/v1/posts"), ("GET", "/nowhere")] {
+        let response = try await request(method, path, port: api.port, headers: [("Origin", origin)])
+        #expect(response.headers["access-control-allow-origin"] == allowed, "\(method) \(path) \(response)")
+        #expect(response.headers["vary"]?.contains("Origin") == true)
+        let exposed = response.headers["access-control-expose-headers"]?.contains("Retry-After") ?? false
+        #expect(exposed == (allowed != nil))
+      }
+      let preflight = try await request(
+        "OPTIONS", "/v1/posts", port: api.port,
+        headers: [("Origin", origin), ("Access-Control-Request-Method", "POST")])
+      #expect(preflight.status == (allowed == nil ? 503 : 204), "\(preflight)")
+    }
+    #expect(try await service.stop() == 0)
   }
 
   @Test("a worker without its database waits, and works when the database comes")
