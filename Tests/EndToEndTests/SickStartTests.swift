@@ -96,6 +96,31 @@ struct SickStartTests {
   }
 
   @Test(
+    "a start that fails when its database is open shuts an embedded one down in order",
+    arguments: [
+      // The blobs are another store's.
+      ("--listen 127.0.0.1:0", true, 74),
+      // Other machines reach it, and it has no key.
+      ("--listen 0.0.0.0:0", false, 64),
+      // The line with the URL cannot be written.
+      ("--listen 127.0.0.1:0 >/dev/full", false, 74),
+    ] as [(String, Bool, Int32)])
+  func failedStart(_ arguments: String, hasOtherBlobs: Bool, _ status: Int32) async throws {
+    let folder = try TemporaryFolder(prefix: "take5-start")
+    let data = "\(folder.path)/data"
+    try await EmptyStore.copy(to: data)
+    if hasOtherBlobs {
+      try Descriptor(writing: "\(data)/blobs/store-id", replacing: true).write(Array("\(PublicID.now())\n".utf8))
+    }
+    let command = "exec '\(Take5Binary.path)' serve --data '\(data)' --slots 0 \(arguments)"
+    let run = try await Take5Command.run(["-c", command], program: "/bin/sh")
+    #expect(run.status == status, "\(run)")
+    #expect(access("\(data)/postgres.url", F_OK) != 0)
+    let log = String(decoding: try Service.bytes(of: "\(data)/postgres.log"), as: UTF8.self)
+    #expect(log.hasSuffix("database system is shut down\n"), "\(log.suffix(500))")
+  }
+
+  @Test(
     "a data folder that is missing or may not be used ends a command, and a worker and a service wait for it",
     arguments: [(["worker"], true), (["worker"], false), (["serve", "--listen", "127.0.0.1:0"], false)])
   func dataFolder(_ command: [String], isMissing: Bool) async throws {
