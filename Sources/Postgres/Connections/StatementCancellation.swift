@@ -56,7 +56,7 @@ final class CancellableUse: Sendable {
 
   /// Cancels the statement that runs, and each one that follows. A cancel request blocks, so it is sent on a thread of its own.
   func cancel() {
-    let begun = state.withLock { state -> (StatementCancellation, OneShot<Void>)? in
+    let running = state.withLock { state -> (StatementCancellation, OneShot<Void>)? in
       guard case .running(let cancellation?) = state else {
         if case .cancelled = state { return nil }
         state = .cancelled(nil, isEnded: false)
@@ -66,7 +66,7 @@ final class CancellableUse: Sendable {
       state = .cancelled(sending, isEnded: false)
       return (cancellation, sending)
     }
-    guard let (cancellation, first) = begun else { return }
+    guard let (cancellation, first) = running else { return }
     do {
       try NamedThread(name: "postgres-cancel") { [self] in
         var next: OneShot<Void>? = first
