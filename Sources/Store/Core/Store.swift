@@ -127,5 +127,6 @@ extension Store {
     Migration(version: 180, name: "detached_posts", StoreSQL.v0180_detached_posts),
     Migration(version: 181, name: "released_at", StoreSQL.v0181_released_at),
     Migration(version: 186, name: "loudness", StoreSQL.v0186_loudness),
+    Migration(version: 187, name: "ended_runs", StoreSQL.v0187_ended_runs),
   ]
 }

@@ -12,6 +12,15 @@ package enum Reprocessing {
   /// The channel on which the worker that schedules learns that a run is running.
   package static let channel = "take5_runs"
 
+  /// The time for which a run stays stored after its end, in seconds, with the outcomes of its items.
+  private static let retention = 90.0 * 24 * 3600
+
+  /// Deletes up to 1000 items of runs that ended some time ago, and such runs without items; returns the number of both.
+  package static func dropOld(_ session: Session) throws(PostgresError) -> Int {
+    let items = try session.execute(Self.statements["drop_old_items"], .double(Self.retention)).affected
+    return items + (try session.execute(Self.statements["drop_old_runs"], .double(Self.retention)).affected)
+  }
+
   /// Has the run scheduled after the commit of the open transaction.
   static func wake(_ session: Session) throws(PostgresError) {
     try session.executeAfterCommit(Store.statements["notify_user"], .text(channel), .text(""))
