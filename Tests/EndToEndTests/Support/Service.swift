@@ -158,7 +158,10 @@ struct Service {
   /// blobs without references any more.
   func waitForJobs() async throws {
     try await until("the end of all jobs, and the collection of what they released") {
-      try await count("SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM blob_release)") == 0
+      try await count(
+        """
+        SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM blob_release) + (SELECT count(*) FROM blob_removal)
+        """) == 0
     }
   }
 
