@@ -101,7 +101,7 @@ struct FailureRecoveryTests {
 
   @Test("a worker that is stopped completes its job")
   func drain() async throws {
-    // The worker leaves a first look that it has not begun.
+    // The worker leaves a first look that it has not claimed.
     let service = try await Service(workers: 0, EmptyStore.withoutLooks())
     let worker = try await service.worker()
     await worker.whenItLogs("composing") { kill($0, SIGTERM) }
