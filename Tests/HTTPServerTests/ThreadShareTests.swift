@@ -42,7 +42,7 @@ struct ThreadShareTests {
     #expect((heads.firstIndex { $0 != first } ?? .max) < 1000)
   }
 
-  @Test("heads on many connections of an address take turns with those of others")
+  @Test("heads on many connections of an address take turns with other addresses' heads")
   func turns() async throws {
     let (isHeld, isReleased) = (CancellationFlag(), CancellationFlag())
     let order = Locked<[String]>([])

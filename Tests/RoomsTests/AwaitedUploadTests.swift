@@ -139,7 +139,7 @@ struct AwaitedUploadTests {
     }
   }
 
-  @Test("an upload whose bytes are not those of its digest is refused for good, and so is a post that awaits it")
+  @Test("an upload whose bytes have another digest is refused for good, and so is a post that awaits it")
   func digest() async throws {
     try await RunningAPI.with { api in
       let clips = EarlySubmission.clips

@@ -223,7 +223,7 @@ struct PlaceTests {
     }
   }
 
-  @Test("lists are those of a box, near a point, of a category and by id, by posts, saves or distance, in pages")
+  @Test("lists select by a box, a point, a category or ids, and sort by posts, saves or distance, in pages")
   func lists() async throws {
     try await UserClient.with { api in
       for (place, longitude, posts) in [("a", 9.5, 1), ("b", 9.6, 3), ("c", 9.7, 2), ("far", -170.0, 1)] {

@@ -47,7 +47,7 @@ struct WebhookSecretTests {
     }
   }
 
-  @Test("header fields of the operator's are sent, and their values are nowhere else; those of the service are refused")
+  @Test("header fields of the operator's are sent, and their values are nowhere else; the service's own are refused")
   func headers() async throws {
     try await WebhookFixture.with { hook in
       func body(_ headers: String, path: String = "/hook", port: UInt16? = nil) -> String {

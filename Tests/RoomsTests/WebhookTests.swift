@@ -50,7 +50,7 @@ struct WebhookTests {
     }
   }
 
-  @Test("the pauses are those of the rules, and longer if the endpoint asks for it")
+  @Test("the pauses follow the rules, and are longer if the endpoint asks for it")
   func schedule() {
     let failed = WebhookOutcome.failed(status: 500, error: "status 500", retryAfter: nil)
     let pauses = (0..<10).map { failed.record(attempts: $0, jitter: 0).pause }

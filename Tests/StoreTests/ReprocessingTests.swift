@@ -78,7 +78,7 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("a marker is made again by the definition of its media, those of a clip or of a photo")
+  @Test("a marker is made again by the definition of its media, a clip or a photo")
   func markers() async throws {
     try await StoreFixture.with { fixture in
       let (clips, photos) = (try Definitions.markerVideo(), try #require(try Definitions.photo("photo-post")))
@@ -107,7 +107,7 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("the offset between the clips is that of the new outputs; one that is not known any more goes")
+  @Test("the new outputs set the offset between the clips; one that is not known any more goes")
   func offset() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.ready("first")
