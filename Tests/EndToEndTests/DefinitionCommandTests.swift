@@ -102,7 +102,7 @@ struct DefinitionCommandTests {
     }
   }
 
-  @Test("values of which nothing can be made are faults with their paths, also for the commands that use the file")
+  @Test("values that make nothing are faults with their paths, also for the commands that use the file")
   func values() async throws {
     let text = try await shown("take5-post")
     for (old, new, fault) in [

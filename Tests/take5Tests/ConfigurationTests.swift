@@ -153,7 +153,7 @@ struct ConfigurationKeysTests {
     #expect(keys.failures(in: other, ofWorker, options: Subcommand.worker.options).count == 1)
   }
 
-  @Test("an unknown variable is found, with the nearest one if it is near; those of other programs are not ours")
+  @Test("an unknown variable is found, with the nearest one if it is near; other programs' variables are not ours")
   func variables() {
     let environment = [
       "TAKE5_DATABSE_URL": "x", "TAKE5_PORT": "tcp://10.0.0.1:80", "TAKE5_SERVICE_HOST": "10.0.0.1", "TAKE5_SLOTS": "2",

@@ -13,7 +13,7 @@ import Worker
 struct ServiceConfigurationTests {
   private static let options = CommandOption.all.filter { $0.option.property != nil }
 
-  @Test("an option sets the property that it names, and its default is that of the property", arguments: options)
+  @Test("an option sets the property that it names, and has the property's default", arguments: options)
   func properties(_ subject: CommandOption) throws {
     let option = subject.option
     let property = try #require(option.property)

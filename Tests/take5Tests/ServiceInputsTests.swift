@@ -241,7 +241,7 @@ struct ServiceInputsTests {
     _ = try WorkerInputs(Arguments([], of: .worker, environment: [:]))
   }
 
-  @Test("the status of a start is that of all its failures, or 78")
+  @Test("a start has the status that all its failures have, or 78")
   func status() {
     let usage = CommandFailure(.usage, "a")
     #expect(InvalidConfiguration(failures: [usage, usage]).startStatus == .usage)

@@ -90,7 +90,7 @@ struct StreamValidatorTests {
   }
 
   @Test(
-    "a photo is judged by its type and its size, and its media type is that of its format",
+    "a photo is judged by its type and its size, and its format sets its media type",
     arguments: [
       ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg"), ([0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10], "image/png"),
       (Array("RIFF0000WEBP".utf8), "image/webp"), (fileType("heic"), "image/heic"), (fileType("avif"), "image/avif"),
