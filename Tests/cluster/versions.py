@@ -55,7 +55,7 @@ def check(readers, ask):
     for reader, start in readers:
         left = stored(ask, reader.user)
         try:
-            wait_until(lambda: reader.number >= max(left), f"{reader.name}: the last event", 60)
+            wait_until(lambda: reader.number >= max(left, default=0), f"{reader.name}: the last event", 60)
         except AssertionError as failure:
             wrong.append(str(failure))
         reader.stop()
