@@ -39,15 +39,16 @@ class Checks:
         images = self.ask("SELECT owner, public_id, status, reasons FROM image")
         comments = self.ask("SELECT text, public_id FROM comment")
         rows = posts + images
-        jobs = 0
+        jobs, shown = 0, set()
         for name, records in (("posts", posts), ("images", images), ("comments", comments)):
             found = collections.Counter(record[0] for record in records)
             expected = {}
             for key, record in acknowledged.items():
                 if TABLES.get(record.kind, "posts") != name:
                     continue
-                if key not in found and self.ledger.may_be_forgotten(key):
+                if key not in found and (losses := self.ledger.losses_of(key)):
                     self.forgotten[record.kind] += 1
+                    shown.update(losses)
                 else:
                     expected[key] = record.id
                     jobs += record.kind not in JOBLESS
@@ -57,6 +58,7 @@ class Checks:
             self.fail(f"{name} that exist more than once:", [key for key, count in found.items() if count > 1])
             self.fail(f"{name} that have another id than the acknowledged one:",
                       [key for key, id in expected.items() if key in ids and ids[key] != id])
+        self.fail("times in which nothing was forgotten, which show nothing:", set(self.ledger.losses) - shown)
         self.fail("posts and images that are not ready:", [" ".join(row) for row in rows if row[2] != "ready"])
         self.fail("dead jobs:", texts(self.ask("SELECT public_id || ' ' || coalesce(last_error, '') FROM job_dead")))
         self.fail("jobs that ended more than once:", texts(self.ask(

@@ -27,7 +27,7 @@ class Ledger:
     def __init__(self, path):
         self.file, self.lock = path.open("w"), threading.Lock()
         self.acknowledged, self.kinds, self.answers = {}, collections.Counter(), []
-        # The times in which what was acknowledged may be forgotten: from when on, and until when.
+        # The times in which what is committed is lost later: from when on, and until when.
         self.losses = []
         self.retries, self.replays, self.violations = collections.Counter(), 0, []
 
@@ -41,10 +41,10 @@ class Ledger:
             self.file.write(json.dumps({"key": key, "kind": kind, "id": record["id"], "is_replay": is_replay}) + "\n")
             self.file.flush()
 
-    def may_be_forgotten(self, key):
-        """Whether the request that was acknowledged ran while commits were made that were lost later."""
+    def losses_of(self, key):
+        """The times of which one was that of the request that was acknowledged."""
         record = self.acknowledged[key]
-        return any(record.sent <= end and record.answered >= start for start, end in self.losses)
+        return [(start, end) for start, end in self.losses if record.sent <= end and record.answered >= start]
 
     def retry(self, why):
         with self.lock:
@@ -153,7 +153,7 @@ def repeat_acknowledged(network, ledger, count):
     """Repeats some submissions, which must get the response that acknowledged them."""
     client = Client(network["client"], network["proxy"], ledger, threading.Event())
     keys = sorted(
-        key for key, record in ledger.acknowledged.items() if record.kind not in ("photo in parts", "comment") and not ledger.may_be_forgotten(key))
+        key for key, record in ledger.acknowledged.items() if record.kind not in ("photo in parts", "comment") and not ledger.losses_of(key))
     for key in random.sample(keys, min(count, len(keys))):
         kind, id, *_ = ledger.acknowledged[key]
         method, path, body, type = request_of(kind, key)

@@ -13,7 +13,7 @@ def table(run, checks, recoveries, readers, growths, times):
     silence = "not promoted"
     if recoveries.promoted:
         silence = f"{ledger.silence(recoveries.promoted - 5, min(recoveries.promoted + 120, submitted))[0]:.1f} s"
-    operators = {"restore": "restored backup", "promote": "promotion", "rejoin": "standby that came back", "forget": "promotion that forgets"}
+    operators = {"restore": "backup restored", "promote": "failover", "forget": "failover that forgets", "rejoin": "standby back"}
     largest = max((last / first for first, last in growths.values()), default=None)
     lines = {
         "seed": run.options.seed,
