@@ -10,9 +10,7 @@ def counted(counts, order=None):
 def table(run, checks, recoveries, readers, growths, times):
     """`times` are those at which the load began, all was acknowledged, and all was ready."""
     ledger, weather, figures, (loaded, submitted, finished) = run.ledger, run.weather, checks.figures(), times
-    silence = "not promoted"
-    if recoveries.promoted:
-        silence = f"{ledger.silence(recoveries.promoted - 5, min(recoveries.promoted + 120, submitted))[0]:.1f} s"
+    silence = lambda start, end: f"{ledger.silence(start, end)[0]:.1f} s"
     operators = {"restore": "backup restored", "promote": "failover", "forget": "failover that forgets", "rejoin": "standby back"}
     largest = max((last / first for first, last in growths.values()), default=None)
     lines = {
@@ -26,7 +24,8 @@ def table(run, checks, recoveries, readers, growths, times):
         "repeated by clients": f"{ledger.retries.total()}: {counted(ledger.retries, str)}",
         "acknowledged by a stored response": ledger.replays,
         "attempts": f"{figures['attempts']}, and {figures['lost']} lost with their worker; {figures['retried']} jobs had more than one",
-        "longest time without an answer": f"{ledger.silence(loaded, submitted)[0]:.1f} s; around the promotion {silence}",
+        "longest time without an answer": f"{silence(loaded, recoveries.restored)} around the restored backup, {silence(recoveries.restored, submitted)}"
+                                          f" afterwards; around the failover {silence(recoveries.promoted - 5, min(recoveries.promoted + 120, submitted))}",
         "the former primary came back by": ", ".join(recoveries.ways),
         "RSS at the end to that after a tenth": f"at most {largest:.2f}, of {len(growths)} processes" if largest else "no process lived for long",
         "duration": f"{submitted - loaded:.0f} s until all was acknowledged, {finished - loaded:.0f} s until all was ready",

@@ -19,7 +19,9 @@ class Recoveries:
         self.run, self.weather, self.crowd, self.faults = run, weather, crowd, run.options.faults
         self.database, self.ledger, self.take5 = run.database, run.ledger, run.take5
         self.turns = [(1 / 6, self.restore), (1 / 3, self.promote), (1 / 2, self.rejoin), (2 / 3, self.forget), (5 / 6, self.rejoin)]
-        self.lock, self.done, self.ways, self.promoted = threading.Lock(), collections.Counter(), [], None
+        self.lock, self.done, self.ways = threading.Lock(), collections.Counter(), []
+        # When the services were there again with the backup, and when the first failover began.
+        self.restored = self.promoted = time.monotonic()
         # The number after which each history begins, and the time before which no reader can know it.
         self.histories = []
 
@@ -125,6 +127,7 @@ class Recoveries:
             for service in services:
                 service.environment.update(self.take5.environment)
                 service.resume()
+        self.restored = time.monotonic()
         self.run.report("the backup is restored")
         self.expect_history(ended)
 
