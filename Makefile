@@ -330,6 +330,7 @@ test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases amo
 	@$(call install,$(TEST_CLUSTER_PACKAGES))
 	$(BUILD) --product ClockSkew
 	@Tests/cluster/events_test.py
+	@Tests/cluster/levels_test.py
 	@$(if $(FORMER),python3 Tests/cluster/versions.py $(TAKE5) --former $(FORMER))
 	@for storage in $(or $(STORAGE),$(if $(SHORT),$(if $(filter %1 %3 %5 %7 %9,$(DAY)),bucket,folder),bucket folder)); do \
 	  python3 Tests/cluster/main.py $(TAKE5) $(NGINX) --storage $$storage --jobs $(or $(JOBS),$(if $(SHORT),300,5000)) \

@@ -45,13 +45,13 @@ class Fault:
 
 
 def draw(seed, count, pairs, has_bucket):
-    """The faults of a run: a cut of each pair of machines, and others of all kinds."""
+    """The faults of a run: a cut of each pair of machines, and others of all kinds; of a short one some of both."""
     chance = random.Random(seed)
     is_there = lambda words: has_bucket or not any(word in OF_BUCKETS for word in words)
     pairs, links = filter(is_there, pairs), list(filter(is_there, LINKS))
     plan = [Fault("cut", pair, chance) for pair in pairs]
     weights = {kind: weight for kind, weight in WEIGHTS.items() if is_there(kind.split())}
-    kinds = chance.choices(list(weights), list(weights.values()), k=max(0, count - len(plan)))
+    kinds = chance.choices(list(weights), list(weights.values()), k=max(count - len(plan), min(count, len(plan))))
     for kind in kinds:
         pair = None
         if kind in ("cut", "cut one way", "reset", "loss"):

@@ -43,8 +43,11 @@ def supervise_store(machine, service):
     """Starts the servers of the store again when they end, as the units of their packages do."""
     servers = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
                for pid, name in descendants(service.process.pid).items() if name.startswith(("swift-", "memcached")) and parent(pid) == service.process.pid}
-    while not Service.is_over:
+    while True:
         time.sleep(1)
+        # What is started after the end would stay.
+        if Service.is_over:
+            return
         for pid in [pid for pid in servers if parent(pid) is None]:
             arguments = servers.pop(pid)
             with service.log.open("ab") as log:
