@@ -45,9 +45,11 @@ package struct GIFImage: Sendable {
     (left, top, imageWidth, imageHeight) = (image.left, image.top, image.width, image.height)
     try Self.check(imageWidth, imageHeight, pixels)
     guard left < width, top < height else { throw .malformed("the first image lies outside of the canvas") }
-    let colors = image.colors.isEmpty ? screen.colors : image.colors
+    let own = try walk.colors(image.flags)
+    let colors = own.isEmpty ? screen.colors : own
     guard !colors.isEmpty else { throw .malformed("it has no table of colours") }
-    let count = try GIFCodes.pixels(in: file[image.data], minBits: image.minBits, atMost: imageWidth * imageHeight)
+    let codes = try walk.codes()
+    let count = try GIFCodes.pixels(in: file[codes.blocks], minBits: codes.minBits, atMost: imageWidth * imageHeight)
     guard count == imageWidth * imageHeight else { throw .truncated("the first image has \(count) pixels") }
     isAnimated = walk.hasOtherImage(&texts)
     self.texts = texts
@@ -59,10 +61,11 @@ package struct GIFImage: Sendable {
     var bytes = Array("GIF89a".utf8) + size + [0, 0, 0]
     if let transparent { bytes += [0x21, 0xF9, 4, 1, 0, 0, transparent, 0] }
     bytes += [0x2C, 0, 0, 0, 0] + size
-    bytes.append(0x80 | (image.isInterlaced ? 0x40 : 0) | colorBits)
+    // A table of its own, and whether its rows are interlaced.
+    bytes.append(0x80 | (image.flags & 0x40) | colorBits)
     bytes += colors
-    bytes.append(UInt8(image.minBits))
-    bytes += file[image.data]
+    bytes.append(UInt8(codes.minBits))
+    bytes += file[codes.blocks]
     bytes.append(0x3B)
     self.bytes = bytes
   }

@@ -2,11 +2,10 @@
 struct GIFWalk {
   /// The header of a canvas, with the table of colours that images without one use; empty if there is none.
   typealias Screen = (width: Int, height: Int, colors: ArraySlice<UInt8>)
-  /// The header of an image, and the range of its codes: blocks with their lengths, up to an empty one.
-  typealias Image = (
-    left: Int, top: Int, width: Int, height: Int, isInterlaced: Bool, colors: ArraySlice<UInt8>, minBits: Int,
-    data: Range<Int>
-  )
+  /// The header of an image.
+  typealias Image = (left: Int, top: Int, width: Int, height: Int, flags: UInt8)
+  /// The codes of an image: blocks with their lengths, up to an empty one.
+  typealias Codes = (minBits: Int, blocks: Range<Int>)
 
   /// An extension between images.
   enum Extension {
@@ -58,12 +57,13 @@ struct GIFWalk {
   mutating func image() throws(ImageError) -> Image {
     let start = offset + 1
     let flags = try take(10).last ?? 0
-    let table = try colors(flags)
+    return (word(start), word(start + 2), word(start + 4), word(start + 6), flags)
+  }
+
+  mutating func codes() throws(ImageError) -> Codes {
     let minBits = Int(try take(1).last ?? 0)
     guard 2...8 ~= minBits else { throw .malformed("its codes have \(minBits) bits") }
-    return (
-      word(start), word(start + 2), word(start + 4), word(start + 6), flags & 0x40 != 0, table, minBits, try blocks()
-    )
+    return (minBits, try blocks())
   }
 
   /// Whether another image begins behind the first one. What is behind that, and whether the file is whole, does not matter.
@@ -79,7 +79,7 @@ struct GIFWalk {
   }
 
   /// The table of colours that the flags of a header announce; empty if it announces none.
-  private mutating func colors(_ flags: UInt8) throws(ImageError) -> ArraySlice<UInt8> {
+  mutating func colors(_ flags: UInt8) throws(ImageError) -> ArraySlice<UInt8> {
     flags & 0x80 == 0 ? [] : try take(3 << (Int(flags & 7) + 1))
   }
 

@@ -1,3 +1,4 @@
+import AV
 import Definitions
 import Model
 import Platform
@@ -47,8 +48,11 @@ extension FuzzTarget {
     PhotoVariant(longEdge: 64, quality: 80), PhotoVariant(square: 24, quality: 95),
   ]
 
+  private static let silenceFFmpeg: Void = Library.configure(maxAllocation: 512 << 20)
+
   /// A JPEG, PNG, WebP or GIF, decoded and scaled to the largest of its variants.
   private static let photo = FuzzTarget("photo") { bytes in
+    silenceFFmpeg
     // libheif and its decoders are fuzzed by their own projects.
     let source = try PhotoSource(file(bytes), limits: limits)
     let photo = try PhotoDecoder(source: source, variants: variants).decode()

@@ -146,7 +146,7 @@ package enum PhotoFixture {
 }
 
 extension PhotoFixture {
-  /// The formats of `photo(in:)`: all that submissions may use.
+  /// The formats of `photo(in:)` that the built-in definitions accept; `gif` is another one.
   package static let formats = ["jpeg", "progressive", "png", "webp", "avif", "heic"]
 
   /// Returns a photo with some detail.
@@ -163,6 +163,10 @@ extension PhotoFixture {
       }
     case "webp": return try ImageEncoder.webp.encode(image, quality: 90)
     case "heic": return try heic(image)
+    case "gif":
+      let colors = (0..<256).flatMap { value in [UInt8(value), UInt8(255 - value), UInt8(value / 2)] }
+      let pixels = GIFFile.Image(width: width, height: height) { x, y in UInt8((x * 2 + y * 3) % 256) }
+      return GIFFile(width: width, height: height, colors: colors, images: [pixels]).bytes
     default: return try ImageEncoder.avif.encode(image, quality: 90)
     }
   }
