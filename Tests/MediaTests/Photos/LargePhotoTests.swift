@@ -154,7 +154,7 @@ struct LargePhotoTests {
   @Test("208 megapixels are decoded, and one pixel fewer in the limit refuses them")
   func largest() throws {
     let (width, height) = (16_320, 12_744)
-    let photo = Self.grey(width: width, height: height)
+    let photo = PhotoFixture.greyJPEG(width: width, height: height)
     func run(header: Int) throws -> PhotoReport {
       try PhotoCase(
         photo, variants: [.photoLarge: PhotoVariant(longEdge: 2048, quality: 80)],
@@ -166,16 +166,5 @@ struct LargePhotoTests {
     #expect(report.outputs.first.map { Size(width: $0.width, height: $0.height) } == Size(width: 2048, height: 1599))
     #expect(report.dominantColor == "#808080")
     #expect(try run(header: width * height - 1).reason?.code == .tooLarge)
-  }
-
-  /// A baseline JPEG of one grey, with two bits for each block: no change of the mean, and no more coefficients.
-  private static func grey(width: Int, height: Int) -> [UInt8] {
-    var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
-    bytes += [0xFF, 0xC0, 0, 11, 8, UInt8(height >> 8), UInt8(height & 255), UInt8(width >> 8), UInt8(width & 255)]
-    bytes += [1, 1, 0x11, 0]
-    for table: UInt8 in [0x00, 0x10] { bytes += [0xFF, 0xC4, 0, 20, table, 1] + [UInt8](repeating: 0, count: 16) }
-    let blocks = ((width + 7) / 8) * ((height + 7) / 8)
-    bytes += [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0] + [UInt8](repeating: 0, count: (2 * blocks + 7) / 8)
-    return bytes + [0xFF, 0xD9]
   }
 }

@@ -93,6 +93,17 @@ package enum PhotoFixture {
     return Array(plain.prefix(2) + segments.joined() + plain.dropFirst(2))
   }
 
+  /// A baseline JPEG of one grey, with two bits for each block: no change of the mean, and no more coefficients.
+  package static func greyJPEG(width: Int, height: Int) -> [UInt8] {
+    var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
+    bytes += [0xFF, 0xC0, 0, 11, 8, UInt8(height >> 8), UInt8(height & 255), UInt8(width >> 8), UInt8(width & 255)]
+    bytes += [1, 1, 0x11, 0]
+    for table: UInt8 in [0x00, 0x10] { bytes += [0xFF, 0xC4, 0, 20, table, 1] + [UInt8](repeating: 0, count: 16) }
+    let blocks = ((width + 7) / 8) * ((height + 7) / 8)
+    bytes += [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0] + [UInt8](repeating: 0, count: (2 * blocks + 7) / 8)
+    return bytes + [0xFF, 0xD9]
+  }
+
   /// The segment of JFIF (JFIF 1.02).
   package static let jfif: [UInt8] = [0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8) + [1, 2, 0, 0, 1, 0, 1, 0, 0]
 
