@@ -72,7 +72,7 @@ struct cjpeg_decoder;
 enum cjpeg_status cjpeg_open(int descriptor, const struct cjpeg_limits *limits, struct cjpeg_decoder **decoder,
                              struct cjpeg_header *header, struct cjpeg_failure *failure);
 
-/// Prepares to decode the planes of a grey or YCbCr image as they are coded. Use this instead of `cjpeg_read`.
+/// Prepares to decode the planes of a grey or YCbCr image, each in the size in which it is decoded. Use this instead of `cjpeg_read`.
 enum cjpeg_status cjpeg_start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component components[3],
                                      struct cjpeg_failure *failure);
 
