@@ -16,7 +16,7 @@ struct ServiceConfigurationTests {
   @Test("an option sets the property that it names, and has the property's default", arguments: options)
   func properties(_ subject: CommandOption) throws {
     let option = subject.option
-    let property = try #require(option.property)
+    let property = try #require(option.property as? PartialKeyPath<ServiceConfiguration>)
     func text(_ given: [String]) throws -> String? {
       try ServiceConfiguration([option], try subject.arguments(given)).text(of: property, option.values)
     }
