@@ -28,7 +28,7 @@ struct RevokedKeyTests {
           """
           INSERT INTO event_ticket (hash, user_id, minter, api_key_id, expires_at)
           VALUES (sha256('ticket'), 'ada', 'key', $1::bigint, clock_timestamp() + interval '1 minute')
-          """, .integer(try #require(ids["of a ticket"])))
+          """, .integer(ids["of a ticket"]))
         for (name, revoked) in keys {
           try session.execute(
             "UPDATE api_key SET revoked_at = clock_timestamp() - $2::interval WHERE name = $1", .text(name),
