@@ -132,14 +132,7 @@ struct ImageRoutes: RouteRoom {
     let author = try request.caller.author(upload.author)
     if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
     try access.countSubmission(of: author ?? owner, request)
-    let source: NewAsset?
-    do throws(MediaRefusal) {
-      source = try upload.image.map { (image) throws(MediaRefusal) in
-        try SubmissionForm.Media.photos([image]).sources()[0]
-      }
-    } catch {
-      throw error.problem
-    }
+    let source = try upload.image.map { try SubmissionForm.Media.photos([$0]).sources()[0] }
     try await submissions.prepare(source.map { [$0] } ?? [])
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)

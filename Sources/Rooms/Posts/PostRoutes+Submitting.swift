@@ -85,10 +85,6 @@ extension PostRoutes {
   /// What is still to come is judged once it is there.
   private func checked(_ form: SubmissionForm) throws -> ([NewAsset], MediaDefinition) {
     guard case .files(let media) = form.content else { return ([], .clips(definitions.moment)) }
-    do throws(MediaRefusal) {
-      return (try media.sources(), definitions.definition(of: media))
-    } catch {
-      throw error.problem
-    }
+    return (try media.sources(), definitions.definition(of: media))
   }
 }

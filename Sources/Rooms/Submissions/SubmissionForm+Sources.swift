@@ -1,6 +1,5 @@
 internal import Blobs
 internal import Crypto
-internal import HTTPServer
 internal import ISOBaseMedia
 internal import Model
 internal import Store
@@ -35,14 +34,5 @@ extension SubmissionForm.Media<JudgedFile> {
     }
     guard reasons.isEmpty else { throw MediaRefusal(reasons: reasons) }
     return sources
-  }
-}
-
-/// The media of a submission are rejected for what their containers show.
-struct MediaRefusal: Error, Sendable, Hashable {
-  let reasons: [Reason]
-
-  var problem: Problem {
-    ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
   }
 }
