@@ -15,7 +15,7 @@ package struct Included: Encodable, Sendable {
   }
 
   var users: [String: IncludedUser]?
-  var places: [String: StoredPlaceResponse]?
+  var places: [String: IncludedRecord]?
   var mine: Mine?
 }
 

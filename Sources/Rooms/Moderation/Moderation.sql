@@ -44,12 +44,6 @@ INSERT INTO suspension (user_id) VALUES ($1) ON CONFLICT DO NOTHING
 -- name: reinstate
 DELETE FROM suspension WHERE user_id = $1
 
--- name: suspension_number
-SELECT number FROM suspension_change
-
--- name: suspended_users
-SELECT user_id FROM suspension
-
 -- name: insert_report
 INSERT INTO report (public_id, case_id, author, reason, text)
 SELECT $1::uuid, id, $3, $4, $5 FROM moderation_case WHERE public_id = $2::uuid

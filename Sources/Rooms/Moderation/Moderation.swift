@@ -97,7 +97,9 @@ package enum Moderation: Room {
     } else {
       let statement = decision == .suspend ? Self.statements["suspend"] : Self.statements["reinstate"]
       try session.execute(statement, .text(subject.id))
-      if decision == .suspend { try Devices.drop(of: subject.id, session) }
+      if decision == .suspend {
+        for room in [any Room.Type].all.credentialObservers { try room.suspended(user: subject.id, session) }
+      }
     }
     return try find(id, session).map(Decided.decided) ?? .notFound
   }

@@ -234,6 +234,3 @@ SELECT FROM post WHERE public_id = $1::uuid FOR NO KEY UPDATE
 
 -- name: correct_post
 UPDATE post SET (like_count, comment_count, reaction_count) = ({post_counts(post)}) WHERE public_id = $1::uuid
-
--- name: zones
-SELECT name FROM pg_timezone_names
