@@ -61,7 +61,7 @@ struct ImageRoutes: RouteRoom {
       let image = try Images.find(id, for: $0, $1)
       // Who opens an image of one's own waits for it.
       if let image, image.status == .processing, $0.owns(image.draft.author ?? image.draft.owner) {
-        submissions.changes.jobs.headStarts.ask(for: image.job)
+        submissions.jobs.headStarts.ask(for: image.job)
       }
       return image
     }
@@ -138,7 +138,7 @@ struct ImageRoutes: RouteRoom {
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
     let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
     let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
-    let senders = configuration.quotas.senders(request.caller, author: author ?? owner)
+    let senders = kit.quotas.senders(request.caller, author: author ?? owner)
     let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
     let stored = try await storeOnce(
       request, SubmissionKind(kind), payload: payload, publishing: source.map { [$0] } ?? []

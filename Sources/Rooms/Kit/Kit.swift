@@ -12,7 +12,8 @@ struct Kit: Sendable {
   let store: Store
   let writes: BlobWrites
   let access: AccessControl
-  let configuration: ControlAPI.Configuration
+  /// What users and API keys may send on a day.
+  let quotas: Quotas
   let definitions: SubmissionDefinitions
   let metrics: Metrics
   let log: Logger
@@ -39,7 +40,6 @@ extension KitHolder {
   var database: Pool { kit.database }
   var store: Store { kit.store }
   var access: AccessControl { kit.access }
-  var configuration: ControlAPI.Configuration { kit.configuration }
   var definitions: SubmissionDefinitions { kit.definitions }
   var log: Logger { kit.log }
 }

@@ -228,24 +228,6 @@ package enum People: RecordRoom {
   }
 }
 
-extension AppUser.Tie {
-  /// - Parameters:
-  ///   - kinds: the kinds of the relations that the viewer has to the user, in the database.
-  ///   - hasAsked: whether the user has asked for friendship.
-  init?(_ kinds: Set<String>, hasAsked: Bool) {
-    if kinds.contains(RelationKind.block.name) {
-      self = .blocked
-    } else if kinds.contains(RelationKind.friend.name) {
-      self = .friend
-    } else if kinds.contains(RelationKind.request) {
-      self = .requested
-    } else {
-      guard hasAsked else { return nil }
-      self = .received
-    }
-  }
-}
-
 extension People {
   static let record = RecordKind(
     .user, table: "app_user", author: "app_user.id", missing: .userNotFound, { "The user '\($0)' does not exist." },

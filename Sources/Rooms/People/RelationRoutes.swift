@@ -7,6 +7,8 @@ internal import Store
 /// The routes of relations, which follow from the kinds of relations.
 struct RelationRoutes: RouteRoom {
   let kit: Kit
+  /// The maximum number of friends of a user.
+  let maxFriends: Int
 
   var routes: [Route] { RelationKind.all.flatMap(routes(of:)) }
 
@@ -37,7 +39,7 @@ struct RelationRoutes: RouteRoom {
     try access.countSubmission(of: user, request)
     let record: RecordID.Kind = kind.target == .post ? .post : .user
     let relation = try await find(request, changing: true, else: Self.notFound(record, target)) {
-      try Relations.relate(user, kind, to: target, for: $0, maxFriends: configuration.maxFriends, $1)
+      try Relations.relate(user, kind, to: target, for: $0, maxFriends: maxFriends, $1)
     }
     return try .uncached(RelationResponse(relation))
   }

@@ -79,10 +79,10 @@ const struct rooms_sql RoomsSQL = {
 #embed "../Images/Images.sql" suffix(, 0)
   }},
   .Including = {(const char[]){
-#embed "../Including/Including.sql" suffix(, 0)
+#embed "../Kit/Including/Including.sql" suffix(, 0)
   }},
   .v0161_lookups = {(const char[]){
-#embed "../Including/v0161_lookups.sql" suffix(, 0)
+#embed "../Kit/Including/v0161_lookups.sql" suffix(, 0)
   }},
   .Access_schema = {(const char[]){
 #embed "../Kit/Access/Access_schema.sql" suffix(, 0)

@@ -129,3 +129,7 @@ extension Subject {
     }
   }
 }
+
+extension Wait.Goal {
+  func isReached(by content: SubjectContent) -> Bool { !content.isProcessing || self == .look && content.showsMedia }
+}

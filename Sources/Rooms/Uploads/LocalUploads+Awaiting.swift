@@ -158,7 +158,7 @@ extension LocalUploads {
   /// - Parameter isRound: whether the post is one of any machine: an upload that is not here may be on another one, as long as an
   ///   upload lives.
   private func reconsider(_ post: PublicID, isRound: Bool) async throws {
-    let mayBeElsewhere = isRound && post.seconds + configuration.uploadLifetime > UploadClock.now.timeIntervalSince1970
+    let mayBeElsewhere = isRound && post.seconds + lifetime > UploadClock.now.timeIntervalSince1970
     let (draft, awaited) = try await database.run { session in
       (try Posts.find(post, for: .unrestricted, session)?.draft, try AwaitedUploads.list(of: post, session))
     }
