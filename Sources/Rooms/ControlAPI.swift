@@ -61,7 +61,7 @@ package struct ControlAPI: KitHolder {
         JobRoutes(kit: kit, jobs: changes.jobs, streams: changes.streams, waits: waits),
         ExportRoutes(kit: kit, streams: changes.streams, reads: reads),
         AccountRoutes(kit: kit, passwords: passwords, check: configuration.registrationCheck),
-        UserRoutes(kit: kit, passwords: passwords),
+        UserRoutes(kit: kit, permit: AddressCheck(kit: kit, passwords: passwords).permit),
         CodeRoutes(kit: kit, passwords: passwords),
         CollectionRoutes(kit: kit, images: images),
         ModerationRoutes(kit: kit, events: events),

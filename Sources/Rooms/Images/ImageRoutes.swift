@@ -76,7 +76,9 @@ struct ImageRoutes: RouteRoom {
     let owner = try owner(request, kind)
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let (images, included) = try await database.read { session in
-      if kind == .reaction, try !Posts.exists(owner, for: viewer, session) { throw Self.notFound(.post, owner) }
+      if kind == .reaction, try !RecordID.Kind.post.exists(owner, for: viewer, session) {
+        throw Self.notFound(.post, owner)
+      }
       let images = try Images.list(kind, of: owner, by: authors, for: viewer, page, session)
       return (images, try inclusion.read(images.items, session))
     }
@@ -132,7 +134,7 @@ struct ImageRoutes: RouteRoom {
     let author = try request.caller.author(upload.author)
     if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
     try access.countSubmission(of: author ?? owner, request)
-    let source = try upload.image.map { try SubmissionForm.Media.photos([$0]).sources()[0] }
+    let source = try upload.image.map { try SubmissionMedia.photos([$0]).sources()[0] }
     try await submissions.prepare(source.map { [$0] } ?? [])
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)

@@ -104,26 +104,6 @@ package enum Moderation: Room {
     return try find(id, session).map(Decided.decided) ?? .notFound
   }
 
-  /// How a post is kept from all but its author.
-  enum Restriction: String {
-    case hold
-    case hide
-  }
-
-  /// Holds, hides or shows a locked post, and notifies its author. URLs of its media that were given out before become invalid if
-  /// others no longer see it.
-  static func moderate(_ post: PublicID, _ moderation: Restriction?, _ session: Session) throws {
-    let before = try Posts.find(post, for: .unrestricted, session)?.status
-    let row = try session.execute(
-      Self.statements["moderate_post"], .text(post.description), .text(moderation?.rawValue)
-    ).single()
-    let status: PostStatus = try row.enumValue("status")
-    guard status != before else { return }
-    if before == .ready { try Posts.renameMedia(of: row.get("id"), session) }
-    try note(status, of: post, session)
-    try Store.notify(row.get("author"), of: status, post, session)
-  }
-
   /// Notifies the moderators of a case.
   static func announce(case id: PublicID, _ session: Session) throws(PostgresError) {
     try Store.notify(Self.moderators, of: .caseOpened, by: nil, subject: id, session)

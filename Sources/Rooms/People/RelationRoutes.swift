@@ -128,7 +128,7 @@ struct RelationRoutes: RouteRoom {
     if !kind.isOpen { try checkSecret(request) }
     return try await list(request, RelationResponse.init, else: Self.notFound(.post, target)) {
       viewer, page, session in
-      if kind.target == .post, try !Posts.exists(target, for: viewer, session) { return nil }
+      if kind.target == .post, try !RecordID.Kind.post.exists(target, for: viewer, session) { return nil }
       return try Relations.list(to: target, kind, for: viewer, page, session)
     }
   }

@@ -4,7 +4,7 @@ internal import Model
 /// What submissions may consist of.
 extension SubmissionDefinitions {
   /// The definition that the media of a post are processed with.
-  func definition(of media: SubmissionForm.Media<JudgedFile>) -> MediaDefinition {
+  func definition(of media: SubmissionMedia<JudgedFile>) -> MediaDefinition {
     switch media {
     case .moment: .clips(moment)
     case .clip: .clips(clip)

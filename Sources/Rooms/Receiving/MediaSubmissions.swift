@@ -15,6 +15,12 @@ struct MediaSubmissions: KitHolder {
   static let maxWaits = 8192
   static let userWaits = 16
 
+  /// The maximum total length of the fields in bytes.
+  static let maxTextBytes = 64 << 10
+
+  /// The maximum length of a form without media in bytes, including the delimiters of its parts.
+  static let maxTextFormBytes = Int64(maxTextBytes) + 4096
+
   let kit: Kit
   let space: MediaSpace
   let limit: SharedLimit

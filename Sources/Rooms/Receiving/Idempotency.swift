@@ -99,7 +99,7 @@ extension KitHolder {
   /// The hash of what a repetition of a request with media has in its head; nil if the body is short or of unknown length, or has no
   /// digest. The type of a form is not in it: its delimiter may be another one.
   private static func headHash(of request: Request) -> SHA256Digest? {
-    guard let length = request.head.contentLength, length > SubmissionForm.maxTextFormBytes else { return nil }
+    guard let length = request.head.contentLength, length > MediaSubmissions.maxTextFormBytes else { return nil }
     let digests = ["Repr-Digest", "Content-Digest"].map { request.headers[$0] ?? "" }
     guard digests.contains(where: { !$0.isEmpty }) else { return nil }
     return hash([request.method, request.target.path, "\(length)"] + digests)

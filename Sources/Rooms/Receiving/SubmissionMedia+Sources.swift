@@ -4,7 +4,7 @@ internal import ISOBaseMedia
 internal import Model
 internal import Store
 
-extension SubmissionForm.Media<JudgedFile> {
+extension SubmissionMedia<JudgedFile> {
   /// Returns the files as assets; throws `MediaRefusal` if one is refused, or both clips of a moment are the same file.
   func sources() throws(MediaRefusal) -> [NewAsset] {
     switch self {
