@@ -43,3 +43,8 @@ extension KitHolder {
   var definitions: SubmissionDefinitions { kit.definitions }
   var log: Logger { kit.log }
 }
+
+extension Request {
+  /// The request, as its job keeps it.
+  var jobRequest: JobRequest { JobRequest(id: id.description, trace: trace?.description) }
+}

@@ -121,8 +121,3 @@ extension Metrics {
     count("take5_upload_bytes_total", "Bytes of media stored by submissions.", ["kind": kind], by: Double(bytes))
   }
 }
-
-extension Request {
-  /// The request, as its job keeps it.
-  var jobRequest: JobRequest { JobRequest(id: id.description, trace: trace?.description) }
-}
