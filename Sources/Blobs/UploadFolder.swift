@@ -249,21 +249,41 @@ package struct UploadFolder: Sendable {
 
   private func move(_ name: String, from other: String) throws(SystemError) {
     let (source, target) = ("\(other)/\(name)", "\(folder)/\(name)")
+    if name.hasPrefix(".") {
+      // The copy of a call that was interrupted.
+      guard unlink(source) == 0 || errno == ENOENT else { throw SystemError(call: "unlink", subject: source) }
+      return
+    }
     if rename(source, target) == 0 || errno == ENOENT { return }
     guard errno == EXDEV else { throw SystemError(call: "rename", subject: source) }
-    // A copy, with the mode by which an upload is whole and the time by which it expires.
+    let content: Descriptor
+    do throws(SystemError) { content = try Descriptor(readingRegular: source) } catch {
+      // Another process has taken it.
+      if error.code == ENOENT { return }
+      throw error
+    }
+    // No other process takes it too, and none of a version before appends to it.
+    _ = try content.lock(waiting: true)
+    defer { flock(content.number, LOCK_UN) }
     guard let status = FolderBlobStore.status(source) else { return }
-    let draft = "\(folder)/.\(name)"
+    // What is there was copied whole by a call that was interrupted, and may have got more bytes since.
+    if FolderBlobStore.status(target) == nil { try copy(content, status, to: name) }
+    // A machine that loses its power has one of both.
+    try Folder.synchronize(folder)
+    guard unlink(source) == 0 || errno == ENOENT else { throw SystemError(call: "unlink", subject: source) }
+  }
+
+  /// Copies a file with the mode by which an upload is whole and the time by which it expires. It has its name when all of it is on the disk.
+  private func copy(_ content: borrowing Descriptor, _ status: stat, to name: String) throws(SystemError) {
+    let (draft, target) = ("\(folder)/.\(name)", "\(folder)/\(name)")
     // That of an interrupted call may be read-only.
     _ = unlink(draft)
     let file = try Descriptor(writing: draft, replacing: true, mode: 0o640)
-    let content = try Descriptor(readingRegular: source)
     try file.write(contentOf: content)
     guard futimens(file.number, [status.st_mtim, status.st_mtim]) == 0, fchmod(file.number, status.st_mode & 0o777) == 0
     else { throw SystemError(call: "fchmod", subject: draft) }
     try file.synchronize()
     guard rename(draft, target) == 0 else { throw SystemError(call: "rename", subject: target) }
-    guard unlink(source) == 0 || errno == ENOENT else { throw SystemError(call: "unlink", subject: source) }
   }
 
   private func path(_ id: PublicID) -> String { "\(folder)/\(id)" }

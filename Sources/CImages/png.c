@@ -9,6 +9,9 @@
 // The limit on chunks that are decompressed: the colour profile is the largest of them. Text chunks are skipped.
 enum { max_chunk_bytes = 4 << 20 };
 
+// The limit on the pixels of an interlaced image with 16 bits, which are all in memory: as many as 64 million with 8 bits.
+enum { max_interlaced_bytes = 256 << 20 };
+
 // The limit on both edges, as in JPEG: libpng and its callers have several buffers of one row.
 enum { max_edge = 65500 };
 
@@ -76,17 +79,22 @@ static void read_rows(struct png_reader *self, uint8_t *rows, size_t stride, uin
 }
 
 // Each pass of an interlaced image refines the rows of the passes before.
-static void read_interlaced(struct png_reader *self, int passes) {
+static void read_interlaced(struct png_reader *self, size_t pixel_bytes) {
   struct cimages_pixels *pixels = &self->decoded;
+  pixels->stride = pixel_bytes * pixels->width;
   pixels->bytes = calloc(pixels->height, pixels->stride);
   if (!pixels->bytes) {
     cimages_fail(self->failure, cimages_out_of_memory, "out of memory for an interlaced image");
     png_error(self->png, "out of memory");
   }
-  for (int pass = 0; pass < passes; pass++)
+  for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++)
     for (uint32_t row = 0; row < pixels->height; row++)
       png_read_row(self->png, pixels->bytes + row * pixels->stride, NULL);
   finish(self);
+}
+
+static int is_interlaced(struct png_reader *self) {
+  return png_get_interlace_type(self->png, self->info) != PNG_INTERLACE_NONE;
 }
 
 static enum cimages_status read_png(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
@@ -97,26 +105,30 @@ static enum cimages_status read_png(struct cimages_reader *reader, uint8_t *rows
     return cimages_fail(failure, cimages_malformed, "the image has no more rows");
   if (setjmp(self->back)) return failure->status;
   start(self, 0);
-  const int passes =
-      png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
-  if (passes == 1) {
+  if (!is_interlaced(self)) {
     read_rows(self, rows, stride, row_count);
   } else {
-    if (!self->decoded.bytes) read_interlaced(self, passes);
+    if (!self->decoded.bytes) read_interlaced(self, 4);
     cimages_copy_rows(&self->decoded, rows, stride, row_count);
     self->rows_read += row_count;
   }
   return failure->status;
 }
 
-// Of an image of 16 bits whose rows come one after the other.
+// Of an image of 16 bits.
 static enum cimages_status read_row16(struct cimages_reader *reader, uint16_t *row, struct cimages_failure *failure) {
   struct png_reader *self = (struct png_reader *)reader;
   self->failure = failure;
   if (self->rows_read == self->height) return cimages_fail(failure, cimages_malformed, "the image has no more rows");
   if (setjmp(self->back)) return failure->status;
   start(self, 1);
-  read_rows(self, (uint8_t *)row, 0, 1);
+  if (!is_interlaced(self)) {
+    read_rows(self, (uint8_t *)row, 0, 1);
+  } else {
+    if (!self->decoded.bytes) read_interlaced(self, 8);
+    memcpy(row, self->decoded.bytes + self->rows_read * self->decoded.stride, self->decoded.stride);
+    self->rows_read++;
+  }
   return failure->status;
 }
 
@@ -201,8 +213,8 @@ static void read_header(struct png_reader *self, uint64_t pixels, struct cimages
     self->reader.exif = exif;
     self->reader.exif_count = exif_count;
   }
-  // Of an interlaced image all pixels are in memory, with 8 bits.
-  if (header->bits == 16 && png_get_interlace_type(png, self->info) == PNG_INTERLACE_NONE)
+  // A larger interlaced image is read with 8 bits.
+  if (header->bits == 16 && (!is_interlaced(self) || 8 * (uint64_t)width * self->height <= max_interlaced_bytes))
     self->reader.read_row16 = read_row16;
   self->decoded = (struct cimages_pixels){.stride = 4 * (size_t)width, .width = width, .height = self->height};
 }

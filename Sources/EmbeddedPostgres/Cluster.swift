@@ -106,6 +106,9 @@ struct Cluster {
       "-c", "timezone=UTC", "-c", "log_timezone=UTC",
       // A service manager may forbid memory that becomes executable (systemd.exec(5), MemoryDenyWriteExecute).
       "-c", "jit=off",
+      // Without DETAIL and CONTEXT, which quote the values of rows, such as the e-mail address that violates a unique constraint. What the
+      // client gets has them.
+      "-c", "log_error_verbosity=terse",
     ]
     if isDurable {
       arguments += ["-c", "shared_buffers=\(sharedMegabytes)MB"]

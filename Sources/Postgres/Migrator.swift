@@ -26,7 +26,8 @@ package struct Migrator: Sendable {
   /// Applies the missing migrations and returns them; a database that is newer than the program does not change.
   ///
   /// If another session, such as pg_dump, holds a lock, the migration is rolled back and repeated, so that other
-  /// sessions are not blocked for long.
+  /// sessions are not blocked for long. If the task is cancelled, nothing is applied: a statement that runs ends once the connection is
+  /// asked to (`Pool.runCancellable`).
   ///
   /// - Parameters:
   ///   - timeout: the time for which it is repeated.
@@ -38,6 +39,7 @@ package struct Migrator: Sendable {
     let end = ContinuousClock.now + timeout
     var hasWaited = false
     while try !missing(session).isEmpty {
+      try Task.checkCancellation()
       do {
         return try tryMigrate(session)
       } catch let error as PostgresError where error.isLockTimeout {
@@ -75,6 +77,7 @@ package struct Migrator: Sendable {
         try session.executeScript("LOCK TABLE \(table) IN SHARE ROW EXCLUSIVE MODE", name: "lock \(table)")
       }
       for migration in missing {
+        try Task.checkCancellation()
         try session.executeScript(migration.script, name: "migration \(migration.version) \(migration.name)")
         for version in migration.versions {
           try session.execute(

@@ -91,14 +91,21 @@ package struct ControlAPI: KitHolder {
       routes: rooms.flatMap(\.routes), fallbackAdmission: admission(to: .key([])), commonFields: uploads.fields)
   }
 
-  /// The router of a service that waits for its database: the process is live, and everything else gets 503.
+  /// The router of a service that waits for its database: the process is live, its metrics say why it does not serve, and everything else
+  /// gets 503.
   package static var waitingRouter: Router {
-    let live = Route("/livez", admission: Route.open) { (_) throws(Problem) in ServiceRoutes.healthy("live") }
+    let routes = [
+      Route("/livez", admission: Route.open) { (_) throws(Problem) in ServiceRoutes.healthy("live") },
+      // For everyone, as the keys are in the database: it says no more than the 503 of everything else.
+      Route("/metrics", admission: Route.open) { (_) throws(Problem) in
+        ServiceRoutes.metrics(Metrics(), [ServiceRoutes.databaseUp(false)])
+      },
+    ]
     let refused: Route.Admission = { (_, _) throws(Problem) in
       throw ProblemKind.databaseUnavailable.problem(
         "The service waits for its database.", headers: ["Retry-After": "5"])
     }
-    return Router(routes: [live], fallbackAdmission: refused)
+    return Router(routes: routes, fallbackAdmission: refused)
   }
 
   /// Processes posts as their uploads become whole, removes uploads that have expired, and notes which tokens are used, until the task

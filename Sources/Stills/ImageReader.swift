@@ -48,7 +48,8 @@ package struct ImageReader: ~Copyable {
 
   /// Decodes the next `rowCount` rows as 32-bit RGBA. Whether colours are multiplied by alpha is as in the file.
   package mutating func read(into rows: UnsafeMutablePointer<UInt8>, stride: Int, rowCount: Int) throws(ImageError) {
-    precondition(1...remainingRows ~= rowCount && stride >= 4 * header.width, "the rows are out of range")
+    precondition(stride >= 4 * header.width, "the rows are out of range")
+    guard rowCount > 0, rowCount <= remainingRows else { throw .malformed("the image has no more rows") }
     let rest = remainingRows - rowCount
     remainingRows = 0
     var failure = cimages_failure()
@@ -60,7 +61,7 @@ package struct ImageReader: ~Copyable {
 
   /// Decodes the next row as RGBA of 16 bits for each sample; samples of fewer bits are widened. All rows are decoded so, or none.
   package mutating func readRow16(into row: UnsafeMutablePointer<UInt16>) throws(ImageError) {
-    precondition(remainingRows > 0, "no row is left")
+    guard remainingRows > 0 else { throw .malformed("the image has no more rows") }
     let rest = remainingRows - 1
     remainingRows = 0
     var failure = cimages_failure()

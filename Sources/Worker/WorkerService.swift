@@ -111,6 +111,9 @@ package final class WorkerService: Sendable {
         MaintenanceTask("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try Idempotency.dropExpired(session) > 0 {} }
         },
+        MaintenanceTask("runs", every: .seconds(3600)) { pool in
+          try await pool.run { session in while try Reprocessing.dropOld(session) > 0 {} }
+        },
         MaintenanceTask("uploads", every: .seconds(3600), by: .eachWorker) { pool in
           try await Forgetting.removeUploads(blobs, pool) { id, reason in
             log.warning("the record of an upload is damaged", ["upload": "\(id)", "error": reason])

@@ -103,6 +103,87 @@ struct UploadFolderTests {
     #expect(lstat("\(disk)/cache/uploads", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR)
   }
 
+  /// A folder on another file system than those of the tests; nil: this machine has one alone.
+  private static let elsewhere: String? = {
+    guard let folder = try? TemporaryFolder() else { return nil }
+    folder.keepUntilExit()
+    let own = FolderBlobStore.status(folder.path)?.st_dev
+    return ["/dev/shm", "/tmp", "/var/tmp"].first { path in
+      FolderBlobStore.status(path)?.st_dev != own && access(path, W_OK) == 0
+    }
+  }()
+
+  /// Where a call was interrupted that copies an upload to another file system.
+  enum Interruption: CaseIterable {
+    case never
+    /// A part of the copy has another name.
+    case beforeName
+    /// The copy has its name, and its client has appended to it.
+    case beforeRemoval
+  }
+
+  @Test(
+    "uploads on another file system are copied whole, also after an interruption, and what is copied is not copied again",
+    .enabled(if: UploadFolderTests.elsewhere != nil), arguments: Interruption.allCases)
+  func takingFromAnotherFileSystem(_ interruption: Interruption) throws {
+    let (half, whole) = (try create(), try create())
+    let partial = try #require(try uploads.open(half.id))
+    #expect(try append("ab", at: 0, to: partial))
+    let file = try #require(try uploads.open(whole.id))
+    #expect(try append("abc", at: 0, to: file) && file.complete(at: 3))
+    let other = "\(try #require(Self.elsewhere))/take5-uploads-\(half.id)"
+    try Folder.make(other)
+    defer { do { try Folder.remove(other) } catch { Issue.record(error) } }
+    let taken = UploadFolder(of: try FolderBlobStore(folder: folder.path), in: other)
+    let former = "\(folder.path)/uploads"
+    func leave(_ text: String, _ name: String, mode: mode_t) throws {
+      try Descriptor(writing: "\(other)/\(name)", replacing: false, mode: 0o640).write(Array(text.utf8))
+      #expect(chmod("\(other)/\(name)", mode) == 0)
+    }
+    switch interruption {
+    case .never: break
+    case .beforeName: try leave("a", ".\(whole.id)", mode: 0o440)
+    case .beforeRemoval: try leave("abcd", "\(half.id)", mode: 0o640)
+    }
+    let changed = try #require(FolderBlobStore.status("\(former)/\(whole.id)")).st_mtim
+    for _ in 0..<2 { try taken.take(from: former) }
+    #expect(try Folder.names(in: former).isEmpty)
+    let names = [half.id, whole.id].flatMap { ["\($0)", "\($0).json"] }
+    #expect(try Folder.names(in: other).sorted() == names.sorted())
+    #expect(try taken.record(half.id)?.id == half.id && taken.record(whole.id)?.id == whole.id)
+    let (again, complete) = (try #require(try taken.open(half.id)), try #require(try taken.open(whole.id)))
+    let length: Int64 = interruption == .beforeRemoval ? 4 : 2
+    #expect(try again.synchronizedState() == UploadFile.State(offset: length, isWhole: false))
+    #expect(try append("e", at: length, to: again))
+    #expect(try complete.synchronizedState() == UploadFile.State(offset: 3, isWhole: true))
+    #expect(FolderBlobStore.status("\(other)/\(whole.id)")?.st_mtim.tv_sec == changed.tv_sec)
+  }
+
+  @Test(
+    "two processes that take the uploads of another file system at a time lose nothing of them",
+    .enabled(if: UploadFolderTests.elsewhere != nil))
+  func takingTogether() async throws {
+    let records = try (0..<20).map { _ in try create() }
+    let text = String(repeating: "take5", count: 200_000)
+    for record in records {
+      let file = try #require(try uploads.open(record.id))
+      #expect(try append(text, at: 0, to: file))
+    }
+    let other = "\(try #require(Self.elsewhere))/take5-uploads-\(records[0].id)"
+    try Folder.make(other)
+    defer { do { try Folder.remove(other) } catch { Issue.record(error) } }
+    let taken = UploadFolder(of: try FolderBlobStore(folder: folder.path), in: other)
+    let former = "\(folder.path)/uploads"
+    async let first: Void = onThread("first") { try taken.take(from: former) }
+    async let second: Void = onThread("second") { try taken.take(from: former) }
+    _ = try await (first, second)
+    #expect(try Folder.names(in: former).isEmpty)
+    for record in records {
+      #expect(try taken.record(record.id)?.id == record.id)
+      #expect(try Descriptor(reading: "\(other)/\(record.id)").contents() == Array(text.utf8))
+    }
+  }
+
   @Test("a published upload is a blob that survives the upload")
   func publishing() throws {
     let store = try FolderBlobStore(folder: folder.path)

@@ -47,6 +47,39 @@ struct EmbeddedPostgresTests {
     }
   }
 
+  @Test("the log of the server names a constraint that is violated, and has no value of the row")
+  func valuesInLog() throws {
+    let value = "zuleika@example.org"
+    let server = try EmbeddedPostgres.start(configuration())
+    let session = try connect(server)
+    try session.executeScript(
+      """
+      CREATE TABLE named (name text PRIMARY KEY);
+      CREATE TABLE child (name text REFERENCES named);
+      CREATE TABLE bounded (name text, age int NOT NULL CHECK (age > 0), EXCLUDE USING btree (name WITH =));
+      """, name: "tables")
+    try session.execute("INSERT INTO bounded VALUES ($1, 1)", .text(value))
+    try session.execute("INSERT INTO named VALUES ('other'), ($1)", .text(value))
+    let violations = [
+      ("unique constraint", "INSERT INTO named VALUES ($1)"),
+      ("unique constraint", "UPDATE named SET name = $1 WHERE name = 'other'"),
+      ("foreign key constraint", "INSERT INTO child VALUES ('un' || $1)"),
+      ("check constraint", "INSERT INTO bounded VALUES ('un' || $1, 0)"),
+      ("not-null constraint", "INSERT INTO bounded VALUES ('un' || $1, NULL)"),
+      ("exclusion constraint", "INSERT INTO bounded VALUES ($1, 1)"),
+    ]
+    for (number, violation) in violations.enumerated() {
+      let error = #expect(throws: PostgresError.self) {
+        try session.execute(Statement(name: "violation_\(number)", text: violation.1), .text(value))
+      }
+      #expect(error?.detail?.contains(value) == true, "\(violation): \(String(describing: error))")
+    }
+    server.stop()
+    let log = String(decoding: try Descriptor(reading: "\(folder.path)/data/postgres.log").contents(), as: UTF8.self)
+    for (constraint, _) in violations { #expect(log.contains(constraint), "\(log)") }
+    #expect(!log.contains("zuleika"), "\(log)")
+  }
+
   @Test("a new folder gets a database with UTF-8 and the C locale, whose rows survive a restart")
   func coldAndWarm() throws {
     let first = try EmbeddedPostgres.start(configuration())

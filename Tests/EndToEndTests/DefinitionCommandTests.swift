@@ -90,7 +90,16 @@ struct DefinitionCommandTests {
     let clip = "\(Document.root)/samples/front.mp4"
     let composed = try await Take5Command.run(
       ["validate", clip, clip, "--definition", "\(folder.path)/definition.json"])
-    #expect(composed.status == 64 && composed.errors.contains("take5 definition show take5-post"), "\(composed)")
+    #expect(composed.status == 78 && composed.errors.contains("take5 definition show take5-post"), "\(composed)")
+    for (command, path) in [
+      (["validate", clip, clip], "definition.json"),
+      (["compose", clip, clip, "-o", "\(folder.path)/o.mp4"], "none.json"),
+      (["photo", clip, "-o", folder.path], "definition.json"), (["photo", clip, "-o", folder.path], "none.json"),
+      (["reprocess", "--data", folder.path], "definition.json"), (["reprocess", "--data", folder.path], "none.json"),
+    ] {
+      let refused = try await Take5Command.run(command + ["--definition", "\(folder.path)/\(path)"])
+      #expect(refused.status == 78 && refused.errors.contains(path), "\(command): \(refused)")
+    }
   }
 
   @Test("values of which nothing can be made are faults with their paths, also for the commands that use the file")
@@ -107,7 +116,7 @@ struct DefinitionCommandTests {
       let clips = ["\(Document.root)/samples/front.mp4", "\(Document.root)/samples/back.mp4"]
       let made = try await Take5Command.run(
         ["compose"] + clips + ["-o", "\(folder.path)/out.mp4", "--definition", "\(folder.path)/definition.json"])
-      #expect(made.status == 64 && made.errors.contains(fault), "\(made)")
+      #expect(made.status == 78 && made.errors.contains(fault), "\(made)")
     }
     let comma = try await check(text.replacing("\"version\": 4,", with: "\"version\": 4"), [])
     #expect(comma.output.contains("line 4, column 3: expected ',' or '}', not '\"'"), "\(comma)")

@@ -96,6 +96,31 @@ struct SickStartTests {
   }
 
   @Test(
+    "a start that fails when its database is open shuts an embedded one down in order",
+    arguments: [
+      // The blobs are another store's.
+      ("--listen 127.0.0.1:0", true, 74),
+      // Other machines reach it, and it has no key.
+      ("--listen 0.0.0.0:0", false, 64),
+      // The line with the URL cannot be written.
+      ("--listen 127.0.0.1:0 >/dev/full", false, 74),
+    ] as [(String, Bool, Int32)])
+  func failedStart(_ arguments: String, hasOtherBlobs: Bool, _ status: Int32) async throws {
+    let folder = try TemporaryFolder(prefix: "take5-start")
+    let data = "\(folder.path)/data"
+    try await EmptyStore.copy(to: data)
+    if hasOtherBlobs {
+      try Descriptor(writing: "\(data)/blobs/store-id", replacing: true).write(Array("\(PublicID.now())\n".utf8))
+    }
+    let command = "exec '\(Take5Binary.path)' serve --data '\(data)' --slots 0 \(arguments)"
+    let run = try await Take5Command.run(["-c", command], program: "/bin/sh")
+    #expect(run.status == status, "\(run)")
+    #expect(access("\(data)/postgres.url", F_OK) != 0)
+    let log = String(decoding: try Service.bytes(of: "\(data)/postgres.log"), as: UTF8.self)
+    #expect(log.hasSuffix("database system is shut down\n"), "\(log.suffix(500))")
+  }
+
+  @Test(
     "a data folder that is missing or may not be used ends a command, and a worker and a service wait for it",
     arguments: [(["worker"], true), (["worker"], false), (["serve", "--listen", "127.0.0.1:0"], false)])
   func dataFolder(_ command: [String], isMissing: Bool) async throws {
@@ -169,13 +194,17 @@ struct SickStartTests {
       let api = try service.api()
       #expect(try await api.get("/livez").status == 200)
       for (method, path) in [
-        ("GET", "/readyz"), ("GET", "/v1/posts"), ("GET", "/metrics"), ("GET", "/nowhere"), ("POST", "/v1/posts"),
+        ("GET", "/readyz"), ("GET", "/v1/posts"), ("POST", "/metrics"), ("GET", "/nowhere"), ("POST", "/v1/posts"),
         ("DELETE", "/v1/users/ada"), ("POST", "/livez"),
       ] {
         let response = try await api.send(method, path)
         #expect(response.status == 503 && response["type"]?.text == Self.database, "\(method) \(path) \(response)")
         #expect(response.response.headers["retry-after"] != nil)
       }
+      // Without a key, which the service cannot know yet, and therefore nothing about clients.
+      let metrics = try await api.get("/metrics")
+      let lines = String(decoding: metrics.response.body, as: UTF8.self).split(separator: "\n")
+      #expect(metrics.status == 200 && lines.filter { $0.first != "#" } == ["take5_database_up 0"], "\(lines)")
       #expect(hidden.appear())
       try await until { try await api.get("/readyz").status == 200 }
       #expect(try await api.get("/v1/posts").status == 200)
@@ -184,6 +213,31 @@ struct SickStartTests {
       #expect(await service.process.waitForLog("worker started"))
       #expect(try await service.stop() == 0)
     }
+  }
+
+  @Test("pages of an allowed origin read the answers of a service that waits for its database, and no others do")
+  func pagesOfWaiting() async throws {
+    let folder = try TemporaryFolder(prefix: "t5")
+    let service = try await Service(
+      workers: 0, ["--database", "host=\(folder.path) dbname=d", "--allow-origin", "https://app.example.org"])
+    let api = try service.api()
+    let origins: [(String, String?)] = [
+      ("https://app.example.org", "https://app.example.org"), ("https://other.org", nil),
+    ]
+    for (origin, allowed) in origins {
+      for (method, path) in [("GET", "/livez"), ("GET", "/v1/posts"), ("POST", "/v1/posts"), ("GET", "/nowhere")] {
+        let response = try await request(method, path, port: api.port, headers: [("Origin", origin)])
+        #expect(response.headers["access-control-allow-origin"] == allowed, "\(method) \(path) \(response)")
+        #expect(response.headers["vary"]?.contains("Origin") == true)
+        let exposed = response.headers["access-control-expose-headers"]?.contains("Retry-After") ?? false
+        #expect(exposed == (allowed != nil))
+      }
+      let preflight = try await request(
+        "OPTIONS", "/v1/posts", port: api.port,
+        headers: [("Origin", origin), ("Access-Control-Request-Method", "POST")])
+      #expect(preflight.status == (allowed == nil ? 503 : 204), "\(preflight)")
+    }
+    #expect(try await service.stop() == 0)
   }
 
   @Test("a worker without its database waits, and works when the database comes")

@@ -1,7 +1,9 @@
+import AV
 import Definitions
 import Kernels
 import MediaFixtures
 import Model
+import Platform
 import SeededRandom
 import Testing
 
@@ -97,6 +99,21 @@ struct FrameRateTests {
     }
   }
 
+  @Test(
+    "has the nearest frames of a part above the limit, and all of the others", arguments: [72.0, 90, 100, 120, 240],
+    [10.0, 30, 48])
+  func partlyAbove(above: Double, below: Double) {
+    let clip = PacedClip((above, 2.5), (below, 2.5))
+    let (times, grid) = (clip.times, grid(clip.times))
+    #expect(grid == TimeGrid(rate: 60))
+    let shown = FramePacing.frames(at: times, ticks: 300, of: grid)
+    for tick in 0..<149 {
+      #expect(abs(times[shown[tick]] - grid.seconds(tick)) <= 0.5 / above + 0.001, "tick \(tick)")
+    }
+    let slow = times.indices.filter { times[$0] >= 2.5 }
+    #expect(Set(shown).isSuperset(of: slow))
+  }
+
   @Test("exists for every list of times")
   func odd() {
     #expect(grid([]) == TimeGrid(rate: 60) && grid([0]) == TimeGrid(rate: 60) && grid([1, 1]) == TimeGrid(rate: 60))
@@ -110,8 +127,8 @@ struct FrameRateTests {
 
 @Suite("The encoded clip of a marker", .tags(.media))
 struct MarkerRateTests {
-  /// The number of each frame of the encoded clip, with its time in seconds.
-  private static func frames(_ clip: PacedClip) throws -> (frames: [(number: Int, time: Double)], clip: DecodedClip) {
+  /// The number of each frame of the encoded clip, with its time in seconds, and the file.
+  private static func frames(_ clip: PacedClip) throws -> (frames: [(number: Int, time: Double)], file: OpenFile) {
     let definition = try Definitions.markerVideo()
     let marked = MarkedClip(
       .green, width: 240, height: 136, times: clip.times, seconds: clip.seconds, codec: .hevc, tone: .init(440))
@@ -125,18 +142,18 @@ struct MarkerRateTests {
     let output = try #require(files[.clip])
     #expect(try CopiedClipTests.finding(TemporaryFile.bytes(of: output)) == nil)
     var frames: [(number: Int, time: Double)] = []
-    let decoded = try DecodedClip(output)
-    try decoded.forEachFrame { frame, seconds in
+    try DecodedClip(output).forEachFrame { frame, seconds in
       frames.append((number: try #require(CounterBlocks.read(frame)), time: seconds))
     }
-    return (frames, decoded)
+    return (frames, output)
   }
 
   @Test(
     "shows every frame of a rate up to the limit once, at its time",
     arguments: PacedClip.varying + [24.0, 25, 30, 50, 60].map { PacedClip(($0, 4)) })
   func complete(clip: PacedClip) throws {
-    let (frames, decoded) = try Self.frames(clip)
+    let (frames, file) = try Self.frames(clip)
+    let decoded = try DecodedClip(file)
     let times = clip.times
     // The last two ticks may show the last frame again.
     let numbers = frames.map(\.number)
@@ -146,6 +163,9 @@ struct MarkerRateTests {
       #expect(abs(frame.time - time) <= 0.0135, "frame \(frame.number) of \(time) s is shown at \(frame.time) s")
     }
     #expect(abs(decoded.duration - clip.seconds) < 0.03, "it lasts \(decoded.duration) s")
+    // By the sum of its sample durations, too, which some programs take for its end.
+    let decoding = try DecodingTimesTests.packets(of: file)
+    #expect(abs(decoding.seconds - clip.seconds) < 0.001, "it is decoded for \(decoding.seconds) s")
     let audio = try #require(try decoded.audio())
     #expect(abs(audio.start + Double(audio.samples.count) / 48_000 - clip.seconds) < 0.05)
   }

@@ -73,12 +73,13 @@ struct MomentTests {
     #expect(try MomentRun(front: front, back: back, definition: strict).codes == [.notOneMoment])
   }
 
-  @Test("the same audio at up to two seconds' distance is of one moment", arguments: [18, 30, 57])
+  @Test("the same audio at up to two seconds' distance is of one moment", arguments: [18, 30, 31, 32, 57])
   func distant(frames: Int) throws {
     let run = try MomentRun(front: Self.clip(.red, late: frames).write(), back: Self.clip(.blue).write())
     // Half a second can be left out, and half a second held.
     let rest = max(0, frames - 30)
-    #expect(run.isAccepted && run.warnings == (rest > 0 ? [.notAligned] : []))
+    // A frame of 33 ms is not noticed.
+    #expect(run.isAccepted && run.warnings == (rest > 1 ? [.notAligned] : []))
     let offset = try #require(run.report.verdict.moment?.offsetSeconds)
     #expect(abs(offset + Double(frames) / 30) < 0.01)
     let inset = try #require(run.plan?.composition?.inset)

@@ -97,6 +97,41 @@ struct MigratorTests {
     }
   }
 
+  @Test(
+    "a migration ends when its task is cancelled and applies nothing, and the next one applies all",
+    arguments: ["SELECT pg_sleep(3600)", "LOCK TABLE held"])
+  func cancelled(_ script: String) async throws {
+    try await withDatabase { url in
+      let (holder, look) = (
+        try Session.connect(url, timeout: .seconds(5)), try Session.connect(url, timeout: .seconds(5))
+      )
+      try holder.executeScript("CREATE TABLE held ()", name: "held")
+      try holder.executeScript("BEGIN; LOCK TABLE held", name: "held")
+      let long = Migration(version: 2, name: "long", EmbeddedText(Array(script.utf8)))
+      let (migrator, pool, hasEnded) = (Migrator([first, long]), Pool(url, size: 1), CancellationFlag())
+      let migrating = Task {
+        defer { hasEnded.cancel() }
+        return try await pool.runCancellable { try migrator.migrate($0).count }
+      }
+      try await until {
+        try !look.execute(
+          """
+          SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND (wait_event = 'PgSleep' OR wait_event_type = 'Lock')
+          """
+        ).isEmpty
+      }
+      migrating.cancel()
+      try await until { hasEnded.isCancelled }
+      await #expect(throws: (any Error).self) { try await migrating.value }
+      #expect(try look.execute("SELECT to_regclass('a') IS NULL").single().get(0) == true)
+      // The connection is not cancelled any more.
+      let migrated = try await pool.run { [first, second] in try Migrator([first, second]).migrate($0) }
+      #expect(migrated == [first, second])
+      await pool.close()
+    }
+  }
+
   @Test("a lock that is held for too long is an error with a remedy")
   func lockedForLong() async throws {
     try await withDatabase { url in

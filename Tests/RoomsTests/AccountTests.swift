@@ -314,7 +314,7 @@ struct AccountTests {
     }
   }
 
-  @Test("two passwords are hashed at a time, and no place is lost by those that are done")
+  @Test("as many passwords are hashed at a time as there are threads for them, and each that is done leaves its place")
   func threads() async throws {
     let (passwords, running) = (try PasswordWork(max: 80), Running())
     for _ in 0..<4 {

@@ -54,6 +54,40 @@ struct ReprocessingTests {
     }
   }
 
+  @Test(
+    "a run is dropped with its items 90 days after its end, and others stay, also one with an item that has not ended")
+  func dropping() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit()
+      try await fixture.pool.run { session in
+        // The priority says which is which.
+        try session.executeScript(
+          """
+          INSERT INTO reprocess_run (public_id, priority, state, selection, ended_at)
+          SELECT gen_random_uuid(), priority, state, '{}', clock_timestamp() - age::interval
+          FROM (VALUES (1, 'completed', '91 days'), (2, 'cancelled', '91 days'), (3, 'cancelled', '91 days'),
+            (4, 'completed', '89 days'), (5, 'running', NULL), (6, 'paused', NULL), (7, 'completed', '91 days')
+          ) AS run (priority, state, age);
+          INSERT INTO reprocess_item (run_id, subject_kind, subject, definition, outcome, ended_at)
+          SELECT run.id, 'post', gen_random_uuid(), (SELECT hash FROM definition LIMIT 1), 'done', clock_timestamp()
+          FROM reprocess_run AS run, generate_series(1, CASE WHEN run.priority = 1 THEN 1500 ELSE 2 END)
+          WHERE run.priority < 7;
+          UPDATE reprocess_item SET outcome = NULL, ended_at = NULL, job = gen_random_uuid()
+          WHERE run_id = (SELECT id FROM reprocess_run WHERE priority = 3)
+          """, name: "runs")
+        for _ in 0..<3 { _ = try Reprocessing.dropOld(session) }
+        #expect(try Reprocessing.dropOld(session) == 0)
+        let left = try session.execute(
+          """
+          SELECT priority::int AS priority, (SELECT count(*) FROM reprocess_item WHERE run_id = run.id) AS items
+          FROM reprocess_run AS run ORDER BY priority
+          """
+        ).map { row in [try row.get("priority", as: Int.self), try row.get("items", as: Int.self)] }
+        #expect(left == [[3, 2], [4, 2], [5, 2], [6, 2]])
+      }
+    }
+  }
+
   @Test("a moment whose foreground changes is composed again, also one that changes while it is composed")
   func exchanging() async throws {
     try await StoreFixture.with { fixture in

@@ -52,6 +52,8 @@ struct StatementPlanTests {
       Probe(Collecting.statements["take_overdue_removals"], "60, 100"),
       Probe(Reprocessing.statements["runs_to_schedule"]), Probe(Reprocessing.statements["next_items"], "1, 10"),
       Probe(Reprocessing.statements["complete_run"], "2"),
+      Probe(Reprocessing.statements["drop_old_items"], "86400"),
+      Probe(Reprocessing.statements["drop_old_runs"], "86400"),
       Probe(Store.statements["retired_sets"], "86400, 100"),
       Probe(Store.statements["expired_sources_of_posts"], "86400, 100"),
       Probe(Store.statements["expired_sources_of_images"], "86400, 100"),
@@ -160,6 +162,8 @@ struct StatementPlanTests {
     SELECT 'hour', 0, n, clock_timestamp(), 1, 0, 0 FROM generate_series(1, \(rows)) AS n;
     INSERT INTO reprocess_item (run_id, subject_kind, subject, definition, outcome, ended_at)
     SELECT 1, 'post', gen_random_uuid(), '', 'done', clock_timestamp() FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO reprocess_run (id, public_id, selection, state, ended_at)
+    OVERRIDING SYSTEM VALUE SELECT 2 + n, gen_random_uuid(), '{}', 'completed', clock_timestamp() FROM generate_series(1, \(rows)) AS n;
     INSERT INTO reprocess_run (id, public_id, selection, keeps_old, is_forced, is_local, priority)
     OVERRIDING SYSTEM VALUE VALUES (2, gen_random_uuid(), '{}', false, false, false, 5);
     INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)

@@ -79,6 +79,9 @@ package struct Packet: ~Copyable {
     pointer.pointee.dts = ticks
   }
 
+  /// Sets the decoding timestamp.
+  package func setDecodingTime(_ ticks: Int64) { pointer.pointee.dts = ticks }
+
   /// Adds `ticks` to both timestamps.
   package func shift(by ticks: Int64) {
     if let pts { pointer.pointee.pts = pts + ticks }

@@ -1,19 +1,5 @@
 internal import Platform
 
-/// The limit that refused a connection, a request or a stream.
-package enum Refusal: String, Sendable, CaseIterable {
-  /// The maximum number of connections.
-  case connections
-  /// The maximum number of connections, or concurrent requests, of one address.
-  case address
-  /// The maximum number of concurrent requests of one API key.
-  case key
-  /// The maximum number of concurrent requests of one user.
-  case user
-  /// The maximum number of streamed responses.
-  case streams
-}
-
 /// The numbers of connections, of their shares and of streams, with their limits.
 ///
 /// A connection counts for its address, and during an authenticated request for the credential. That of a trusted proxy counts for

@@ -1,4 +1,4 @@
-package import Model
+import Model
 
 /// The primary image of a HEIF or AVIF, rewritten to a file that contains only its items and its alpha channel, without its orientation,
 /// which `properties` has: libheif cannot mirror images of more than 8 bits.
@@ -109,16 +109,4 @@ package struct HEIFProperties: Sendable {
       }
     }
   }
-}
-
-/// The reason why a HEIF or AVIF is not decoded; the texts are clauses.
-package enum HEIFRefusal: Error, Sendable, Hashable {
-  /// The file is shorter than its boxes say.
-  case truncated(String)
-  /// The boxes are inconsistent.
-  case damaged(String)
-  /// The file uses a feature that is not supported.
-  case unsupported(String)
-  /// The image exceeds the limit by its size, or the sum of the items that it is derived from, without one.
-  case tooManyPixels(Size?)
 }

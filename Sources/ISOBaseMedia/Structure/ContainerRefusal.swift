@@ -71,16 +71,6 @@ extension Reason {
       byteOffset: refusal.offset)
   }
 
-  /// The reason for a HEIF or AVIF whose boxes are rejected.
-  package init(_ refusal: HEIFRefusal, limits: PhotoLimits) {
-    switch refusal {
-    case .truncated(let finding): self.init(.truncatedContainer, input: .photo, finding: finding)
-    case .damaged(let finding): self.init(.corruptImage, input: .photo, finding: finding)
-    case .unsupported(let finding): self.init(.unsupportedCodec, input: .photo, finding: finding)
-    case .tooManyPixels(let size): self = .tooManyPixels(size, limits)
-    }
-  }
-
   /// The reason for a file that is not a photo of an accepted format.
   package init(unsupportedPhoto found: FileSignature, accepted: [PhotoFormat]) {
     let formats = accepted.map(\.name).joined(separator: ", ")

@@ -61,32 +61,8 @@ struct ColorRendering: Hashable, Sendable {
     return converted
   }
 
-  /// The function that maps red, green and blue between 0 and 1 in this encoding to those of the outputs.
-  func mapping(for output: ColorOutput) -> (SIMD3<Double>) -> SIMD3<Double> {
-    let transfer = transfer
-    let lights = SampledFunction { transfer.light(of: $0) }
-    // Sampled over the square root, over which the curve is nearly linear.
-    let signals = SampledFunction { output.signal(of: $0 * $0) }
-    let curve = ToneCurve(brightest: transfer.brightest)
-    let rows = primaries.toBT709
-    let weights = primaries.luminance
-    return { signal in
-      let scene = SIMD3(lights[signal.x], lights[signal.y], lights[signal.z])
-      let light = scene * transfer.displayGain(luminance: (scene * weights).sum())
-      let wide = SIMD3((rows.0 * light).sum(), (rows.1 * light).sum(), (rows.2 * light).sum())
-      let shown = Self.shown(wide, curve)
-      return SIMD3(signals[shown.x.squareRoot()], signals[shown.y.squareRoot()], signals[shown.z.squareRoot()])
-    }
-  }
-
-  /// Maps light into the range of BT.709: the brightest component by the curve, the others in proportion, which
-  /// preserves the hue. Components outside the gamut are then clipped (ITU-R BT.2407-0, clause 2).
-  private static func shown(_ light: SIMD3<Double>, _ curve: ToneCurve) -> SIMD3<Double> {
-    let brightest = light.max()
-    guard brightest > 0 else { return SIMD3(repeating: 0) }
-    let shown = light * (curve.shown(brightest) / brightest)
-    return shown.clamped(lowerBound: SIMD3(repeating: 0), upperBound: SIMD3(repeating: 1))
-  }
+  /// The mapping of red, green and blue between 0 and 1 in this encoding to those of the outputs.
+  func mapping(for output: ColorOutput) -> SignalMapping { SignalMapping(self, to: output) }
 }
 
 /// Decodes 10-bit YUV codes to red, green and blue between 0 and 1 (ITU-R BT.2100-2, tables 6 and 9).
@@ -125,22 +101,5 @@ struct SignalDecoding {
     let (r, b) = (y + 2 * (1 - red) * v, y + 2 * (1 - blue) * u)
     let g = (y - red * r - blue * b) / (1 - red - blue)
     return SIMD3(r, g, b).clamped(lowerBound: SIMD3(repeating: 0), upperBound: SIMD3(repeating: 1))
-  }
-}
-
-/// A function over 0 to 1, sampled once and interpolated linearly.
-struct SampledFunction {
-  private static let steps = 4096
-  private let samples: [Double]
-
-  init(_ function: (Double) -> Double) {
-    samples = (0...Self.steps).map { function(Double($0) / Double(Self.steps)) }
-  }
-
-  subscript(_ argument: Double) -> Double {
-    let position = argument * Double(Self.steps)
-    let index = min(Int(position), Self.steps - 1)
-    let fraction = position - Double(index)
-    return samples[index] + (samples[index + 1] - samples[index]) * fraction
   }
 }

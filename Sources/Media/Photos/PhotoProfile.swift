@@ -89,8 +89,8 @@ final class PhotoProfile {
   /// The table that maps images of high dynamic range to 8-bit ones.
   var highDynamicRangeTable: ColorTable { rendering.table(for: .photo) }
 
-  /// The function that maps red, green and blue between 0 and 1 of images of high dynamic range to sRGB.
-  var highDynamicRangeMapping: (SIMD3<Double>) -> SIMD3<Double> { rendering.mapping(for: .photo) }
+  /// The mapping of red, green and blue between 0 and 1 of images of high dynamic range to sRGB.
+  var highDynamicRangeMapping: SignalMapping { rendering.mapping(for: .photo) }
 
   private var rendering: ColorRendering {
     ColorRendering(

@@ -37,9 +37,13 @@ struct CommonSpan: Hashable {
       early, isShifted: applied > 0, rest: rest, held: seconds - left, shortest: shortest)
   }
 
-  /// The warning that the clips are not aligned; nil if they are, or their offset is not known.
+  // ITU-R BT.1359-1: viewers notice sound that is 45 ms before the picture, and later sound only from 125 ms on. A frame of 30 per second is
+  // less: what the grid rounds off is no reason to film again.
+  private static let noticed = 0.045
+
+  /// The warning that the clips are apart by what a viewer notices; nil if they are not, or their offset is not known.
   var warning: Warning? {
-    rest == 0
+    rest < Self.noticed
       ? nil
       : Warning(
         .notAligned, input: nil,

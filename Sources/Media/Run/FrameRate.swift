@@ -1,3 +1,5 @@
+import Model
+
 /// The rate of the grid on which a clip is encoded, by the times of its frames.
 ///
 /// It is not their average: a camera that gives 30 frames per second in the light and 10 in the dark has an average of 20, and a third of
@@ -45,5 +47,15 @@ struct FrameRate: Hashable, Sendable {
     guard let limit, rate > limit else { return rate }
     let step = (Double(rate) / (1.05 * Double(limit))).rounded(.up)
     return min(limit, max(1, Int((Double(rate) / step).rounded())))
+  }
+}
+
+extension TimeGrid {
+  /// The grid of all outputs of a plan: at the rate of the canvas, or without a composition at that of the clips, within
+  /// the limit of the clip outputs.
+  init(of plan: Plan, _ inputs: [ScannedInput]) {
+    let limit = plan.clips.compactMap(\.framesPerSecond).min()
+    let rates = inputs.compactMap(\.scan).map { FrameRate(of: $0.frameSeconds, limit: limit).value }
+    self.init(rate: plan.compositions.first?.canvas.framesPerSecond ?? rates.max() ?? 1)
   }
 }

@@ -51,6 +51,7 @@ final class VideoTrack {
   private let stream: Int
   /// The tick after that of the last frame.
   private var next = 0
+  private var decodingTimes = DecodingTimes()
 
   /// Adds a stream to a container that is not started yet.
   init(_ video: Definition.VideoEncoding, size: Size, grid: TimeGrid, container: ContainerWriter) throws(RunFailure) {
@@ -78,6 +79,7 @@ final class VideoTrack {
   func encode(_ frame: borrowing Frame, at tick: Int? = nil) throws(RunFailure) {
     let tick = tick ?? next
     frame.pts = Int64(tick)
+    decodingTimes.add(Int64(tick))
     next = tick + 1
     do { try encoder.send(frame) } catch { throw RunFailure(error) }
     try writePackets()
@@ -93,6 +95,7 @@ final class VideoTrack {
     while try receive() == .output {
       // The encoder sets no duration; without it the last frame would have none.
       packet.duration = 1
+      if let time = packet.dts { packet.setDecodingTime(decodingTimes.next(time)) }
       try container.write(packet, to: stream, timeBase: encoder.timeBase)
     }
   }

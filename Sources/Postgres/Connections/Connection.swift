@@ -43,13 +43,13 @@ package actor Connection {
     return try body(session)
   }
 
-  /// Runs a `body` that only reads; cancelling `read` cancels the statement that runs.
-  func read<Result: Sendable>(
-    timeout: Duration, _ read: CancellableRead, _ body: @Sendable (Session) throws -> Result
+  /// Runs `body` on the connection's thread; cancelling `use` cancels the statement that runs.
+  func run<Result: Sendable>(
+    timeout: Duration, for purpose: Session.Purpose, _ use: CancellableUse, _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
-    try run(timeout: timeout, for: .reading) { session in
-      guard read.begin(session.cancellation) else { throw CancellationError() }
-      defer { read.end() }
+    try run(timeout: timeout, for: purpose) { session in
+      guard use.begin(session.cancellation) else { throw CancellationError() }
+      defer { use.end() }
       return try body(session)
     }
   }

@@ -140,17 +140,35 @@ package final class Pool: Sendable {
     let claim = Claim(isReading: true)
     let connection = try await acquire(timeout: timeout, claim)
     defer { release(connection, claim) }
-    let read = CancellableRead()
+    return try await cancellable { use in try await connection.run(timeout: timeout, for: .reading, use, body) }
+  }
+
+  /// Runs `body` as `run` does; if the task is cancelled, the statement that runs is cancelled, and each one that follows.
+  package func runCancellable<Result: Sendable>(
+    timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+  ) async throws -> Result {
+    let timeout = timeout ?? self.timeout
+    let claim = Claim()
+    let connection = try await acquire(timeout: timeout, claim)
+    defer { release(connection, claim) }
+    let purpose: Session.Purpose = claim.client == nil ? .service : .request
+    return try await cancellable { use in try await connection.run(timeout: timeout, for: purpose, use, body) }
+  }
+
+  private func cancellable<Result: Sendable>(
+    _ run: (CancellableUse) async throws -> Result
+  ) async throws -> Result {
+    let use = CancellableUse()
     do {
       let result = try await withTaskCancellationHandler {
-        try await connection.read(timeout: timeout, read, body)
+        try await run(use)
       } onCancel: {
-        read.cancel()
+        use.cancel()
       }
-      await read.waitForRequest()
+      await use.waitForRequest()
       return result
     } catch {
-      await read.waitForRequest()
+      await use.waitForRequest()
       throw error
     }
   }

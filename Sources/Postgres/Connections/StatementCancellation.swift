@@ -1,4 +1,5 @@
 internal import CPostgres
+import Glibc
 internal import Platform
 
 /// Cancels the statement that runs on a connection (libpq, "Canceling Queries in Progress").
@@ -19,18 +20,21 @@ final class StatementCancellation: @unchecked Sendable {
   }
 }
 
-/// A read whose task may be cancelled: a cancel request is sent only while a statement of the read runs.
-final class CancellableRead: Sendable {
+/// A use of a connection whose task may be cancelled: cancel requests are sent only while it runs.
+final class CancellableUse: Sendable {
   private enum State {
     case idle
     case running(StatementCancellation?)
-    /// The value is fulfilled once the cancel request was sent; nil: none was needed.
-    case cancelled(OneShot<Void>?)
+    /// The value is fulfilled once the cancel request that is being sent was sent; nil: none is.
+    case cancelled(OneShot<Void>?, isEnded: Bool)
   }
+
+  /// The pause between two cancel requests, in microseconds.
+  private static let pause: UInt32 = 100_000
 
   private let state = Locked(State.idle)
 
-  /// Marks the start of the statements; false if the read was cancelled before.
+  /// Marks the start of the statements; false if the use was cancelled before.
   func begin(_ cancellation: StatementCancellation?) -> Bool {
     state.withLock { state in
       guard case .idle = state else { return false }
@@ -42,37 +46,66 @@ final class CancellableRead: Sendable {
   /// Marks the end of the statements.
   func end() {
     state.withLock { state in
-      if case .running = state { state = .idle }
+      switch state {
+      case .running: state = .idle
+      case .cancelled(let sending, _): state = .cancelled(sending, isEnded: true)
+      case .idle: break
+      }
     }
   }
 
-  /// Cancels the read; the cancel request blocks, so it is sent on a thread of its own.
+  /// Cancels the statement that runs, and each one that follows. A cancel request blocks, so it is sent on a thread of its own.
   func cancel() {
-    state.withLock { state in
+    let running = state.withLock { state -> (StatementCancellation, OneShot<Void>)? in
       guard case .running(let cancellation?) = state else {
-        if case .cancelled = state { return }
-        state = .cancelled(nil)
-        return
+        if case .cancelled = state { return nil }
+        state = .cancelled(nil, isEnded: false)
+        return nil
       }
-      let sent = OneShot<Void>()
-      state = .cancelled(sent)
-      do {
-        try NamedThread(name: "postgres-cancel") {
-          cancellation.send()
-          sent.fulfil(())
-        }.detach()
-      } catch {
-        sent.fulfil(())
-      }
+      let sending = OneShot<Void>()
+      state = .cancelled(sending, isEnded: false)
+      return (cancellation, sending)
     }
+    guard let (cancellation, first) = running else { return }
+    do {
+      try NamedThread(name: "postgres-cancel") { [self] in
+        var next: OneShot<Void>? = first
+        // One that arrives between two statements has no effect on the second.
+        while let sending = next {
+          cancellation.send()
+          finish(sending)
+          usleep(Self.pause)
+          next = beginRequest()
+        }
+      }.detach()
+    } catch {
+      finish(first)
+    }
+  }
+
+  /// Marks the start of a further cancel request; nil if the statements have ended.
+  private func beginRequest() -> OneShot<Void>? {
+    state.withLock { state in
+      guard case .cancelled(_, isEnded: false) = state else { return nil }
+      let sending = OneShot<Void>()
+      state = .cancelled(sending, isEnded: false)
+      return sending
+    }
+  }
+
+  private func finish(_ sending: OneShot<Void>) {
+    state.withLock { state in
+      if case .cancelled(_, let isEnded) = state { state = .cancelled(nil, isEnded: isEnded) }
+    }
+    sending.fulfil(())
   }
 
   /// Waits for a pending cancel request, which would otherwise cancel the next statement of the connection.
   func waitForRequest() async {
-    let sent: OneShot<Void>? = state.withLock { state in
-      if case .cancelled(let sent) = state { return sent }
+    let sending: OneShot<Void>? = state.withLock { state in
+      if case .cancelled(let sending, _) = state { return sending }
       return nil
     }
-    await sent?.value
+    await sending?.value
   }
 }

@@ -2,6 +2,7 @@ internal import Blobs
 internal import Crypto
 internal import HTTPServer
 internal import Postgres
+internal import Queue
 internal import Store
 internal import Telemetry
 

@@ -61,12 +61,20 @@ struct ServiceRoutes: RouteRoom {
       // With the limits of what reads: one that waits would hold up every other one.
       try await database.read(timeout: .seconds(2)) { try OperationGauges.measure($0) }
     }
-    let isUp = MetricGauge("take5_database_up", "Whether the database is available.", [:], gauges == nil ? 0 : 1)
     // Absent as well, while the storage does not answer.
-    var own = [isUp]
+    var own = [Self.databaseUp(gauges != nil)]
     do { own += space.gauges(free: try await reads.freeBytes()) } catch {}
-    return Response(
+    return Self.metrics(kit.metrics, (gauges ?? []) + own)
+  }
+
+  static func databaseUp(_ isUp: Bool) -> MetricGauge {
+    MetricGauge("take5_database_up", "Whether the database is available.", [:], isUp ? 1 : 0)
+  }
+
+  /// The metrics of a process in the text format of Prometheus, with gauges.
+  static func metrics(_ metrics: Metrics, _ gauges: [MetricGauge]) -> Response {
+    Response(
       .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
-      body: .bytes(Array(kit.metrics.text(with: (gauges ?? []) + own).utf8)))
+      body: .bytes(Array(metrics.text(with: gauges).utf8)))
   }
 }

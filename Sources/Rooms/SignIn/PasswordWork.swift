@@ -6,7 +6,10 @@ package import Platform
 /// to whatever else wants the core, so that the sign-ins of some clients delay the requests of the others by little. What finds no thread
 /// waits in line: who is refused would come again later, behind those who came first after it.
 package final class PasswordWork: Sendable {
-  static let threads = 2
+  /// Half of the processors, for the reads beside a rush of registrations: with a thread on each of two, the slowest of a hundred reads took
+  /// four times as long, although the threads give way (a server of PostgreSQL is in a scheduling group of its own, where nice values of
+  /// others do not count).
+  static let threads = Swift.min(2, Swift.max(1, ThisProcess.processors / 2))
   /// The time within which the last in line is done on an idle machine, in seconds.
   static let lineSeconds = 30.0
   /// The part of the line that one address may have.
@@ -41,8 +44,7 @@ package final class PasswordWork: Sendable {
     _ = PasswordHash(of: Kit.newSecret(""))
     let start = ThisThread.processorTime
     decoy = PasswordHash(of: Kit.newSecret(""))
-    let width = Double(min(Self.threads, ThisProcess.processors))
-    time = Swift.max(0.001, (ThisThread.processorTime - start) / .seconds(1)) / width
+    time = Swift.max(0.001, (ThisThread.processorTime - start) / .seconds(1)) / Double(Self.threads)
     self.max = max ?? Swift.max(Self.addressPart * Self.threads, Int(exactly: (Self.lineSeconds / time).rounded()) ?? 0)
   }
 

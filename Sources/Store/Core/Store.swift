@@ -1,5 +1,6 @@
 package import Blobs
 import CStoreSQL
+import Crypto
 import FoundationEssentials
 package import Model
 package import Platform
@@ -25,8 +26,6 @@ package struct Store: Sendable {
   let releasedPause: Duration
   let minFree: Int64
 
-  package var collecting: Collecting { Collecting(blobs: blobs, pause: releasedPause, minFree: minFree) }
-
   /// The default time for which the sources of rejected media are kept.
   package static let keepRejected = Duration.seconds(7 * 24 * 3600)
 
@@ -51,21 +50,6 @@ package struct Store: Sendable {
     self.minFree = minFree
   }
 
-  /// Throws unless the database is reachable and accepts writes, and blobs that this process writes.
-  package func check(_ session: Session) throws {
-    try session.execute(Self.statements["is_writable"])
-    // Blobs that are not open yet have no id, and their own check says why.
-    guard !blobs.ids.isEmpty else { return }
-    let isWriter: Bool = try session.execute(Moving.statements["is_writer"], .texts(blobs.ids.map(\.description)))
-      .single().get("is_writer")
-    guard isWriter else { throw Self.movedAway }
-  }
-
-  /// The blobs are, or will be, in a store that this process does not write to.
-  static let movedAway = BlobError.unavailable(
-    "the blobs move to a store that this process does not write to: start it with --blobs-next, or after the move with --blobs"
-  )
-
   /// Stores an event of a user and notifies the streams of that user, in the transaction that causes it; does nothing if the user is the one who caused it.
   ///
   /// It is the last change of a transaction, or one of the last: the count of the user's events stays locked until the
@@ -84,6 +68,13 @@ package struct Store: Sendable {
       .text(subject?.description), .text(data.map { String(decoding: $0, as: UTF8.self) }))
     guard !inserted.isEmpty else { return }
     try session.executeAfterCommit(Self.statements["notify_user"], .text(Self.eventChannel), .text(user))
+  }
+
+  /// Stores a definition, unless it is stored.
+  static func insert(_ definition: StoredDefinition, _ session: Session) throws(PostgresError) {
+    try session.execute(
+      Self.statements["insert_definition"], .bytes(definition.hash.bytes), .text(definition.name),
+      .integer(definition.version), .text(String(decoding: definition.body, as: UTF8.self)))
   }
 
   /// Decides whether users whose birth dates are unknown see posts from an age on.
@@ -120,12 +111,6 @@ extension Store {
   /// The fragments of SQL that rooms share.
   package static let fragments: EmbeddedText = StoreSQL.Fragments
 
-  /// The statements of the core.
-  package static let topics = [
-    statements, AwaitedUploads.statements, Collecting.statements, Damage.statements, Forgetting.statements,
-    Moving.statements, Quarantine.statements, Reprocessing.statements,
-  ]
-
   /// Its tables in the baseline of the schema, which come before those of the rooms.
   package static let schema: [EmbeddedText] = [
     StoreSQL.Blobs_schema, StoreSQL.Assets_schema, StoreSQL.Posts_schema,
@@ -142,79 +127,6 @@ extension Store {
     Migration(version: 180, name: "detached_posts", StoreSQL.v0180_detached_posts),
     Migration(version: 181, name: "released_at", StoreSQL.v0181_released_at),
     Migration(version: 186, name: "loudness", StoreSQL.v0186_loudness),
+    Migration(version: 187, name: "ended_runs", StoreSQL.v0187_ended_runs),
   ]
-}
-
-/// An error for stored data that is missing, inconsistent or not readable.
-package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The subject does not exist, or does not wait for outputs.
-  case noSubject(Subject)
-  /// The job's arguments do not decode as those of its kind, for the given reason.
-  case unreadableJob(PublicID, String)
-  /// The kind of the job is not known.
-  case unknownKind(String, PublicID)
-  /// The definition that the job refers to is not stored.
-  case noDefinition(PublicID)
-  /// The definition that the job refers to does not decode, for the given reason.
-  case unreadableDefinition(PublicID, String)
-  /// The definition that the job refers to is for clips and the sources are photos, or the other way round.
-  case otherMedia(PublicID)
-  /// The subject has no source of this role.
-  case noSource(Subject, Role)
-  /// The subject got other outputs while these were made.
-  case outputsChanged(Subject)
-  /// The item of the run has an outcome already.
-  case itemEnded(Subject)
-
-  /// Whether a newer version of take5 may have written what this version cannot read. The job waits for a worker of that
-  /// version.
-  package var mayBeNewer: Bool {
-    switch self {
-    case .unknownKind, .unreadableDefinition: true
-    default: false
-    }
-  }
-
-  package var description: String {
-    switch self {
-    case .noSubject(let subject): "\(subject) does not exist, or does not wait for outputs"
-    case .unreadableJob(let id, let reason): "the arguments of job \(id) cannot be read: \(reason)"
-    case .unknownKind(let kind, let id): "unknown kind '\(kind)' of job \(id)"
-    case .noDefinition(let id): "the definition of job \(id) is not stored"
-    case .unreadableDefinition(let id, let reason): "the definition of job \(id) cannot be read: \(reason)"
-    case .otherMedia(let id): "the definition of job \(id) is for other media than the sources"
-    case .outputsChanged(let subject): "\(subject) got other outputs while these were made"
-    case .itemEnded(let subject): "the reprocessing of \(subject) was completed by another attempt"
-    case .noSource(let subject, let role): "\(subject) has no \(role.rawValue)"
-    }
-  }
-}
-
-extension Row {
-  /// Reads a text column as an enumeration.
-  package func enumValue<Value: RawRepresentable<String>>(_ column: String) throws(PostgresError) -> Value {
-    let text = try get(column, as: String.self)
-    guard let value = Value(rawValue: text) else {
-      throw PostgresError(.decoding, "unknown \(Value.self) '\(text)' in column \(column)")
-    }
-    return value
-  }
-
-  /// Reads the reasons of a verdict; most have none, which shows without a decoder.
-  package func reasons() throws(PostgresError) -> [Reason] {
-    try get("reasons", as: String.self) == "[]" ? [] : json("reasons")
-  }
-
-  /// Reads the column `fields`; nil: it has none.
-  package func fields() throws(PostgresError) -> [String: FieldValue]? {
-    try get("fields", as: String.self) == "{}" ? nil : json("fields")
-  }
-
-  /// Reads a column of JSON; the error names the key that is wrong.
-  package func json<Value: Decodable>(_ column: String) throws(PostgresError) -> Value {
-    let text = try get(column, as: String.self)
-    do { return try JSON.decode(Value.self, from: Array(text.utf8)) } catch {
-      throw PostgresError(.decoding, "column \(column) cannot be read: \(JSON.reason(error))")
-    }
-  }
 }

@@ -5,13 +5,7 @@ import Queue
 
 /// A run over stored media, as it is in the database.
 package struct ReprocessRun: Sendable, Hashable {
-  /// The state of a run.
-  package enum State: String, Codable, Sendable, CaseIterable {
-    case running, paused, cancelled, completed
-
-    /// Whether the run starts no further items and cannot be resumed.
-    package var isFinal: Bool { self == .cancelled || self == .completed }
-  }
+  package typealias State = RunState
 
   let number: Int64
   package let id: PublicID

@@ -21,12 +21,4 @@ extension Reprocessing {
     try session.execute(Self.statements["insert_item_of_post"], .integer(run), id)
     try wake(session)
   }
-
-  /// Starts such a run after outputs were published, if they were made for another foreground than the post has by now.
-  ///
-  /// - Parameter row: of the statement that published them, which has locked the post.
-  static func remakeIfOutdated(_ work: Work, _ row: Row, _ session: Session) throws {
-    guard case .moment(let moment) = work.content, case .post(let id) = work.subject else { return }
-    if try row.enumValue("foreground") != moment.foreground { try remake(id, session) }
-  }
 }

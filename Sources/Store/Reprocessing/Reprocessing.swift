@@ -12,6 +12,15 @@ package enum Reprocessing {
   /// The channel on which the worker that schedules learns that a run is running.
   package static let channel = "take5_runs"
 
+  /// The time for which a run stays stored after its end, in seconds, with the outcomes of its items.
+  private static let retention = 90.0 * 24 * 3600
+
+  /// Deletes up to 1000 items of runs that ended some time ago, and such runs without items; returns the number of both.
+  package static func dropOld(_ session: Session) throws(PostgresError) -> Int {
+    let items = try session.execute(Self.statements["drop_old_items"], .double(Self.retention)).affected
+    return items + (try session.execute(Self.statements["drop_old_runs"], .double(Self.retention)).affected)
+  }
+
   /// Has the run scheduled after the commit of the open transaction.
   static func wake(_ session: Session) throws(PostgresError) {
     try session.executeAfterCommit(Store.statements["notify_user"], .text(channel), .text(""))
@@ -130,27 +139,6 @@ package enum Reprocessing {
     try session.execute(statement, .integer(run.number), .integer(limit)).map { row in
       (try Self.subject(row), try row.get("error", as: String?.self) ?? "")
     }
-  }
-
-  /// Pauses, resumes or cancels a run in the caller's transaction; false if the run has ended.
-  ///
-  /// A pause does not affect the run's executing jobs; a cancellation stops them.
-  package static func change(_ run: ReprocessRun, to state: ReprocessRun.State, _ session: Session) throws -> Bool {
-    let current: ReprocessRun.State =
-      try session.execute(Self.statements["lock_run"], .integer(run.number)).single().enumValue("state")
-    if current == state { return true }
-    guard !current.isFinal else { return false }
-    try session.execute(Self.statements["set_state"], .integer(run.number), .text(state.rawValue))
-    if state == .running { try wake(session) }
-    if state == .cancelled {
-      try session.execute(Self.statements["cancel_items"], .integer(run.number))
-      _ = try JobControl.cancel(jobs: startedJobs(of: run, session), session)
-    }
-    return true
-  }
-
-  private static func startedJobs(of run: ReprocessRun, _ session: Session) throws -> [PublicID] {
-    try session.execute(Self.statements["started_jobs"], .integer(run.number)).map { try $0.publicID("job") }
   }
 
   static func subject(_ row: Row) throws -> Subject {

@@ -73,6 +73,25 @@ FROM post JOIN asset_set AS made ON made.id = post.asset_set_id WHERE post.publi
 -- name: drop_run
 DELETE FROM reprocess_run WHERE id = $1
 
+-- name: drop_old_items
+-- Of runs that ended some time ago. What a cancelled run had started may still be executing.
+DELETE FROM reprocess_item WHERE outcome IS NOT NULL AND ctid = ANY (ARRAY (
+  SELECT item.row_ctid
+  FROM (
+    SELECT id FROM reprocess_run WHERE ended_at < statement_timestamp() - make_interval(secs => $1::float8)
+    ORDER BY ended_at LIMIT 1000) AS run
+  CROSS JOIN LATERAL (
+    SELECT ctid AS row_ctid FROM reprocess_item WHERE run_id = run.id AND outcome IS NOT NULL
+    ORDER BY subject LIMIT 1000) AS item
+  LIMIT 1000))
+
+-- name: drop_old_runs
+DELETE FROM reprocess_run WHERE ended_at < statement_timestamp() - make_interval(secs => $1::float8) AND ctid = ANY (ARRAY (
+  SELECT ctid FROM reprocess_run AS run
+  WHERE ended_at < statement_timestamp() - make_interval(secs => $1::float8)
+    AND NOT EXISTS (SELECT FROM reprocess_item WHERE run_id = run.id)
+  ORDER BY ended_at LIMIT 1000))
+
 -- name: runs
 SELECT id, public_id, state, selection, keeps_old, is_forced, priority, rate, created_at, ended_at
 FROM reprocess_run

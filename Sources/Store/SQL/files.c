@@ -72,4 +72,7 @@ const struct store_sql StoreSQL = {
   .v0186_loudness = {(const char[]){
 #embed "v0186_loudness.sql" suffix(, 0)
   }},
+  .v0187_ended_runs = {(const char[]){
+#embed "v0187_ended_runs.sql" suffix(, 0)
+  }},
 };

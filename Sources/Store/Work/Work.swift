@@ -29,9 +29,9 @@ package struct Work: Sendable {
   }
 
   /// The current outputs of a subject that is reprocessed, and the options of the run.
-  package struct Reprocessing: Sendable {
+  package struct RunItem: Sendable {
     /// The state of the run when the work was read.
-    package let state: ReprocessRun.State
+    package let state: RunState
     let keepsOld: Bool
     let isForced: Bool
     /// The set that readers see; nil if the subject never had one.
@@ -66,7 +66,7 @@ package struct Work: Sendable {
   /// A reason for each quarantined input; if there is one, no attempt is made.
   package internal(set) var refusals: [Reason] = []
   /// Nil for an attempt at the first outputs.
-  package internal(set) var reprocessing: Reprocessing?
+  package internal(set) var reprocessing: RunItem?
   /// Nil unless the attempt makes a first look.
   package internal(set) var look: Look?
 
@@ -77,13 +77,6 @@ package struct Work: Sendable {
     guard let reprocessing, !reprocessing.isForced, reprocessing.recipe == recipe else { return false }
     for blob in reprocessing.blobs where try !store.contains(blob) { return false }
     return true
-  }
-
-  /// The deadline of one attempt; longer for reprocessing, which runs in the background, and short for a first look, which others wait
-  /// behind.
-  package func deadline(_ seconds: Int) -> Duration {
-    if look != nil { return .seconds(min(seconds, LookJob.deadlineSeconds)) }
-    return .seconds(reprocessing == nil ? seconds : max(seconds, ReprocessJob.deadlineSeconds))
   }
 
   /// Who sees the first look, as the definition says it.
@@ -125,27 +118,4 @@ extension Work {
       if let damage = try blobs.damage(of: hash, bytes: bytes) { throw .damaged(hash, damage) }
     }
   }
-}
-
-/// The post or the image that a job makes outputs for.
-package enum Subject: Sendable, Hashable, CustomStringConvertible {
-  case post(PublicID)
-  case image(PublicID)
-
-  /// The public id of the post or image.
-  package var id: PublicID {
-    switch self {
-    case .post(let id), .image(let id): id
-    }
-  }
-
-  /// What the subject is, in one word.
-  package var kind: String {
-    switch self {
-    case .post: "post"
-    case .image: "image"
-    }
-  }
-
-  package var description: String { "\(kind) \(id)" }
 }

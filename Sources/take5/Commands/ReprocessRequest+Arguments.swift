@@ -29,14 +29,14 @@ extension ReprocessRequest {
   }
 
   private static func definition(_ path: String) throws -> StoredDefinition {
-    let bytes = try InputText.read(path)
+    let bytes = try InputText.read(path, otherwise: .configuration)
     do {
       let definition = try JSON.decode(MediaDefinition.self, written: bytes)
       try definition.checkFaults()
       return try StoredDefinition(definition)
     } catch {
       throw CommandFailure(
-        .usage, "\(path) is not a definition: \(JSON.reason(error))",
+        .configuration, "\(path) is not a definition: \(JSON.reason(error))",
         remedy: "compare it with that of 'take5 definition show take5-post' or 'take5 definition show photo-post'")
     }
   }
@@ -108,6 +108,7 @@ extension ReprocessSelection {
 
   /// The texts between whitespace in a file, or in standard input for `-`.
   private static func ids(inFile path: String) throws -> [String] {
-    String(decoding: try InputText.read(path), as: UTF8.self).split { $0.isWhitespace }.map(String.init)
+    String(decoding: try InputText.read(path, otherwise: .configuration), as: UTF8.self).split { $0.isWhitespace }.map(
+      String.init)
   }
 }

@@ -136,62 +136,62 @@ extension Subcommand {
       arguments, configuration, inputs.push, process, tracer, connections: connections, isServing: true
     ) { try listening.announce() }
     guard let opened = found else {
-      await process.run(try listening.server(), nil, stopWithin: .zero)
+      await process.run(listening.current, nil, stopWithin: .zero)
       return .success
     }
-    if opened.database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
-    sandbox?.report(to: log, metrics)
+    return try await opened.use {
+      if opened.database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
+      sandbox?.report(to: log, metrics)
 
-    let (pool, store, url) = (opened.database.pool, opened.store, opened.database.url)
-    let accessed = try await process.awaitingDatabase(onWait: { try listening.announce() }) {
-      try await pool.run { try Store.setAgeRule(admitsUnknown: configuration.api.admitsUnknownAge, $0) }
-      return try await openAccess(
-        exposure, configuration, opened, providers, refusals, in: arguments.value(Option.data.name) ?? ".take5")
-    }
-    guard let (access, keys) = accessed else {
-      await process.run(try listening.server(), nil, stopWithin: .zero)
-      await opened.close()
+      let (pool, store, url) = (opened.database.pool, opened.store, opened.database.url)
+      let accessed = try await process.awaitingDatabase(onWait: { try listening.announce() }) {
+        try await pool.run { try Store.setAgeRule(admitsUnknown: configuration.api.admitsUnknownAge, $0) }
+        return try await openAccess(
+          exposure, configuration, opened, providers, refusals, in: arguments.value(Option.data.name) ?? ".take5")
+      }
+      guard let (access, keys) = accessed else {
+        await process.run(listening.current, nil, stopWithin: .zero)
+        return .success
+      }
+      let scrub = ScrubQueue()
+      let scrubber = Scrubber(
+        queue: scrub, recorder: DamageRecorder(blobs: opened.blobs, log: log, metrics: metrics),
+        pool: pool)
+      let lists = Pool(url.with(statementLimit: DatabaseAccess.readLimit), size: listConnections, boundsWaiting: true)
+      let changes = try Changes(database: pool, url: url, access: access, log: log, metrics: metrics)
+      let liveness = DatabaseLiveness(at: .now)
+      let api = ControlAPI(
+        database: pool, lists: lists, store: store, blobs: opened.blobs, definitions: definitions, access: access,
+        changes: changes, metrics: metrics, configuration: configuration.api, scrub: scrub, passwords: passwords,
+        log: log, onUploadRefusal: { client in refusals.report(RefusalLog.uploads, client: client.description) },
+        isLive: { [isEmbedded = opened.database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
+      let server = try listening.server()
+      server.use(api.router)
+      let worker =
+        isWorker
+        ? try RestartingWorker(
+          configuration: configuration.worker, pool: pool, store: store, blobs: opened.blobs,
+          tasks: opened.tasks(configuration, log), couriers: opened.couriers(configuration, log, metrics), log: log,
+          metrics: metrics, tracer: opened.tracer)
+        : nil
+      try listening.announce()
+      FilmAddress.show(exposure.address, port: server.port, arguments)
+      ServiceManager.notify(.ready, log)
+
+      // These tasks end after the last request.
+      let tasks =
+        [
+          Task { await changes.run() }, Task { await api.run() },
+          Task { await refresh(access, keys, liveness, ClockWatch(log, metrics), log) },
+          Task { await scrubber.run() },
+        ] + providers.list.map { provider in Task { await refresh(provider) } }
+      await process.run(server, worker, stopWithin: .seconds(5))
+      for task in tasks { task.cancel() }
+      for task in tasks { await task.value }
+      await lists.close()
+      await keys.close()
       return .success
     }
-    let scrub = ScrubQueue()
-    let scrubber = Scrubber(
-      queue: scrub, recorder: DamageRecorder(blobs: opened.blobs, log: log, metrics: metrics),
-      pool: pool)
-    let lists = Pool(url.with(statementLimit: DatabaseAccess.readLimit), size: listConnections, boundsWaiting: true)
-    let changes = try Changes(database: pool, url: url, access: access, log: log, metrics: metrics)
-    let liveness = DatabaseLiveness(at: .now)
-    let api = ControlAPI(
-      database: pool, lists: lists, store: store, blobs: opened.blobs, definitions: definitions, access: access,
-      changes: changes, metrics: metrics, configuration: configuration.api, scrub: scrub, passwords: passwords,
-      log: log, onUploadRefusal: { client in refusals.report(RefusalLog.uploads, client: client.description) },
-      isLive: { [isEmbedded = opened.database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
-    let server = try listening.server()
-    server.use(api.router)
-    let worker =
-      isWorker
-      ? try RestartingWorker(
-        configuration: configuration.worker, pool: pool, store: store, blobs: opened.blobs,
-        tasks: opened.tasks(configuration, log), couriers: opened.couriers(configuration, log, metrics), log: log,
-        metrics: metrics, tracer: opened.tracer)
-      : nil
-    try listening.announce()
-    FilmAddress.show(exposure.address, port: server.port, arguments)
-    ServiceManager.notify(.ready, log)
-
-    // These tasks end after the last request.
-    let tasks =
-      [
-        Task { await changes.run() }, Task { await api.run() },
-        Task { await refresh(access, keys, liveness, ClockWatch(log, metrics), log) },
-        Task { await scrubber.run() },
-      ] + providers.list.map { provider in Task { await refresh(provider) } }
-    await process.run(server, worker, stopWithin: .seconds(5))
-    for task in tasks { task.cancel() }
-    for task in tasks { await task.value }
-    await lists.close()
-    await keys.close()
-    await opened.close()
-    return .success
   }
 
   /// Makes the access control, and reads the API keys; status 64 if other machines could use the service without one.
@@ -220,7 +220,6 @@ extension Subcommand {
       try exposure.check(hasKey: access.hasKey || !providers.list.isEmpty || configuration.hasAccounts)
     } catch {
       await keys.close()
-      await opened.database.close()
       throw error
     }
     return (access, keys)

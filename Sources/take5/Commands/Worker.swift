@@ -35,21 +35,22 @@ extension Subcommand {
       await process.run(server, nil, stopWithin: .zero)
       return .success
     }
-    database.withLock { $0 = opened.database.pool }
-    sandbox.report(to: process.log, process.metrics)
-    let worker = try RestartingWorker(
-      configuration: configuration.worker, pool: opened.database.pool, store: opened.store, blobs: opened.blobs,
-      tasks: opened.tasks(configuration, process.log),
-      couriers: opened.couriers(configuration, process.log, process.metrics),
-      log: process.log, metrics: process.metrics, tracer: opened.tracer,
-      onStart: { ServiceManager.notify(.ready, process.log) })
-    let clock = ClockWatch(process.log, process.metrics)
-    let comparing = Task { await clock.run(opened.database.pool) }
-    await process.run(server, worker, stopWithin: .zero)
-    comparing.cancel()
-    await comparing.value
-    await opened.close()
-    return .success
+    return try await opened.use {
+      database.withLock { $0 = opened.database.pool }
+      sandbox.report(to: process.log, process.metrics)
+      let worker = try RestartingWorker(
+        configuration: configuration.worker, pool: opened.database.pool, store: opened.store, blobs: opened.blobs,
+        tasks: opened.tasks(configuration, process.log),
+        couriers: opened.couriers(configuration, process.log, process.metrics),
+        log: process.log, metrics: process.metrics, tracer: opened.tracer,
+        onStart: { ServiceManager.notify(.ready, process.log) })
+      let clock = ClockWatch(process.log, process.metrics)
+      let comparing = Task { await clock.run(opened.database.pool) }
+      await process.run(server, worker, stopWithin: .zero)
+      comparing.cancel()
+      await comparing.value
+      return .success
+    }
   }
 
   /// Starts a server for the metrics of the worker; nil without `--metrics`.

@@ -26,7 +26,7 @@ enum ServedDefinitions {
         let moment = try NamedDefinition.read(arguments)
         guard moment.isOfPair else {
           throw CommandFailure(
-            .usage, "\(path): \(UnfitDefinition.pair.description)",
+            .configuration, "\(path): \(UnfitDefinition.pair.description)",
             remedy: "compare it with that of 'take5 definition show take5-post'")
         }
         definitions.moment = moment

@@ -86,13 +86,15 @@ struct FileIdentity: Hashable, Sendable {
 enum InputText {
   private static let maxBytes = 16 << 20
 
-  /// Reads at most 16 MiB; `-` is standard input. Status 66 if it cannot be read.
-  static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
+  /// Reads at most 16 MiB; `-` is standard input.
+  ///
+  /// - Parameter status: that of the command if it cannot be read.
+  static func read(_ path: String, otherwise status: ExitStatus = .inputMissing) throws(CommandFailure) -> [UInt8] {
     do {
       return try bytes(path)
     } catch {
       throw CommandFailure(
-        .inputMissing, "\(path) cannot be read: \(error.reason)",
+        status, "\(path) cannot be read: \(error.reason)",
         remedy: "check the path and the permissions of the file")
     }
   }

@@ -25,14 +25,14 @@ struct LocalPhotos {
         .usage, "unknown definition '\(name)'",
         remedy: "use one of \(Definitions.photoNames.joined(separator: ", ")), or the path of a file")
     }
-    let text = try InputText.read(name)
+    let text = try InputText.read(name, otherwise: .configuration)
     do {
       let definition = try JSON.decode(PhotoDefinition.self, written: text)
       try MediaDefinition.photos(definition).checkFaults()
       return definition
     } catch {
       throw CommandFailure(
-        .usage, "\(name) is not a definition: \(JSON.reason(error))",
+        .configuration, "\(name) is not a definition: \(JSON.reason(error))",
         remedy: "compare it with that of 'take5 definition show photo-post'")
     }
   }

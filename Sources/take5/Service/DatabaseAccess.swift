@@ -94,7 +94,8 @@ struct DatabaseAccess: Sendable {
     do {
       // Another process may be about to start an embedded server again.
       let timeout = Duration.seconds(!isService ? 5 : embedded == nil ? 2 : 30)
-      let (applied, newer) = try await access.pool.run(timeout: timeout) {
+      // A migration may take hours, and who ends the process does not wait for it.
+      let (applied, newer) = try await access.pool.runCancellable(timeout: timeout) {
         [access] session -> ([Migration], Int?) in
         try access.address.check(session)
         guard schema != .any else { return ([], nil) }
@@ -134,6 +135,7 @@ struct DatabaseAccess: Sendable {
       throw failure
     } catch let error as PostgresError {
       await access.close()
+      if Task.isCancelled { throw CancellationError() }
       if isService, embedded == nil, error.isOutage { throw error }
       throw CommandFailure(
         .unavailable, error.message,

@@ -21,6 +21,9 @@ final class ListeningAPI: Sendable {
     (self.listen, self.onListening) = (listen, onListening)
   }
 
+  /// The server if it listens.
+  var current: Server? { state.withLock(\.server) }
+
   /// The server, which listens from the first call on. One task at a time calls this.
   func server() throws -> Server {
     if let server = state.withLock(\.server) { return server }

@@ -65,7 +65,9 @@ struct OpenedStore: Sendable {
         if isServing { try places.takeUploads(blobs) }
       }.begin()
     } catch {
+      push?.stop()
       await database.close()
+      await tracer?.stop()
       throw error
     }
     let store = Store(
@@ -108,7 +110,19 @@ struct OpenedStore: Sendable {
     return [webhooks] + (push.map { [$0] } ?? [])
   }
 
-  func close() async {
+  /// Runs `body`, and closes the store after it, also if it fails: an embedded database shuts down in order.
+  func use<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+      let result = try await body()
+      await close()
+      return result
+    } catch {
+      await close()
+      throw error
+    }
+  }
+
+  private func close() async {
     push?.stop()
     await database.close()
     await tracer?.stop()

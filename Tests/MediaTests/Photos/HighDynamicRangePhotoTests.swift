@@ -66,8 +66,10 @@ struct HighDynamicRangePhotoTests {
   private static let knee = 218
 
   /// A PNG of 16 bits whose columns of eight pixels have the greys of sRGB in a system, under an alpha.
-  private static func png(_ system: System, alpha: Int = 255) -> [UInt8] {
-    var bytes = PhotoFixture.png(width: 8 * 256, height: 8, bits: 16) { x, _ in
+  private static func png(
+    _ system: System, alpha: Int = 255, width: Int = 8 * 256, height: Int = 8, isInterlaced: Bool = false
+  ) -> [UInt8] {
+    var bytes = PhotoFixture.png(width: width, height: height, bits: 16, isInterlaced: isInterlaced) { x, _ in
       let sample = UInt16((system.signal(of: light(x / 8)) * 65535).rounded())
       return [sample, sample, sample, UInt16(257 * alpha)]
     }
@@ -100,6 +102,20 @@ struct HighDynamicRangePhotoTests {
       let color = image.pixel(8 * code + 4, 4)
       #expect(distance(color, SIMD3(repeating: expected)) <= 2, "\(code) became \(color), not \(expected)")
     }
+  }
+
+  @Test(
+    "an interlaced PNG is the same photo, also where some of its passes are empty", arguments: System.allCases,
+    [(2048, 8, 255), (2048, 8, 128), (1999, 7, 255), (1, 1, 255), (3, 5, 64), (5, 1, 255), (1, 9, 255)])
+  func interlaced(system: System, photo: (width: Int, height: Int, alpha: Int)) throws {
+    let bytes = try [false, true].map { isInterlaced in
+      let png = Self.png(
+        system, alpha: photo.alpha, width: photo.width, height: photo.height, isInterlaced: isInterlaced)
+      let run = try PhotoCase(png, variants: Self.variants)
+      #expect(run.report.reason == nil && run.report.facts?.bits == 16)
+      return try run.bytes(.photoLarge)
+    }
+    #expect(bytes[0] == bytes[1])
   }
 
   /// The greys of the ramp that are tried in lossy codings, side by side.

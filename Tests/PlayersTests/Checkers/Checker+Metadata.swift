@@ -22,10 +22,7 @@ extension Checker {
     guard output.type == "video/mp4" else { return findings }
     let audio = tracks.first { $0.type == "Audio" }
     findings += difference("format", video?.format, "AVC")
-    // Of a varying rate it counts the frames that are decoded within the duration, of which the last ones are shown at its end.
-    let missing = video?.frameRateMode == "VFR" ? 2.0 : 0
-    findings += difference(
-      "frames", video?.frameCount.flatMap { Double($0) }, output.frames.map { Double($0) }, within: missing)
+    findings += difference("frames", video?.frameCount.flatMap { Int($0) }, output.frames)
     findings += difference("seconds", video?.duration.flatMap { Double($0) }, output.seconds, within: 0.05)
     findings += difference("audio", audio?.format, output.audioSeconds == nil ? nil : "AAC")
     return findings
@@ -64,7 +61,6 @@ private struct MediaInfoReport: Decodable {
     let pixelAspectRatio: String?
     let rotation: String?
     let frameCount: String?
-    let frameRateMode: String?
     let duration: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -75,7 +71,6 @@ private struct MediaInfoReport: Decodable {
       case pixelAspectRatio = "PixelAspectRatio"
       case rotation = "Rotation"
       case frameCount = "FrameCount"
-      case frameRateMode = "FrameRate_Mode"
       case duration = "Duration"
     }
   }

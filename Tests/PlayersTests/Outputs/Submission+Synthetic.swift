@@ -67,6 +67,8 @@ extension Submission {
       max(0, Double(index) / 30 + jitter[index % jitter.count])
     }
     let late = (0..<150).map { 0.4 + Double($0) / 30 }
+    // Cameras that record 10 frames per second in the dark, and 30 in the light.
+    let (dark, bright) = ((0..<25).map { Double($0) / 10 }, (0..<75).map { Double($0) / 30 })
     func made(_ clip: MarkedClip, _ change: @escaping @Sendable (inout MarkedClip) -> Void = { _ in }) -> Clip {
       { @Sendable in
         var clip = clip
@@ -109,6 +111,11 @@ extension Submission {
         "variable rate reordered, HEVC 120 fps",
         made(MarkedClip(.red, times: uneven, seconds: 5, tone: .init(440))) { $0.isReordered = true },
         made(MarkedClip(.blue, framesPerSecond: 120, codec: .hevc))
+      ),
+      (
+        "HEVC dark at first, HEVC dark at last",
+        made(MarkedClip(.red, times: dark + bright.map { 2.5 + $0 }, seconds: 5, codec: .hevc, tone: .init(440))),
+        made(MarkedClip(.blue, times: bright + dark.map { 2.5 + $0 }, seconds: 5, codec: .hevc))
       ),
       (
         "late start, late audio", made(MarkedClip(.red, times: late, seconds: 5.4, tone: .init(440, delay: 0.9))),

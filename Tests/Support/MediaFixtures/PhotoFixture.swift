@@ -101,15 +101,25 @@ package enum PhotoFixture {
     [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform]
   }
 
+  /// The columns and rows of each pass of an interlaced PNG: the first ones and the steps (PNG 3, 8.2).
+  private static let passes: [(x: Int, y: Int, columns: Int, rows: Int)] = [
+    (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
+    (0, 1, 1, 2),
+  ]
+
   /// Encodes a PNG of RGBA samples, 8 or 16 bits each, with uncompressed deflate blocks (PNG 3, RFC 1950, RFC 1951).
   package static func png(
-    width: Int, height: Int, bits: Int = 8, _ pixel: (_ x: Int, _ y: Int) -> [UInt16]
+    width: Int, height: Int, bits: Int = 8, isInterlaced: Bool = false, _ pixel: (_ x: Int, _ y: Int) -> [UInt16]
   ) -> [UInt8] {
     var rows: [UInt8] = []
-    for y in 0..<height {
-      rows.append(0)
-      for x in 0..<width {
-        for sample in pixel(x, y) { rows += bits == 16 ? [UInt8(sample >> 8), UInt8(sample & 255)] : [UInt8(sample)] }
+    for pass in isInterlaced ? passes : [(0, 0, 1, 1)] where pass.x < width {
+      for y in stride(from: pass.y, to: height, by: pass.rows) {
+        rows.append(0)
+        for x in stride(from: pass.x, to: width, by: pass.columns) {
+          for sample in pixel(x, y) {
+            rows += bits == 16 ? [UInt8(sample >> 8), UInt8(sample & 255)] : [UInt8(sample)]
+          }
+        }
       }
     }
     var data: [UInt8] = [0x78, 0x01]
@@ -126,7 +136,7 @@ package enum PhotoFixture {
       b = (b + a) % 65521
     }
     data += big(b << 16 | a)
-    let header = big(UInt32(width)) + big(UInt32(height)) + [UInt8(bits), 6, 0, 0, 0]
+    let header = big(UInt32(width)) + big(UInt32(height)) + [UInt8(bits), 6, 0, 0, isInterlaced ? 1 : 0]
     return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header) + chunk("IDAT", data)
       + chunk("IEND", [])
   }

@@ -12,6 +12,18 @@ UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1::bigint AND revo
 -- name: revoke_api_keys
 UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
 
+-- name: long_revoked_keys
+-- Not the newest key: that one was created closes the service to clients without one, also if all are revoked.
+SELECT id FROM api_key
+WHERE revoked_at < statement_timestamp() - make_interval(secs => $1::float8) AND id < (SELECT max(id) FROM api_key)
+
+-- name: drop_revoked_keys
+-- What a key has made refers to it.
+DELETE FROM api_key WHERE id = ANY ($1::bigint[])
+  AND NOT EXISTS (SELECT FROM user_token WHERE user_token.api_key_id = api_key.id)
+  AND NOT EXISTS (SELECT FROM event_ticket WHERE event_ticket.api_key_id = api_key.id)
+  AND NOT EXISTS (SELECT FROM device WHERE device.api_key_id = api_key.id)
+
 -- name: signing_keys
 SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > statement_timestamp() ORDER BY id DESC
 

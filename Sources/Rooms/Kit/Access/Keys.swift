@@ -3,7 +3,7 @@ import FoundationEssentials
 package import Model
 package import Platform
 package import Postgres
-import Queue
+package import Queue
 import Store
 
 /// API keys, and the keys that sign media URLs.
@@ -12,6 +12,14 @@ package enum Keys: Room {
 
   /// With the tables of tokens and of accounts.
   package static let schema: [EmbeddedText] = [RoomsSQL.Access_schema]
+
+  /// Once a day: tables that refer to keys are read, as long as one is to be dropped.
+  package static var maintenance: [MaintenanceTask] {
+    [MaintenanceTask("keys", every: .seconds(86_400)) { pool in _ = try await pool.run { try dropRevoked($0) } }]
+  }
+
+  /// The time for which a key stays stored after its revocation, in seconds.
+  private static let revokedRetention = 90.0 * 24 * 3600
 
   /// Inserts an API key by its hash, and returns its number.
   package static func insert(
@@ -41,6 +49,17 @@ package enum Keys: Room {
   /// Revokes an API key; false if no valid key has this number.
   package static func revoke(_ id: Int64, _ session: Session) throws(PostgresError) -> Bool {
     try !session.execute(Self.statements["revoke_api_key"], .integer(id)).isEmpty
+  }
+
+  /// Deletes the keys that were revoked some time ago, unless a token, a ticket or a device that one has made is stored, and returns their
+  /// number. The newest key stays.
+  package static func dropRevoked(_ session: Session) throws(PostgresError) -> Int {
+    var ids: [Int64] = []
+    for row in try session.execute(Self.statements["long_revoked_keys"], .double(revokedRetention)) {
+      ids.append(try row.get("id"))
+    }
+    guard !ids.isEmpty else { return 0 }
+    return try session.execute(Self.statements["drop_revoked_keys"], .integers(ids)).affected
   }
 
   /// The statement that revokes all API keys, for a script.

@@ -6,26 +6,6 @@ struct DurationRule: Sendable {
 
   /// Times are rounded to ticks, whose length differs from file to file: no clip is refused or cut for the rounding, in seconds.
   static let tolerance = 0.005
-  // A camera records at its nominal rate only on average.
-  private static let rateTolerance = 1.02
-
-  /// The reasons for which scanned inputs are refused, in their order; empty if they are accepted.
-  func reasons(_ inputs: [ScannedInput]) -> [Reason] {
-    var reasons: [Reason] = []
-    for input in inputs {
-      guard let scan = input.scan, let used = input.used().scan else { continue }
-      if scan.times.isEmpty {
-        reasons.append(Reason(.corruptVideo, input: input.name, finding: "its video stream has no frames"))
-      } else if used.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
-        reasons.append(tooFast(input.name, used))
-      } else if let reason = durationReason(input.name, seconds: scan.seconds, hasMorePackets: scan.hasMorePackets) {
-        reasons.append(reason)
-      }
-    }
-    let used = inputs.compactMap { $0.scan.map { limits.used(of: $0.seconds) } }
-    if reasons.isEmpty, let reason = difference(used) { reasons.append(reason) }
-    return reasons
-  }
 
   /// The reason for which a clip of this duration is refused; nil if it is accepted.
   func durationReason(_ input: InputName, seconds: Double, hasMorePackets: Bool = false) -> Reason? {
@@ -45,14 +25,8 @@ struct DurationRule: Sendable {
       finding: "the clips have \(seconds.hundredths) s in common; at least \(shortest.hundredths) s are needed")
   }
 
-  private func tooFast(_ input: InputName, _ scan: PacketScan) -> Reason {
-    Reason(
-      .tooLarge, input: input,
-      finding: "it has \(scan.framesPerSecond.hundredths) frames per second; "
-        + "at most \(limits.framesPerSecond.hundredths) are accepted", remedy: .filmSlower)
-  }
-
-  private func difference(_ seconds: [Double]) -> Reason? {
+  /// The reason for which clips of these durations are no moment; nil if they are accepted.
+  func difference(_ seconds: [Double]) -> Reason? {
     guard let shortest = seconds.min(), let longest = seconds.max(),
       longest - shortest > limits.differenceSeconds + Self.tolerance
     else { return nil }

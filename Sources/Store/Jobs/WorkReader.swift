@@ -9,10 +9,29 @@ enum WorkReader {
   static func reprocessingWork(
     on subject: Subject, by definition: SHA256Digest, job: PublicID, _ session: Session
   ) throws -> Work? {
-    guard let reprocessing = try Reprocessing.reprocessing(job: job, session) else { return nil }
+    guard let reprocessing = try reprocessing(job: job, session) else { return nil }
     var work = try work(on: subject, by: definition, job: job, session)
     work.reprocessing = reprocessing
     return work
+  }
+
+  /// Reads the options of a job's run and the current outputs of the subject; nil if the job has no item without an
+  /// outcome.
+  private static func reprocessing(job: PublicID, _ session: Session) throws -> Work.RunItem? {
+    guard let row = try session.execute(Reprocessing.statements["item"], .text(job.description)).first else {
+      return nil
+    }
+    let set: Int64? = try row.get("asset_set_id")
+    let recipe = try row.get("recipe", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
+    let blobs =
+      try set.map { set in
+        try session.execute(Reprocessing.statements["blobs_of_set"], .integer(set)).compactMap {
+          SHA256Digest(bytes: try $0.get("hash"))
+        }
+      } ?? []
+    return Work.RunItem(
+      state: try row.enumValue("state"), keepsOld: try row.get("keeps_old"), isForced: try row.get("is_forced"),
+      currentSet: set, recipe: recipe, blobs: blobs)
   }
 
   /// Reads the work of a job for a first look; nil if it is too late for one, or if attempts at the media have crashed: these are left to

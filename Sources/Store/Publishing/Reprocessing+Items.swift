@@ -16,23 +16,6 @@ extension Reprocessing {
     case cancelled
   }
 
-  /// Reads the options of a job's run and the current outputs of the subject; nil if the job has no item without an
-  /// outcome.
-  static func reprocessing(job: PublicID, _ session: Session) throws -> Work.Reprocessing? {
-    guard let row = try session.execute(Self.statements["item"], .text(job.description)).first else { return nil }
-    let set: Int64? = try row.get("asset_set_id")
-    let recipe = try row.get("recipe", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
-    let blobs =
-      try set.map { set in
-        try session.execute(Self.statements["blobs_of_set"], .integer(set)).compactMap {
-          SHA256Digest(bytes: try $0.get("hash"))
-        }
-      } ?? []
-    return Work.Reprocessing(
-      state: try row.enumValue("state"), keepsOld: try row.get("keeps_old"), isForced: try row.get("is_forced"),
-      currentSet: set, recipe: recipe, blobs: blobs)
-  }
-
   /// Replaces the outputs that the subject had when the work was read, and completes the item.
   ///
   /// The caller's transaction replaces the set atomically.
@@ -120,5 +103,14 @@ extension Reprocessing {
     guard try !session.execute(statement, .text(subject.id.description)).isEmpty else {
       throw StoreError.outputsChanged(subject)
     }
+  }
+
+  /// Starts a run that makes the outputs of a moment again, after they were published, if they were made for another foreground than the
+  /// post has by now.
+  ///
+  /// - Parameter row: of the statement that published them, which has locked the post.
+  static func remakeIfOutdated(_ work: Work, _ row: Row, _ session: Session) throws {
+    guard case .moment(let moment) = work.content, case .post(let id) = work.subject else { return }
+    if try row.enumValue("foreground") != moment.foreground { try remake(id, session) }
   }
 }

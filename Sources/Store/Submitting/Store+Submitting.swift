@@ -1,4 +1,4 @@
-package import Crypto
+import Crypto
 import FoundationEssentials
 package import Model
 package import Postgres
@@ -96,12 +96,6 @@ extension Store {
         arguments: try JSON.encode(arguments)), session)
   }
 
-  static func insert(_ definition: StoredDefinition, _ session: Session) throws(PostgresError) {
-    try session.execute(
-      Self.statements["insert_definition"], .bytes(definition.hash.bytes), .text(definition.name),
-      .integer(definition.version), .text(String(decoding: definition.body, as: UTF8.self)))
-  }
-
   static func insert(
     _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?,
     _ punctuality: Punctuality?, isHeld: Bool, _ session: Session
@@ -111,52 +105,5 @@ extension Store {
       .text(punctuality?.state.rawValue), .integer(punctuality?.lateSeconds.map(Int64.init)), .bool(isHeld),
     ]
     try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { try $0.value(draft) })
-  }
-}
-
-/// A definition as it is stored in the database, identified by the hash of its canonical JSON.
-package struct StoredDefinition: Sendable, Hashable {
-  package let name: String
-  package let version: Int
-  package let attempts: Int
-  package let deadlineSeconds: Int
-  /// Whether the inputs are clips, otherwise photos.
-  package let isForClips: Bool
-  package let look: LookAudience
-  /// Its JSON.
-  package let body: [UInt8]
-  package let hash: SHA256Digest
-
-  package init(_ definition: Definition) throws {
-    try self.init(
-      definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: true,
-      MediaDefinition.clips(definition).look, try JSON.encode(definition))
-  }
-
-  package init(_ definition: PhotoDefinition) throws {
-    try self.init(
-      definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: false,
-      MediaDefinition.photos(definition).look, try JSON.encode(definition))
-  }
-
-  package init(_ definition: MediaDefinition) throws {
-    switch definition {
-    case .clips(let definition): try self.init(definition)
-    case .photos(let definition): try self.init(definition)
-    }
-  }
-
-  private init(
-    _ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, isForClips: Bool, _ look: LookAudience,
-    _ body: [UInt8]
-  ) throws {
-    self.name = name
-    self.version = version
-    self.attempts = attempts
-    self.deadlineSeconds = deadlineSeconds
-    self.isForClips = isForClips
-    self.look = look
-    self.body = body
-    hash = SHA256.digest(of: try JSON.canonical(body))
   }
 }

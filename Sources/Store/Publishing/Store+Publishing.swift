@@ -79,20 +79,6 @@ extension Store {
     }
   }
 
-  /// Says what became of the media of a post: to the rooms, and then to its author.
-  func announce(_ status: PostStatus, of post: PublicID, by author: String, _ session: Session) throws {
-    for room in rooms { try room.note(status, of: post, session) }
-    try Self.notify(author, of: status, post, session)
-  }
-
-  /// Notifies the author of a post of a status.
-  package static func notify(
-    _ author: String, of status: PostStatus, _ post: PublicID, _ session: Session
-  ) throws(PostgresError) {
-    guard let kind = UserEvent.Kind(status) else { return }
-    try notify(author, of: kind, by: nil, post: post, session)
-  }
-
   /// Resets the crash count of the inputs of published outputs, and drops the sources unless the definition keeps them.
   func releaseInputs(of work: Work, _ session: Session) throws {
     try Quarantine.resetCrashes(of: work, session)

@@ -30,3 +30,17 @@ package enum ShareHolder: Sendable, Hashable, CustomStringConvertible {
     }
   }
 }
+
+/// The limit that refused a connection, a request or a stream.
+package enum Refusal: String, Sendable, CaseIterable {
+  /// The maximum number of connections.
+  case connections
+  /// The maximum number of connections, or concurrent requests, of one address.
+  case address
+  /// The maximum number of concurrent requests of one API key.
+  case key
+  /// The maximum number of concurrent requests of one user.
+  case user
+  /// The maximum number of streamed responses.
+  case streams
+}

@@ -30,3 +30,12 @@ extension Store {
     return try kind.init(of: job)
   }
 }
+
+extension Work {
+  /// The deadline of one attempt; longer for reprocessing, which runs in the background, and short for a first look, which others wait
+  /// behind.
+  package func deadline(_ seconds: Int) -> Duration {
+    if look != nil { return .seconds(min(seconds, LookJob.deadlineSeconds)) }
+    return .seconds(reprocessing == nil ? seconds : max(seconds, ReprocessJob.deadlineSeconds))
+  }
+}

@@ -120,12 +120,12 @@ final class Dispatcher: Sendable {
     let commonFields = router.commonFields(head)
     func start(_ route: Route?) -> RequestContext {
       requests.begin()
+      let bodyLimit = route?.bodyLimit ?? 0
       return RequestContext(
-        requestID: id, head: head, route: route, client: client, commonFields: commonFields,
-        trace: observer.trace(head),
+        requestID: id, head: head, route: route?.template, isResumable: route?.isResumable ?? false,
+        bodyLimit: bodyLimit, client: client, commonFields: commonFields, trace: observer.trace(head),
         state: RequestState(
-          hasBody: head.hasBody,
-          limits: .init(body: route?.bodyLimit ?? 0, buffered: configuration.bufferedBytes)))
+          hasBody: head.hasBody, limits: .init(body: bodyLimit, buffered: configuration.bufferedBytes)))
     }
     func refuse(_ problem: Problem) -> RequestContext {
       let context = start(nil)
@@ -195,7 +195,7 @@ final class Dispatcher: Sendable {
   func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
     requests.begin()
     let context = RequestContext(
-      requestID: RequestID(), head: nil, route: nil, client: peer, commonFields: [:],
+      requestID: RequestID(), head: nil, route: nil, isResumable: false, bodyLimit: 0, client: peer, commonFields: [:],
       state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
     context.respond(problem.response)
     return context

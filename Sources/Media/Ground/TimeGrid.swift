@@ -1,5 +1,4 @@
 import AV
-import Model
 
 /// The constant frame rate of the outputs, onto which clips of any frame rate are mapped: tick k is the k-th frame of an
 /// output, which starts at k / rate seconds.
@@ -18,14 +17,4 @@ struct TimeGrid: Hashable, Sendable {
 
   /// The duration of a number of ticks, in seconds.
   func seconds(_ ticks: Int) -> Double { Double(ticks) / Double(rate) }
-}
-
-extension TimeGrid {
-  /// The grid of all outputs of a plan: at the rate of the canvas, or without a composition at that of the clips, within
-  /// the limit of the clip outputs.
-  init(of plan: Plan, _ inputs: [ScannedInput]) {
-    let limit = plan.clips.compactMap(\.framesPerSecond).min()
-    let rates = inputs.compactMap(\.scan).map { FrameRate(of: $0.frameSeconds, limit: limit).value }
-    self.init(rate: plan.compositions.first?.canvas.framesPerSecond ?? rates.max() ?? 1)
-  }
 }

@@ -46,18 +46,21 @@ package final class RequestContext: Sendable {
 
   private let shared: Locked<Shared>
 
+  /// - Parameters:
+  ///   - head: nil if it is invalid.
+  ///   - route: the template of the route; nil if there is none.
+  ///   - bodyLimit: the length of a body that the route accepts, in bytes.
   init(
-    requestID: RequestID, head: RequestHead?, route: Route?, client: IPAddress, commonFields: HeaderFields,
-    trace: TraceContext? = nil, state: RequestState
+    requestID: RequestID, head: RequestHead?, route: String?, isResumable: Bool, bodyLimit: Int64, client: IPAddress,
+    commonFields: HeaderFields, trace: TraceContext? = nil, state: RequestState
   ) {
     self.requestID = requestID
     method = head?.method ?? ""
     path = head?.target.path ?? ""
     version = head?.version ?? .http11
     origin = head?.headers["Origin"]
-    self.route = route?.template
-    isResumable = route?.isResumable ?? false
-    let bodyLimit = route?.bodyLimit ?? 0
+    self.route = route
+    self.isResumable = isResumable
     maxBodyBytes = min(head?.contentLength ?? bodyLimit, bodyLimit)
     self.client = client
     self.commonFields = commonFields
