@@ -324,12 +324,18 @@ test-metrics: build prometheus ## watch a service with Prometheus and a collecto
 	@.build/metrics/bin/pip install --quiet --requirement Tests/metrics/requirements.txt
 	PATH="$(abspath $(dir $(PROMETHEUS))):$$PATH" Tests/s3/store.sh .build/metrics/bin/python Tests/metrics/main.py $(TAKE5)
 
-# JOBS and FAULTS make a shorter run, which writes no figures; SEED repeats the faults of another one.
-test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults and a failover, a quarter of an hour, as root
+# STORAGE=bucket or folder is one of the two runs, JOBS and FAULTS change both: with less than by default they write no figures. SEED repeats the
+# faults of another one. FORMER is the program of an earlier version, which serves beside this one first.
+test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults, two failovers and a restored backup, with a bucket and a folder, forty minutes, as root
 	@$(call install,$(TEST_CLUSTER_PACKAGES))
 	$(BUILD) --product ClockSkew
-	@python3 Tests/cluster/main.py $(TAKE5) $(NGINX) --jobs $(or $(JOBS),$(if $(SHORT),300,5000)) --faults $(or $(FAULTS),$(if $(SHORT),20,200)) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(JOBS)$(FAULTS)$(SHORT),,--write docs/reliability.md)
+	@Tests/cluster/events_test.py
+	@Tests/cluster/levels_test.py
+	@$(if $(FORMER),python3 Tests/cluster/versions.py $(TAKE5) --former $(FORMER))
+	@for storage in $(or $(STORAGE),$(if $(SHORT),$(if $(filter %1 %3 %5 %7 %9,$(DAY)),bucket,folder),bucket folder)); do \
+	  python3 Tests/cluster/main.py $(TAKE5) $(NGINX) --storage $$storage --jobs $(or $(JOBS),$(if $(SHORT),300,5000)) \
+	    --faults $(or $(FAULTS),$(if $(SHORT),20,200)) $(if $(SEED),--seed $(SEED)) --write docs/reliability.md || exit 1; \
+	done
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))

@@ -256,12 +256,8 @@ package struct UploadFolder: Sendable {
     }
     if rename(source, target) == 0 || errno == ENOENT { return }
     guard errno == EXDEV else { throw SystemError(call: "rename", subject: source) }
-    let content: Descriptor
-    do throws(SystemError) { content = try Descriptor(readingRegular: source) } catch {
-      // Another process has taken it.
-      if error.code == ENOENT { return }
-      throw error
-    }
+    // Nil: another process has taken it.
+    guard let content = try Self.opened(source) else { return }
     // No other process takes it too, and none of a version before appends to it.
     _ = try content.lock(waiting: true)
     defer { flock(content.number, LOCK_UN) }
@@ -273,10 +269,18 @@ package struct UploadFolder: Sendable {
     guard unlink(source) == 0 || errno == ENOENT else { throw SystemError(call: "unlink", subject: source) }
   }
 
+  /// Nil if there is no such file.
+  private static func opened(_ path: String) throws(SystemError) -> Descriptor? {
+    do throws(SystemError) { return try Descriptor(readingRegular: path) } catch {
+      if error.code == ENOENT { return nil }
+      throw error
+    }
+  }
+
   /// Copies a file with the mode by which an upload is whole and the time by which it expires. It has its name when all of it is on the disk.
   private func copy(_ content: borrowing Descriptor, _ status: stat, to name: String) throws(SystemError) {
     let (draft, target) = ("\(folder)/.\(name)", "\(folder)/\(name)")
-    // That of an interrupted call may be read-only.
+    // The draft of an interrupted call may be read-only.
     _ = unlink(draft)
     let file = try Descriptor(writing: draft, replacing: true, mode: 0o640)
     try file.write(contentOf: content)

@@ -25,7 +25,7 @@ package enum MediaLibraries {
   /// The decoders of the allowed codecs, and the encoders of the outputs, that the libraries lack.
   package static var missingCodecs: [String] {
     Library.missing(
-      decodersOf: AllowedCodecs.video + AllowedCodecs.audio + AllowedCodecs.namedAudio,
+      decodersOf: AllowedCodecs.video + AllowedCodecs.audio + AllowedCodecs.namedAudio + [GIFFrame.codec],
       encoders: [VideoTrack.encoderName, PreviewWriter.encoderName, AudioEncoder.defaultName])
   }
 }

@@ -126,10 +126,11 @@ package actor MediaProcess: MediaRunner {
 }
 
 extension PhotoPlan {
-  /// The libraries for this photo: HEIF and AVIF begin with a file type box (ISO/IEC 14496-12, 4.3).
+  /// The libraries for this photo: HEIF and AVIF begin with a file type box (ISO/IEC 14496-12, 4.3). FFmpeg decodes GIF.
   fileprivate func libraries(for photo: OpenFile) -> LibraryGroup {
     var head = [UInt8](repeating: 0, count: 8)
     let count = pread(photo.descriptor.number, &head, head.count, 0)
+    if head.starts(with: "GIF8".utf8), limits.formats.contains(.gif) { return .clips }
     let isBoxed = count == head.count && head[4...].elementsEqual("ftyp".utf8)
     return isBoxed || variants.values.contains { $0.format == .avif } ? .heif : .linked
   }

@@ -146,3 +146,22 @@ extension PostgresError {
     return lines.isEmpty ? "the connection was closed" : lines.joined(separator: " ")
   }
 }
+
+extension PostgresError {
+  /// Whether a refused connection may succeed later.
+  var isTransientRefusal: Bool {
+    switch sqlState {
+    case nil, "08P01"?:
+      // Messages of libpq, in English as the program sets no locale, and of PgBouncer, which refuses with this one state whatever it
+      // does not know or cannot do at present.
+      let permanent = [
+        "password", "does not exist", "no pg_hba.conf entry", "not permitted", "invalid", "no such database",
+        "no such user", "unsupported startup parameter", "does not support SSL", "certificate",
+      ]
+      return isUnavailable && (message.contains("No such file") || !permanent.contains { message.contains($0) })
+    case let state?:
+      // An invalid setting, authorization or name, and a feature that the server lacks.
+      return !["0A", "22", "28", "3D", "42"].contains(state.prefix(2))
+    }
+  }
+}

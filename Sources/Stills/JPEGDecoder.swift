@@ -12,7 +12,7 @@ package struct JPEGDecoder: ~Copyable {
   package init(reading descriptor: Int32, limits: JPEGLimits) throws(JPEGError) {
     var accepted = cjpeg_limits(
       pixels: UInt64(limits.pixels), buffered_pixels: UInt64(limits.bufferedPixels),
-      scans: Int32(clamping: limits.scans))
+      header_pixels: UInt64(limits.headerPixels), scans: Int32(clamping: limits.scans))
     var failure = cjpeg_failure()
     var found = cjpeg_header()
     var opened: OpaquePointer?
@@ -21,8 +21,9 @@ package struct JPEGDecoder: ~Copyable {
     }
     decoder = opened
     header = JPEGHeader(
-      width: Int(found.width), height: Int(found.height), components: Int(found.components), color: JPEGColor(found))
-    remainingRows = header.height
+      width: Int(found.width), height: Int(found.height), decodedWidth: Int(found.decoded_width),
+      decodedHeight: Int(found.decoded_height), components: Int(found.components), color: JPEGColor(found))
+    remainingRows = header.decodedHeight
   }
 
   deinit { cjpeg_close(decoder) }
@@ -42,7 +43,7 @@ package struct JPEGDecoder: ~Copyable {
   ) throws(JPEGError) {
     precondition(0...remainingRows ~= rowCount, "the rows are out of range")
     guard rowCount > 0 else { return }
-    let rowBytes = bytesPerPixel * header.width
+    let rowBytes = bytesPerPixel * header.decodedWidth
     precondition(stride >= rowBytes && buffer.count >= (rowCount - 1) * stride + rowBytes, "the rows do not fit")
     // libjpeg must not be called again after an error.
     let rest = remainingRows - rowCount
@@ -54,14 +55,14 @@ package struct JPEGDecoder: ~Copyable {
     remainingRows = rest
   }
 
-  /// Decodes the planes of a grey or YCbCr image as they are coded, band by band. Use this instead of `read`.
+  /// Decodes the planes of a grey or YCbCr image, band by band: as they are coded, or as much smaller as the image is decoded. Use this instead of `read`.
   ///
   /// - Parameter scalers: is called once and returns a scaler for each component.
   package mutating func readPlanes(
     into scalers: ([JPEGComponent]) -> [PlaneScaler]
   ) throws(JPEGError) {
     precondition(
-      remainingRows == header.height && header.components <= 3, "rows are already read, or the image is CMYK")
+      remainingRows == header.decodedHeight && header.components <= 3, "rows are already read, or the image is CMYK")
     remainingRows = 0
     var failure = cjpeg_failure()
     var found = [cjpeg_component](repeating: cjpeg_component(), count: 3)

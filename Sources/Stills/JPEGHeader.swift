@@ -6,6 +6,10 @@ package struct JPEGHeader: Hashable, Sendable {
   package let width: Int
   /// The number of rows, as stored.
   package let height: Int
+  /// The number of pixels in a row as it is decoded: `width`, or eighths of it, rounded up.
+  package let decodedWidth: Int
+  /// The number of rows as they are decoded.
+  package let decodedHeight: Int
   /// The number of components: 1 for grey, 3 for colour, 4 for CMYK.
   package let components: Int
   package let color: JPEGColor
@@ -31,7 +35,7 @@ package enum JPEGColor: Hashable, Sendable {
   }
 }
 
-/// The coded size of one component of a JPEG image.
+/// The size of one component of a JPEG image as it is decoded.
 package struct JPEGComponent: Hashable, Sendable {
   package let width: Int
   package let height: Int
@@ -48,10 +52,13 @@ package struct JPEGComponent: Hashable, Sendable {
   }
 }
 
-/// The limits of a JPEG decoder. Both limits on pixels are compared with the header before anything is decoded.
+/// The limits of a JPEG decoder. Those on pixels are compared with the header before anything is decoded.
 package struct JPEGLimits: Hashable, Sendable {
-  /// The maximum number of pixels.
+  /// The maximum number of pixels that are decoded.
   package let pixels: Int
+  /// The maximum number of pixels of an image in one scan, at least `pixels`: a larger one is decoded at as many eighths of its
+  /// width and height as `pixels` allows.
+  package let headerPixels: Int
   /// The maximum number of pixels of an image in several scans: libjpeg buffers its coefficients, about six bytes per
   /// pixel.
   package let bufferedPixels: Int
@@ -61,9 +68,10 @@ package struct JPEGLimits: Hashable, Sendable {
   /// Encoders write about ten scans.
   package static let maxScans = 64
 
-  package init(pixels: Int, bufferedPixels: Int? = nil, scans: Int = maxScans) {
+  package init(pixels: Int, headerPixels: Int? = nil, bufferedPixels: Int? = nil, scans: Int = maxScans) {
     precondition(pixels > 0 && scans > 0, "a limit is not positive")
     self.pixels = pixels
+    self.headerPixels = max(pixels, headerPixels ?? pixels)
     self.bufferedPixels = bufferedPixels ?? pixels
     self.scans = scans
   }

@@ -17,27 +17,10 @@ struct Take5 {
     ThisProcess.leaveProcessOne()
     ThisProcess.ignoreBrokenPipes()
     ThisProcess.openMissingStandardDescriptors()
-    exit(await run(Array(CommandLine.arguments.dropFirst()), environment: environment()).rawValue)
+    exit(await run(Array(CommandLine.arguments.dropFirst()), environment: Environment.variables()).rawValue)
   }
 
-  static let commands: [Subcommand] = [
-    .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
-    .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .postsFiles, .postsExport,
-    .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats,
-    .keysCreate, .keysList, .keysRevoke, .keysRotateSigning,
-    .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
-    .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
-    .devices,
-    .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
-    .window, .windowSet, .windowClear, .windowPreview,
-    .webhooksList, .webhooksCreate, .webhooksShow, .webhooksEnable, .webhooksRotate, .webhooksDelete,
-    .webhooksDeliveries, .webhooksReplay,
-    .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
-    .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow,
-    .definitionCheck, .definitionWrite, .backup, .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,
-    .databaseUpgrade, .databaseChecksums, .migrate,
-    .doctor, .config, .completions, .manual, .version,
-  ]
+  private static let commands = Subcommand.all
 
   private static func run(_ arguments: [String], environment: [String: String]) async -> ExitStatus {
     do {
@@ -132,44 +115,6 @@ struct Take5 {
   private static func report(_ failure: CommandFailure) -> ExitStatus {
     for line in failure.lines { Console.note(line) }
     return failure.status
-  }
-
-  /// The environment variables of this process.
-  static func environment() -> [String: String] {
-    var result: [String: String] = [:]
-    var next = environ
-    while let entry = next.pointee {
-      let parts = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { result[String(parts[0])] = String(parts[1]) }
-      next += 1
-    }
-    return result
-  }
-}
-
-extension Subcommand {
-  static let version = Subcommand(
-    "version", abstract: "Print the version of take5 and of its libraries.", options: [.json],
-    example: "take5 version"
-  ) { arguments in
-    let slot = try MediaProcess(name: "media", configuration: MediaProcess.Configuration())
-    let libraries = try await slot.libraryVersions()
-    await slot.stop()
-    let versions = Versions(take5: ThisProcess.version, libraries: libraries)
-    try Console.print(arguments.has("--json") ? try JSON.text(versions) : versions.text)
-    return .success
-  }
-}
-
-/// The versions of take5 and of the media libraries.
-private struct Versions: Encodable {
-  let take5: String
-  let libraries: [String: String]
-
-  /// One line for each version.
-  var text: String {
-    (["take5 \(take5)"] + libraries.sorted { $0.key < $1.key }.map { "  \($0.key) \($0.value)" })
-      .joined(separator: "\n")
   }
 }
 

@@ -77,7 +77,7 @@ struct MovingBlobStoreTests {
     #expect(try old.damage(of: blob.hash, bytes: 5) == nil && new.damage(of: blob.hash, bytes: 5) == nil)
   }
 
-  @Test("a copy whose bytes are not those of the hash is not published")
+  @Test("a copy whose bytes have another hash is not published")
   func wrongCopy() throws {
     let blob = try Self.seal("right", in: old)
     let file = try Self.seal("other", in: old).duplicate()

@@ -217,7 +217,7 @@ struct UploadFolderTests {
     withExtendedLifetime(blob) {}
   }
 
-  @Test("expired uploads are removed, also without a record, and those of a user who is deleted")
+  @Test("expired uploads are removed, also without a record, and so are a deleted user's")
   func removing() throws {
     let expired = try create(expiring: .now.addingTimeInterval(-1))
     let kept = try create(of: "ada")

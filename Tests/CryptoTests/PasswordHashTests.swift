@@ -23,7 +23,7 @@ struct PasswordHashTests {
     #expect(!PasswordHash(of: "nul\0l").isOf("nul\0m"))
   }
 
-  @Test("each hash has a salt of its own, and a text that is no hash is that of no password")
+  @Test("each hash has a salt of its own, and a text that is no hash matches no password")
   func salts() {
     #expect(PasswordHash(of: "a").text != PasswordHash(of: "a").text)
     for text in ["", "$argon2id$", "$argon2i$v=19$m=16,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$AAAA"] {

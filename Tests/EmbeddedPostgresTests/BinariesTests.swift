@@ -56,7 +56,7 @@ struct BinariesTests {
     }
   }
 
-  @Test("the client programs are those of the server's version, otherwise the next newer ones")
+  @Test("the client programs have the server's version, otherwise the next newer one")
   func clients() throws {
     var folders: [Int: String] = [:]
     for version in [14, 16, 17] {

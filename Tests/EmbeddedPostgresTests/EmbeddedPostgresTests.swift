@@ -30,7 +30,7 @@ struct EmbeddedPostgresTests {
   }
 
   @Test(
-    "the server of a command starts with PostgreSQL's default memory, and that of a service with more on a larger machine"
+    "the server of a command starts with PostgreSQL's default memory, and a service's with more on a larger machine"
   )
   func memory() throws {
     var configuration = configuration()

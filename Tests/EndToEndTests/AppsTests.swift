@@ -128,6 +128,8 @@ struct AppsTests {
     #expect(try await ada.get("/v1/posts/\(id)")["counts", "reactions"]?.number == 1)
     #expect(try await ada.delete("/v1/posts/\(id)") == 204)
     #expect(try await service.count("SELECT (SELECT count(*) FROM asset) + (SELECT count(*) FROM comment)::int") == 0)
+    // What a job makes of a post that is deleted meanwhile goes when the job ends.
+    try await service.waitForJobs()
     #expect(try service.blobFiles() == 0)
     #expect(try await service.stop() == 0)
   }

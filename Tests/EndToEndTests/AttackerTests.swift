@@ -247,7 +247,7 @@ struct AttackerTests {
     try await scene.stop()
   }
 
-  @Test("an address has as many attempts at the keys of the console, which are not those of the users there")
+  @Test("an address has as many attempts at the keys of the console, apart from the attempts of the users there")
   func consoleAttempts() async throws {
     let scene = try await AttackScene(["--address-attempts", "2"])
     try await onThread("attacker") {

@@ -102,7 +102,7 @@ struct DefinitionCommandTests {
     }
   }
 
-  @Test("values of which nothing can be made are faults with their paths, also for the commands that use the file")
+  @Test("values that make nothing are faults with their paths, also for the commands that use the file")
   func values() async throws {
     let text = try await shown("take5-post")
     for (old, new, fault) in [
@@ -207,7 +207,7 @@ struct DefinitionCommandTests {
   func configured() async throws {
     let (files, kinds) = ("\(folder.path)/definitions", "\(folder.path)/kinds")
     for path in [files, kinds] { try Folder.make(path) }
-    let text = try await shown("photo-post").replacing(#""version": 1"#, with: #""version": 41"#)
+    let text = try await shown("photo-post").replacing(#""version": 2"#, with: #""version": 41"#)
     try Descriptor(writing: "\(files)/mine.json", replacing: true).write(Array(text.utf8))
     let album = try await shown("album").replacing(#""album""#, with: #""mixtape""#)
     try Descriptor(writing: "\(kinds)/mixtape.json", replacing: true).write(Array(album.utf8))

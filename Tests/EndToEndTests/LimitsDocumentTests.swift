@@ -52,7 +52,7 @@ struct LimitsDocumentTests {
     #expect(Self.rows.count > 60 && Self.rows.count == Self.lines.count)
   }
 
-  @Test("what one client can occupy is that of the constants, and ends in codes that exist, with tests that exist")
+  @Test("the shares of one client have the values of the constants, and end in codes that exist, with tests that exist")
   func shareRows() throws {
     #expect(Self.shares.count >= 8)
     for cells in Self.shares {
@@ -76,7 +76,7 @@ struct LimitsDocumentTests {
     try Self.expectTests(of: Self.shares) { Row.quoted($0[8]) }
   }
 
-  @Test("the values are those of the constants and of the built-in definitions")
+  @Test("the values equal the constants and the built-in definitions")
   func values() throws {
     for row in Self.rows {
       let text = try Document(row.path).text

@@ -25,7 +25,7 @@ struct LookFaultTests {
     #expect(await worker.wait() == nil)
     let next = try await service.worker()
     try await until { try await service.post(post).status == .ready }
-    try await until { try await service.count("SELECT count(*) FROM job") == 0 }
+    try await service.waitForJobs()
     #expect(try await service.post(post).assets.count == 9)
     #expect(try await count(.postPreviewed, service) <= 1)
     #expect(try await count(.postReady, service) == 1)

@@ -54,7 +54,7 @@ struct WindowTests {
     try await service.stop()
   }
 
-  @Test("a worker refuses a time zone that does not exist, and without a schedule reports that of the store")
+  @Test("a worker refuses a time zone that does not exist, and without a schedule reports the store's")
   func schedules() async throws {
     let service = try await Service(workers: 0)
     for (schedule, message) in [

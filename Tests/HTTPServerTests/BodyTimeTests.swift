@@ -54,7 +54,7 @@ struct BodyTimeTests {
     #expect(time.isOver(at: start + .seconds(60)))
   }
 
-  @Test("the time of the handler is not that of the client")
+  @Test("the time of the handler does not count as the client's")
   func handler() {
     var time = time(64 << 10)
     time.pause(at: start + .seconds(4))

@@ -38,7 +38,7 @@ struct ProtocolTextTests {
     }
   }
 
-  @Test("a name takes each character of a token, a value all but control characters, of which it takes the tab")
+  @Test("a name takes each character of a token, a value the tab and all but control characters")
   func characters() throws {
     let others = "!#$%&'*+-.^_`|~".utf8
     for byte in UInt8.min...UInt8.max {

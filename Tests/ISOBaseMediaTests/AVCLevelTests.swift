@@ -20,7 +20,7 @@ struct AVCLevelTests {
     (1024, 1024, 1000, 1_000_000_000_000, 100, 6.2),
   ]
 
-  @Test("the lowest level is that of table A-1, by frame, rate and bits", arguments: streams.indices)
+  @Test("the lowest level follows table A-1, by frame, rate and bits", arguments: streams.indices)
   func lowest(index: Int) {
     let stream = Self.streams[index]
     let level = AVCLevel.lowest(

@@ -36,7 +36,7 @@ struct MovieMetadataTests {
   }
 
   @Test(
-    "the duration is that of the movie header, in whole microseconds",
+    "the movie header sets the duration, in whole microseconds",
     arguments: [
       ([0, 0, 0, 0] + bigEndian(UInt64(0)) + bigEndian(UInt32(600)) + bigEndian(UInt32(3001)), 5.001667),
       ([1] + [UInt8](repeating: 0, count: 19) + bigEndian(UInt32(48_000)) + bigEndian(UInt64(3)), 6.3e-5),

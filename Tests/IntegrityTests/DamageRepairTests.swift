@@ -67,7 +67,7 @@ struct DamageRepairTests {
     }
   }
 
-  @Test("a damaged blob of which something cannot be read is set aside, and the others are made again")
+  @Test("a damaged blob with a value that cannot be read is set aside, and the others are made again")
   func setAside() async throws {
     try await with { fixture, monitor in
       for text in ["a", "b"] {

@@ -106,12 +106,14 @@ struct FormatTests {
     #expect(kinds.isSuperset(of: isHEVC ? [.slice] : [.slice, .information]))
   }
 
-  @Test("a JPEG, a PNG and a WebP are written as they were read")
+  @Test("a JPEG, a PNG, a WebP and a GIF are written as they were read")
   func photos() throws {
     for source in try Self.corpus.get().photos {
       if let jpeg = source.jpeg { #expect(jpeg.bytes == source.bytes, "\(source.name)") }
       if let chunks = source.chunks { #expect(chunks.bytes == source.bytes, "\(source.name)") }
-      #expect(source.jpeg != nil || source.chunks != nil || source.tree != nil, "\(source.name)")
+      if let gif = source.gif { #expect(gif.bytes == source.bytes && !gif.blocks.isEmpty, "\(source.name)") }
+      let isKnown = source.jpeg != nil || source.chunks != nil || source.tree != nil || source.gif != nil
+      #expect(isKnown, "\(source.name)")
     }
   }
 

@@ -153,9 +153,55 @@ struct MediaProcessTests {
     #expect(mapped.contains("libjpeg") && mapped.isDisjoint(with: ["libavcodec", "libavutil", "libheif", "libpq"]))
     _ = try await show(PhotoFixture.photo(in: "heic"))
     #expect(try await mappedLibraries(of: slot).contains("libheif"))
+    // The definition does not name GIF, for which the libraries would be loaded.
+    #expect(try await show(PhotoFixture.photo(in: "gif")).reason?.code == .unsupportedContainer)
+    #expect(try await mappedLibraries(of: slot).isDisjoint(with: ["libavcodec", "libavutil"]))
     try await probe(slot)
     #expect(try await mappedLibraries(of: slot).isSuperset(of: ["libavcodec", "libavutil"]))
     #expect(try await mappedLibraries(of: slot).isDisjoint(with: ["libcurl", "libpq"]))
+    await slot.stop()
+  }
+
+  /// Makes the variants of a photo post in a child with this limit of memory; false if it is not enough.
+  private func decodes(_ photo: [UInt8], memory: UInt64) async throws -> Bool {
+    let slot = try Self.slot(memory: memory)
+    let plan = try #require(try Definitions.photo("photo-post")).plan
+    let file = try TemporaryFile.make(photo)
+    let outputs = try Dictionary(uniqueKeysWithValues: plan.outputs.map { ($0, try TemporaryFile.make()) })
+    var isEnough = false
+    do {
+      isEnough =
+        try await slot.photo(
+          plan, photo: file, outputs: outputs, deadline: .seconds(60), cancellation: cancellation
+        ).reason == nil
+    } catch {
+      isEnough = false
+    }
+    await slot.stop()
+    return isEnough
+  }
+
+  @Test("a JPEG of 208 megapixels takes the memory of one of 12")
+  func largePhoto() async throws {
+    let (usual, large) = (
+      PhotoFixture.greyJPEG(width: 4032, height: 3024), PhotoFixture.greyJPEG(width: 16_320, height: 12_744)
+    )
+    var memory: UInt64 = 128 << 20
+    while memory < 1 << 30, try await !decodes(usual, memory: memory) { memory += 32 << 20 }
+    // Rows are wider: a few dozen of them are kept.
+    #expect(try await decodes(large, memory: memory + (32 << 20)))
+  }
+
+  @Test("a GIF is decoded behind the walls where a definition names the format")
+  func animation() async throws {
+    let slot = try Self.slot()
+    var plan = try #require(try Definitions.photo("photo-post")).plan
+    plan.limits.formats.append(.gif)
+    let outputs = try Dictionary(uniqueKeysWithValues: plan.outputs.map { ($0, try TemporaryFile.make()) })
+    let report = try await slot.photo(
+      plan, photo: TemporaryFile.make(PhotoFixture.photo(in: "gif")), outputs: outputs, deadline: .seconds(60),
+      cancellation: cancellation)
+    #expect(report.reason == nil && report.facts?.format == .gif && report.outputs.count == outputs.count)
     await slot.stop()
   }
 

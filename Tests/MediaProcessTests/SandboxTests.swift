@@ -144,7 +144,7 @@ struct SandboxTests {
 /// The walls as the kernel sees them.
 @Suite("Walls", .serialized)
 struct WallTests {
-  @Test("the walls that a server reports are those of the kernel's status of its child")
+  @Test("a server reports the walls that the kernel's status of its child has")
   func status() async throws {
     let slot = try MediaProcess(
       name: "walls", configuration: .init(executable: try ThisProcess.folder() + "/hostile-media"))

@@ -85,7 +85,7 @@ struct AudioAlignmentTests {
   }
 
   @Test(
-    "a voice under the noise of wind in both microphones is not called that of two moments",
+    "a voice under the noise of wind in both microphones does not make two moments of one",
     arguments: [0.2, 0.1, 0.05, 0]
       as [Float])
   func wind(voice: Float) {

@@ -83,7 +83,7 @@ struct ClipLimitTests {
     #expect((facts.audio != nil) == (rate >= 4000))
   }
 
-  @Test("audio whose sample rate becomes that of no recording is damaged from there on")
+  @Test("audio whose sample rate becomes one that no recording has is damaged from there on")
   func sampleRateOfFrames() throws {
     let file = try Self.uncompressed(sampleRate: 1000).write()
     let source = InputSource(

@@ -67,7 +67,7 @@ struct DamagedAudioTests {
     #expect(try run.video(.clipFront).audio() != nil)
   }
 
-  @Test("a clip of which no frame is current has a decoded duration of 0")
+  @Test("a clip without a current frame has a decoded duration of 0")
   func beforeFirstFrame() throws {
     let clip = try #require(EditedClip.all.first { $0.description == "an empty edit in front" })
     let moment = try PlannedMoment(front: TemporaryFile.make(clip.bytes()), back: MarkedClip(.blue).write())

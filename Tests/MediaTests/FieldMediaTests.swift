@@ -136,7 +136,7 @@ struct FieldMediaTests {
     #expect(codes.isSuperset(of: run.codes), "\(run.report.verdict.reasons)")
   }
 
-  @Test("the duration of a clip is that of its frames, not that of its header")
+  @Test("the frames of a clip set its duration, not its header")
   func fragmentTimeline() throws {
     let file = try FieldMedia.open("hostile/mp4-fragment-timeline-starts-at-65min.mp4")
     let run = try MomentRun(front: file, back: MarkedClip(.blue, seconds: 0.3).write(), definition: Self.lenient())

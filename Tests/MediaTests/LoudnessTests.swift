@@ -66,7 +66,7 @@ struct LoudnessTests {
   /// The amplitude of a sine of 1 kHz with a loudness on both channels.
   private static func amplitude(_ lufs: Double) -> Double { pow(10, lufs / 20) }
 
-  @Test("the loudness of an input is that of two channels, whether it has one or two", arguments: [1, 2])
+  @Test("the loudness of an input counts two channels, whether it has one or two", arguments: [1, 2])
   func inputs(channels: Int) throws {
     let run = try MomentRun(
       front: Self.clip(.red, level: 0.1, channels: channels).write(), back: MarkedClip(.blue).write())

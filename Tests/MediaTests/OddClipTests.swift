@@ -28,7 +28,7 @@ struct OddClipTests {
     #expect(whites == 0)
   }
 
-  @Test("the audio is that of the first enabled track")
+  @Test("the first enabled track has the audio")
   func enabledSound() throws {
     var clip = MarkedClip(.red, tone: .init(440))
     clip.secondTone = .init(1000)

@@ -27,7 +27,7 @@ struct RefusalTests {
   func empty() throws { Self.expect(.emptyFile, try Self.refuse(TemporaryFile.make())) }
 
   @Test(
-    "a file whose first bytes are not those of a video is refused",
+    "a file that does not begin as a video is refused",
     arguments: [
       "This is not a video.\n",
       "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n",

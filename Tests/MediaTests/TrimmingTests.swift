@@ -173,7 +173,7 @@ struct TrimmingTests {
     #expect(run.report.verdict.inputs[.front]?.frames == nil)
   }
 
-  @Test("the frame rate is that of what is used")
+  @Test("the frame rate counts the part that is used")
   func frameRate() throws {
     var definition = try Self.definition()
     definition.limits.framesPerSecond = 50

@@ -184,7 +184,7 @@ struct WebMTests {
     try CompositionTests.expectMarks(run, inside: .red, outside: .blue, frames: 150, maxDifference: 1)
   }
 
-  @Test("the colours of VP8 are those of the container, or of BT.601")
+  @Test("VP8 has the colours of the container, or BT.601")
   func colors() throws {
     let tagged = try Self.run(.webM(.red, .vp8))
     #expect(tagged.report.verdict.inputs[.front]?.facts.video.color.matrix == "bt709" && tagged.choices(.color) == [])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The written outputs", .tags(.media))
 struct WrittenOutputsTests {
-  @Test("the report describes each output, and its last decision is that of the privacy check")
+  @Test("the report describes each output, and ends with the decision of the privacy check")
   func accepted() throws {
     let moment = try PlannedMoment(
       front: MarkedClip(.red, tone: .init(440)).write(), back: MarkedClip(.blue).write(),

@@ -63,7 +63,7 @@ struct CanonicalJSONTests {
   }
 
   @Test(
-    "where the encoder writes other bytes, the canonical form is that of RFC 8785",
+    "where the encoder writes other bytes, the canonical form follows RFC 8785",
     arguments: [(1e-5, "0.00001"), (1e16, "10000000000000000"), (1.5e-7, "1.5e-7"), (-0.0, "0")])
   func differences(number: Double, text: String) throws {
     #expect(try Self.canonical(JSON.text(number)) == text)

@@ -27,6 +27,7 @@ struct DefinitionFaultTests {
       [
         "moderation": #""none""#, "look": #""none""#, "variants.photo.small.format": #""webp""#,
         "variants.photo.small.most_bytes": "40000", "variants.photo.small.full_chroma": "true",
+        "limits.header_pixels": "208000000",
       ]
     ), ("reaction", [:]), ("profile-image", [:]),
   ]
@@ -102,7 +103,10 @@ struct DefinitionFaultTests {
       [.text("nonsense"), .text(""), .flag(true), .object([:]), .array([]), .null]
       + [-1, 0, 0.5, 1, 3, 1e6, 1e18, 1e300].map(JSONNode.number)
     // Which of two values that do not fit is wrong is not known.
-    let pairs = ["limits.seconds": "limits.trim_seconds", "limits.trim_seconds": "limits.seconds"]
+    let pairs = [
+      "limits.seconds": "limits.trim_seconds", "limits.trim_seconds": "limits.seconds",
+      "limits.pixels": "limits.header_pixels",
+    ]
     var refused = 0
     for path in node.paths {
       let text = path.text
@@ -175,8 +179,9 @@ struct DefinitionFaultTests {
     ("photo-post", "deadline_seconds", ["10"], ["0", "9"]),
     ("photo-post", "photos", ["1", "1000"], ["0", "1001"]),
     ("photo-post", "limits.bytes", ["4096"], ["0", "4095"]),
-    ("photo-post", "limits.pixels", ["76800"], ["0", "76799"]),
-    ("photo-post", "limits.formats", [#"["png"]"#], ["[]", #"["gif"]"#]),
+    ("reaction", "limits.pixels", ["76800"], ["0", "76799"]),
+    ("photo-post", "limits.header_pixels", ["64000000", "2048000000"], ["-1", "63999999", "2048000001"]),
+    ("photo-post", "limits.formats", [#"["png"]"#, #"["jpeg","gif"]"#], ["[]", #"["bmp"]"#]),
     (
       "photo-post", "variants", [#"{"photo.large":{"long_edge":16,"quality":1}}"#],
       [

@@ -30,6 +30,7 @@ struct PhotoDefinitionTests {
     let text = try JSON.text(try #require(try Definitions.photo("photo-post")))
     for (key, name) in [
       ("pixels", "limits.pixels"), ("progressive_pixels", "limits.progressive_pixels"),
+      ("header_pixels", "limits.header_pixels"),
       ("bytes", "limits.bytes"), ("deadline_seconds", "deadline_seconds"), ("attempts", "attempts"),
       ("photos", "photos"),
     ] {
@@ -40,6 +41,33 @@ struct PhotoDefinitionTests {
       }
       #expect(error.map(JSON.reason)?.hasPrefix("\(name): ") == true)
     }
+  }
+
+  @Test("the size at which a photo is decoded is the largest of eighths within the limit, rounded up, turned or not")
+  func decoded() {
+    func decoded(_ width: Int, _ height: Int, pixels: Int) -> Size {
+      PhotoLimits(bytes: 1, pixels: pixels, headerPixels: nil, progressivePixels: 1, formats: []).decoded(
+        Size(width: width, height: height))
+    }
+    #expect(decoded(8000, 8000, pixels: 64_000_000) == Size(width: 8000, height: 8000))
+    #expect(decoded(8000, 8001, pixels: 64_000_000) == Size(width: 7000, height: 7001))
+    #expect(decoded(16_320, 12_240, pixels: 64_000_000) == Size(width: 8160, height: 6120))
+    #expect(decoded(12_240, 16_320, pixels: 64_000_000) == Size(width: 6120, height: 8160))
+    #expect(decoded(65_500, 3175, pixels: 76_800) == Size(width: 8188, height: 397))
+    for width in 1...40 {
+      for pixels in 1...200 {
+        let size = decoded(width, 13, pixels: pixels)
+        #expect(decoded(13, width, pixels: pixels) == Size(width: size.height, height: size.width))
+        #expect(size.width * size.height <= pixels || size == Size(width: (width + 7) / 8, height: 2))
+      }
+    }
+  }
+
+  @Test("a definition without the limit of the header means what it meant, and is written as it was")
+  func withoutHeaderPixels() throws {
+    let definition = try #require(try Definitions.photo("reaction"))
+    #expect(definition.limits.headerPixels == nil)
+    #expect(try !JSON.text(definition).contains("header_pixels"))
   }
 
   @Test("a square is cropped from the centre, a long edge keeps the aspect ratio, and neither is enlarged")
@@ -60,7 +88,7 @@ struct PhotoDefinitionTests {
       ([0xFF, 0xD8, 0xFF, 0xE0], PhotoFormat.jpeg), (Array("\0\0\0\u{18}ftypheic".utf8), .heif),
       (Array("\0\0\0\u{18}ftypmif1".utf8), .heif), (Array("\0\0\0\u{18}ftypavif".utf8), .avif),
       (Array("RIFF\0\0\0\0WEBPVP8 ".utf8), .webp), (Array("\0\0\0\u{18}ftypmp42".utf8), nil),
-      (Array("GIF89a".utf8), nil), ([], nil),
+      (Array("GIF89a".utf8), .gif), (Array("GIF87a".utf8), .gif), (Array("GIF88a".utf8), nil), ([], nil),
     ] as [([UInt8], PhotoFormat?)])
   func formats(start: [UInt8], expected: PhotoFormat?) { #expect(PhotoFormat(start: start) == expected) }
 }

@@ -105,7 +105,7 @@ struct PlannerTests {
     #expect(try !JSON.text(plan()).contains("other_audio"))
   }
 
-  @Test("sound that is brought to a loudness is encoded, but for that of copied clips")
+  @Test("sound that is brought to a loudness is encoded, but for the sound of copied clips")
   func loudness() throws {
     var definition = try Definitions.take5Post()
     let recipe = try JSON.text(planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front))

@@ -58,7 +58,7 @@ struct PunctualityTests {
     #expect(judged == Punctuality(state: state, lateSeconds: late))
   }
 
-  @Test("the grace and the time of arrival are those of the definition, and so is what is accepted")
+  @Test("the definition sets the grace, the time of arrival, and what is accepted")
   func rule() {
     let strict = Definition.Window(graceSeconds: 0, arrivalSeconds: 100, late: .refuse)
     #expect(Self.judge(recorded: 301, arrived: 301, strict) == Punctuality(state: .late, lateSeconds: 1))

@@ -70,7 +70,7 @@ struct AuthorizationTests {
     #expect(authorization(200, #"{"access_token":"a\r\nb","expires_in":1}"#) == nil)
   }
 
-  @Test("VAPID's token is that of RFC 8292: its audience is the origin, and it lives less than a day")
+  @Test("VAPID's token follows RFC 8292: its audience is the origin, and it lives less than a day")
   func webPush() async throws {
     // RFC 8292, section 2.4, whose private key is not known: what verifies it verifies ours.
     let example = try VerifiedToken(

@@ -67,7 +67,7 @@ struct TemplatesTests {
       error?.code == .invalidTemplates && error?.description.contains(problem) == true, "\(String(describing: error))")
   }
 
-  @Test("a case has a text of its own where its locale has one, and a plural is that of the locale's rules")
+  @Test("a case has a text of its own where its locale has one, and a plural follows the locale's rules")
   func cases() throws {
     let counted = #"{"by": "count", "one": "one", "other": "{count}"}"#
     let several = #", "comment/several": {"en": {"title": \#(counted), "body": ""}}"#
@@ -84,7 +84,7 @@ struct TemplatesTests {
   }
 
   @Test(
-    "the plural categories of numbers are those of CLDR's rules",
+    "the plural categories of numbers follow CLDR's rules",
     arguments: [
       ("en", "one 1, other 0 2 5 100"), ("fr-FR", "one 0 1, other 2 17, many 1000000 3000000"),
       ("de-AT", "one 1, other 0 2 1000000"), ("ja", "other 0 1 2"), ("hi", "one 0 1, other 2"),
@@ -108,7 +108,7 @@ struct TemplatesTests {
     }
   }
 
-  @Test("the kinds of the file are those of the program")
+  @Test("the file has the kinds of the program")
   func kinds() throws {
     let error = #expect(throws: PushError.self) { try templates(more: #", "other": {}"#) }
     #expect(error?.description.contains("other") == true)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The order of jobs", .tags(.database))
 struct OrderTests {
-  @Test("jobs of other authors come between those of an author with many jobs")
+  @Test("jobs of other authors come between the jobs of an author with many")
   func shares() async throws {
     try await withSession { session in
       for author in ["ada", "ada", "ada", "grace"] {
@@ -37,7 +37,7 @@ struct OrderTests {
     }
   }
 
-  @Test("the jobs of an author stay a turn apart, however many wait, and those of others go between them")
+  @Test("the jobs of an author stay a turn apart, however many wait, and other authors' go between them")
   func manyShares() async throws {
     try await withSession { session in
       _ = try Self.waiting(300, of: "ada", session)
@@ -99,7 +99,7 @@ struct OrderTests {
     }
   }
 
-  @Test("jobs that clients wait for go ahead in their order, once, of those of the last ten minutes")
+  @Test("jobs of the last ten minutes that clients wait for go ahead in their order, once")
   func headStarts() async throws {
     try await withSession { session in
       let old = try Self.waiting(1, of: "ada", session)

@@ -34,7 +34,7 @@ struct TurnTests {
     }
   }
 
-  @Test("the next due time is that of a scheduled job")
+  @Test("a scheduled job sets the next due time")
   func due() async throws {
     try await withSession { session in
       #expect(try JobQueue.nextDue(session) == nil)

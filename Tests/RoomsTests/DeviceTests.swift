@@ -30,7 +30,7 @@ struct DeviceTests {
       .json["items"].elements.compactMap { $0["token"].text }
   }
 
-  @Test("of users who register one device at once, each succeeds, and the device is that of one of them")
+  @Test("of users who register one device at once, each succeeds, and one of them has the device")
   func meeting() async throws {
     try await UserClient.with { api in
       let users = (0..<8).map { "user-\($0)" }
@@ -97,7 +97,7 @@ struct DeviceTests {
     }
   }
 
-  @Test("a device is that of the user who registered it last, whatever it is called")
+  @Test("a device belongs to the user who registered it last, whatever it is called")
   func moving() async throws {
     try await UserClient.with { api in
       for (path, body) in [

@@ -199,7 +199,7 @@ struct EventDispatchTests {
     }
   }
 
-  @Test("the stream of all needs the scope events, that of a user does not")
+  @Test("the stream of all needs the scope events, the stream of a user does not")
   func scope() async throws {
     try await RunningAPI.with { api in
       let (reader, listener) = ("t5-reader", "t5-listener")

@@ -98,7 +98,7 @@ struct EventTurnTests {
         try Devices.announce([.fcm], webPushKey: nil, session)
         return try Webhooks.create(url: "https://example.org/", kinds: [.threadComment], session).webhook
       }
-      try await PushDeliveryTests.register("bob", "", api)
+      try await PushFixture.register("bob", "", api)
       let post = try await api.insertPost(by: "ada")
       try await api.comment(on: post, by: "bob")
       _ = try await Events.dispatch(api.pool)

@@ -337,7 +337,7 @@ struct ListTests {
     }
   }
 
-  @Test("a feed has the own posts and those of friends, the newest first, on pages, for the user alone")
+  @Test("a feed has the posts of the user and of friends, the newest first, on pages, for the user alone")
   func feed() async throws {
     try await UserClient.with { api in
       func send(_ method: String, _ path: String, as user: String?) async throws -> ClientResponse {

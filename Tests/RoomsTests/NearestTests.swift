@@ -43,7 +43,7 @@ struct NearestTests {
     ).map { try $0.get(0) }
   }
 
-  @Test("of many posts and places around a point, those of a page are read, and little more")
+  @Test("of many posts and places around a point, a page reads its own, and little more")
   func bounded() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { session in

@@ -88,7 +88,7 @@ struct OpenUploadTests {
     }
   }
 
-  @Test("a client has a number of declared bytes, of which an upload without a length has the maximum")
+  @Test("a client may declare a number of bytes, and an upload without a length declares the maximum")
   func bytes() async throws {
     var setting = RunningAPI.Setting()
     setting.api.openUploads.user.bytes = 100 << 20
@@ -165,7 +165,7 @@ struct OpenUploadTests {
     }
   }
 
-  @Test("the uploads of a user who was deleted by a worker on another machine are removed, those of the next one stay")
+  @Test("the uploads of a user who was deleted by a worker on another machine are removed, and the next user's stay")
   func forgotten() async throws {
     try await RunningAPI.with { api in
       let elsewhere = try TemporaryFolder()

@@ -216,7 +216,7 @@ struct OperationsTests {
     }
   }
 
-  @Test("the definitions in use are those of submissions, with the keys of their files")
+  @Test("submissions have the definitions in use, with the keys of their files")
   func definitions() async throws {
     try await RunningAPI.with { api in
       let items = try await api.get("/v1/operations/definitions").json["items"].elements

@@ -8,30 +8,23 @@ import Testing
 
 @Suite("Places of friends", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PlaceOfFriendsTests {
-  private static func send(
-    _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil
-  ) async throws -> ClientResponse {
-    try await UserClient.send(
-      method, path, UserClient.backend + (user.map { [("Take5-User", $0)] } ?? []), body, api)
-  }
-
   /// Stores a marker of Ada's at a place, and returns its path.
   private static func post(
     _ api: RunningAPI, at place: String, _ visibility: String, name: String = "Cove", longitude: Double = 9.5
   ) async throws -> String {
     let place = #"{"id":"\#(place)","name":"\#(name)","coordinate":{"latitude":47.5,"longitude":\#(longitude)}}"#
     let body = #"{"kind":"marker","title":"Here","visibility":"\#(visibility)","place":\#(place)}"#
-    return try #require(try await send(api, "POST", "/v1/posts", as: "ada", body).headers["location"])
+    return try #require(try await UserClient.send(api, "POST", "/v1/posts", as: "ada", body).headers["location"])
   }
 
   private static func befriend(_ api: RunningAPI) async throws {
-    for user in ["ada", "bob", "eve"] { _ = try await send(api, "PUT", "/v1/users/\(user)", as: user, "{}") }
-    _ = try await send(api, "PUT", "/v1/users/ada/friends/bob", as: "ada")
-    #expect(try await send(api, "PUT", "/v1/users/bob/friends/ada", as: "bob").status == 200)
+    for user in ["ada", "bob", "eve"] { _ = try await UserClient.send(api, "PUT", "/v1/users/\(user)", as: user, "{}") }
+    _ = try await UserClient.send(api, "PUT", "/v1/users/ada/friends/bob", as: "ada")
+    #expect(try await UserClient.send(api, "PUT", "/v1/users/bob/friends/ada", as: "bob").status == 200)
   }
 
   private static func ids(_ query: String, as user: String, _ api: RunningAPI) async throws -> [String?] {
-    let list = try await send(api, "GET", "/v1/places?\(query)", as: user)
+    let list = try await UserClient.send(api, "GET", "/v1/places?\(query)", as: user)
     #expect(list.status == 200)
     return list.json["items"].elements.map { $0["id"].text }
   }
@@ -41,16 +34,16 @@ struct PlaceOfFriendsTests {
     try await UserClient.with { api in
       try await Self.befriend(api)
       func name() async throws -> String? {
-        try await Self.send(api, "GET", "/v1/places/cove", as: "bob").json["name"].text
+        try await UserClient.send(api, "GET", "/v1/places/cove", as: "bob").json["name"].text
       }
       let first = try await Self.post(api, at: "cove", "friends", name: "Old")
       let second = try await Self.post(api, at: "cove", "friends", name: "Secret", longitude: 9.7)
       #expect(try await name() == "Secret")
-      #expect(try await Self.send(api, "DELETE", second, as: "ada").status == 204)
+      #expect(try await UserClient.send(api, "DELETE", second, as: "ada").status == 204)
       #expect(try await name() == "Old")
       let blank = #"{"place":{"id":"cove","name":null,"coordinate":null}}"#
-      #expect(try await Self.send(api, "PATCH", first, as: "ada", blank).status == 200)
-      let place = try await Self.send(api, "GET", "/v1/places/cove", as: "bob").json
+      #expect(try await UserClient.send(api, "PATCH", first, as: "ada", blank).status == 200)
+      let place = try await UserClient.send(api, "GET", "/v1/places/cove", as: "bob").json
       #expect(place["name"] == .null && place["coordinate"] == .null)
     }
   }
@@ -66,38 +59,38 @@ struct PlaceOfFriendsTests {
         #expect(try await Self.ids(query, as: "bob", api) == ["reef", "cove"], "\(query)")
         #expect(try await Self.ids(query, as: "ada", api) == ["reef", "cove"], "\(query)")
         #expect(try await Self.ids(query, as: "eve", api) == [], "\(query)")
-        let first = try await Self.send(api, "GET", "/v1/places?\(query)&limit=1", as: "bob").json
+        let first = try await UserClient.send(api, "GET", "/v1/places?\(query)&limit=1", as: "bob").json
         let rest = try await Self.ids("\(query)&limit=1&cursor=\(#require(first["next"].text))", as: "bob", api)
         #expect(rest == ["cove"], "\(query)")
       }
       #expect(try await Self.ids("near=9.5,47.5&radius=1000", as: "bob", api) == ["cove"])
       #expect(try await Self.ids("id=cove&id=reef", as: "bob", api) == ["cove", "reef"])
       #expect(try await Self.ids("id=cove&id=reef", as: "eve", api) == [])
-      let reef = try await Self.send(api, "GET", "/v1/places/reef", as: "bob").json
+      let reef = try await UserClient.send(api, "GET", "/v1/places/reef", as: "bob").json
       #expect(reef["name"].text == "Reef" && reef["coordinate"]["longitude"] == .number(9.61))
       #expect(reef["counts"]["posts"] == .number(0))
-      #expect(try await Self.send(api, "GET", "/v1/places/cove", as: "eve").status == 404)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/cove", as: "eve").status == 404)
       #expect(
-        try await Self.send(api, "POST", "/v1/places/cove/comments", as: "eve", #"{"text":"x"}"#).status == 404)
+        try await UserClient.send(api, "POST", "/v1/places/cove/comments", as: "eve", #"{"text":"x"}"#).status == 404)
       // It becomes known, but not what the post says of it.
-      #expect(try await Self.send(api, "PUT", "/v1/users/eve/favourites/cove", as: "eve").status == 200)
-      #expect(try await Self.send(api, "GET", "/v1/places/cove", as: "eve").json["name"] == .null)
+      #expect(try await UserClient.send(api, "PUT", "/v1/users/eve/favourites/cove", as: "eve").status == 200)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/cove", as: "eve").json["name"] == .null)
       #expect(try await Self.ids("box=9,47,10,48", as: "eve", api) == [])
-      #expect(try await Self.send(api, "GET", "/v1/places/cove", as: "bob").json["name"].text == "Cove")
+      #expect(try await UserClient.send(api, "GET", "/v1/places/cove", as: "bob").json["name"].text == "Cove")
       #expect(try await Self.ids("box=9,47,9.55,48", as: "bob", api) == ["cove"])
-      #expect(try await Self.send(api, "DELETE", "/v1/users/eve/favourites/cove", as: "eve").status == 204)
+      #expect(try await UserClient.send(api, "DELETE", "/v1/users/eve/favourites/cove", as: "eve").status == 204)
       // Another visibility, an end of the friendship, deletion.
-      #expect(try await Self.send(api, "PATCH", cove, as: "ada", #"{"visibility":"private"}"#).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", cove, as: "ada", #"{"visibility":"private"}"#).status == 200)
       #expect(try await Self.ids("id=cove", as: "bob", api) == [])
-      #expect(try await Self.send(api, "PATCH", cove, as: "ada", #"{"visibility":"public"}"#).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", cove, as: "ada", #"{"visibility":"public"}"#).status == 200)
       #expect(try await Self.ids("box=9,47,9.55,48", as: "eve", api) == ["cove"])
-      #expect(try await Self.send(api, "PATCH", cove, as: "ada", #"{"visibility":"friends"}"#).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", cove, as: "ada", #"{"visibility":"friends"}"#).status == 200)
       #expect(try await Self.ids("box=9,47,9.55,48", as: "bob", api) == ["cove"])
-      _ = try await Self.send(api, "DELETE", "/v1/users/bob/friends/ada", as: "bob")
+      _ = try await UserClient.send(api, "DELETE", "/v1/users/bob/friends/ada", as: "bob")
       #expect(try await Self.ids("box=9,47,10,48", as: "bob", api) == [])
       #expect(try await Self.ids("id=cove&id=reef", as: "ada", api) == ["cove", "reef"])
-      #expect(try await Self.send(api, "DELETE", cove, as: "ada").status == 204)
-      #expect(try await Self.send(api, "GET", "/v1/places/cove", as: "ada").status == 404)
+      #expect(try await UserClient.send(api, "DELETE", cove, as: "ada").status == 204)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/cove", as: "ada").status == 404)
     }
   }
 
@@ -111,23 +104,23 @@ struct PlaceOfFriendsTests {
         assets[visibility] = try await Self.addImage(to: post, api)
       }
       func picture(_ user: String) async throws -> String? {
-        let place = try await Self.send(api, "GET", "/v1/places/cove", as: user).json
-        let listed = try await Self.send(api, "GET", "/v1/places?box=9,47,10,48", as: user).json["items"][0]
+        let place = try await UserClient.send(api, "GET", "/v1/places/cove", as: user).json
+        let listed = try await UserClient.send(api, "GET", "/v1/places?box=9,47,10,48", as: user).json["items"][0]
         #expect(listed["photo"].names == place["photo"].names)
         let url = place["photo"]["poster"]["url"].text
-        if let url { #expect(try await Self.send(api, "GET", url, as: user).status == 200) }
+        if let url { #expect(try await UserClient.send(api, "GET", url, as: user).status == 200) }
         #expect(!place["photo"].names.contains("composed"))
         return assets.first { url?.contains($0.value) == true }?.key
       }
       #expect(try await picture("eve") == "public")
       #expect(try await picture("bob") == "friends")
       #expect(try await picture("ada") == "friends")
-      _ = try await Self.send(api, "PUT", "/v1/users/ada/blocks/eve", as: "ada")
+      _ = try await UserClient.send(api, "PUT", "/v1/users/ada/blocks/eve", as: "ada")
       #expect(try await picture("eve") == nil)
       #expect(try await picture("bob") == "friends")
       // A photo of the place comes first.
       let photo = try await Self.addPhoto(to: "cove", api)
-      let place = try await Self.send(api, "GET", "/v1/places/cove", as: "eve").json
+      let place = try await UserClient.send(api, "GET", "/v1/places/cove", as: "eve").json
       #expect(place["photo"]["poster"]["url"].text?.contains(photo) == true)
     }
   }

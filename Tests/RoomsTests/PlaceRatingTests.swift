@@ -7,27 +7,19 @@ import Testing
 
 @Suite("Ratings of places", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PlaceRatingTests {
-  private static func send(
-    _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,
-    _ headers: [(String, String)] = []
-  ) async throws -> ClientResponse {
-    try await UserClient.send(
-      method, path, UserClient.backend + headers + (user.map { [("Take5-User", $0)] } ?? []), body, api)
-  }
-
   private static func rate(_ rating: String, by user: String, _ api: RunningAPI) async throws -> ClientResponse {
-    try await send(api, "PUT", "/v1/users/\(user)/ratings/lake", as: user, #"{"rating":\#(rating)}"#)
+    try await UserClient.send(api, "PUT", "/v1/users/\(user)/ratings/lake", as: user, #"{"rating":\#(rating)}"#)
   }
 
   @Test("each user rates a place once, and everybody sees the mean")
   func mean() async throws {
     try await UserClient.with { api in
       #expect(try await Self.rate("4", by: "ada", api).status == 404)
-      _ = try await Self.send(api, "PUT", "/v1/places/lake", #"{"name":"Lake","rating":3}"#)
+      _ = try await UserClient.send(api, "PUT", "/v1/places/lake", #"{"name":"Lake","rating":3}"#)
       func shown(_ user: String?) async throws -> JSONValue {
-        let place = try await Self.send(api, "GET", "/v1/places/lake", as: user).json
+        let place = try await UserClient.send(api, "GET", "/v1/places/lake", as: user).json
         #expect(place["rating"] == .number(3))
-        let listed = try await Self.send(api, "GET", "/v1/places?id=lake", as: user).json["items"][0]
+        let listed = try await UserClient.send(api, "GET", "/v1/places?id=lake", as: user).json["items"][0]
         #expect(listed["ratings"] == place["ratings"])
         return place["ratings"]
       }
@@ -44,23 +36,23 @@ struct PlaceRatingTests {
       #expect(try await shown("ada") == ratings(4, 2, 4.5))
       #expect(try await shown(nil) == ratings(4, 2, nil))
       // A block changes nothing.
-      _ = try await Self.send(api, "PUT", "/v1/users/ada/blocks/bob", as: "ada")
+      _ = try await UserClient.send(api, "PUT", "/v1/users/ada/blocks/bob", as: "ada")
       #expect(try await shown("ada") == ratings(4, 2, 4.5))
       for wrong in ["0.5", "5.5", "4.25", "\"5\"", "null"] {
         let refused = try await Self.rate(wrong, by: "bob", api)
         #expect(refused.status == 400 && refused.json["errors"][0]["field"].text == "rating", "\(wrong)")
       }
       let path = "/v1/users/ada/ratings/lake"
-      let own = try await Self.send(api, "GET", path, as: "ada")
+      let own = try await UserClient.send(api, "GET", path, as: "ada")
       let version = try #require(own.headers["etag"])
-      #expect(try await Self.send(api, "GET", path, as: "bob").status == 403)
-      let list = try await Self.send(api, "GET", "/v1/users/ada/ratings", as: "ada").json["items"].elements
+      #expect(try await UserClient.send(api, "GET", path, as: "bob").status == 403)
+      let list = try await UserClient.send(api, "GET", "/v1/users/ada/ratings", as: "ada").json["items"].elements
       #expect(list == [own.json])
       let outdated = [("If-Match", version)]
       #expect(try await Self.rate("5", by: "ada", api).status == 200)
-      #expect(try await Self.send(api, "DELETE", path, as: "ada", nil, outdated).status == 412)
-      #expect(try await Self.send(api, "DELETE", path, as: "ada").status == 204)
-      let gone = try await Self.send(api, "DELETE", path, as: "ada")
+      #expect(try await UserClient.send(api, "DELETE", path, as: "ada", nil, outdated).status == 412)
+      #expect(try await UserClient.send(api, "DELETE", path, as: "ada").status == 204)
+      let gone = try await UserClient.send(api, "DELETE", path, as: "ada")
       #expect(gone.status == 404 && UserClient.kind(gone) == "rating_not_found")
       #expect(try await shown("ada") == ratings(3.5, 1, nil))
     }
@@ -69,7 +61,7 @@ struct PlaceRatingTests {
   @Test("ratings and their ends at the same time are all counted")
   func storm() async throws {
     try await UserClient.with { api in
-      _ = try await Self.send(api, "PUT", "/v1/places/lake", #"{"name":"Lake"}"#)
+      _ = try await UserClient.send(api, "PUT", "/v1/places/lake", #"{"name":"Lake"}"#)
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
         for user in 1...8 {
           for rating in ["1", "4.5"] {
@@ -77,13 +69,13 @@ struct PlaceRatingTests {
           }
           group.addTask {
             let path = "/v1/users/user\(user)/ratings/lake"
-            return try await Self.send(api, "DELETE", path, as: "user\(user)").status
+            return try await UserClient.send(api, "DELETE", path, as: "user\(user)").status
           }
         }
         return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
       }
       #expect(statuses.isSubset(of: [200, 204, 404]))
-      let shown = try await Self.send(api, "GET", "/v1/places/lake").json["ratings"]
+      let shown = try await UserClient.send(api, "GET", "/v1/places/lake").json["ratings"]
       let rows = try await api.pool.run { session in
         let row = try session.execute(
           "SELECT count(*) AS ratings, coalesce(avg(halves) / 2, 0)::float8 AS mean FROM place_rating"

@@ -8,13 +8,6 @@ import WaitTesting
 
 @Suite("Places", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct PlaceTests {
-  private static func send(
-    _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil
-  ) async throws -> ClientResponse {
-    try await UserClient.send(
-      method, path, UserClient.backend + (user.map { [("Take5-User", $0)] } ?? []), body, api)
-  }
-
   /// Stores a marker at a place, and returns its path.
   private static func post(
     _ api: RunningAPI, by author: String, at place: String, _ visibility: String = "public",
@@ -23,18 +16,18 @@ struct PlaceTests {
     let place =
       #"{"id":"\#(place)","name":"Named by a post","coordinate":{"latitude":47.5,"longitude":\#(longitude)}}"#
     let body = #"{"kind":"marker","title":"Here","visibility":"\#(visibility)","place":\#(place)}"#
-    return try #require(try await send(api, "POST", "/v1/posts", as: author, body).headers["location"])
+    return try #require(try await UserClient.send(api, "POST", "/v1/posts", as: author, body).headers["location"])
   }
 
   private static func counts(_ place: String, _ api: RunningAPI) async throws -> [String: Double] {
-    let counts = try await send(api, "GET", "/v1/places/\(place)").json["counts"]
+    let counts = try await UserClient.send(api, "GET", "/v1/places/\(place)").json["counts"]
     return counts.names.reduce(into: [:]) { all, name in
       if case .number(let number) = counts[name] { all[name] = number }
     }
   }
 
   private static func ids(_ query: String, as user: String? = nil, _ api: RunningAPI) async throws -> [String?] {
-    let list = try await send(api, "GET", "/v1/places?\(query)", as: user)
+    let list = try await UserClient.send(api, "GET", "/v1/places?\(query)", as: user)
     #expect(list.status == 200)
     return list.json["items"].elements.map { $0["id"].text }
   }
@@ -43,27 +36,28 @@ struct PlaceTests {
   func counting() async throws {
     try await UserClient.with { api in
       let hidden = try await Self.post(api, by: "ada", at: "lake", "private")
-      #expect(try await Self.send(api, "GET", "/v1/places/lake").status == 404)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/lake").status == 404)
       let first = try await Self.post(api, by: "ada", at: "lake")
       _ = try await Self.post(api, by: "ada", at: "lake")
       _ = try await Self.post(api, by: "bob", at: "lake")
-      let place = try await Self.send(api, "GET", "/v1/places/lake").json
+      let place = try await UserClient.send(api, "GET", "/v1/places/lake").json
       #expect(place["name"].text == "Named by a post" && place["coordinate"]["longitude"] == .number(9.5))
       let counts = try await Self.counts("lake", api)
       #expect(counts["posts"] == 3 && counts["users"] == 2)
       // Another visibility, another place, deletion.
-      #expect(try await Self.send(api, "PATCH", hidden, #"{"visibility":"public"}"#).status == 200)
-      #expect(try await Self.send(api, "PATCH", first, #"{"place":{"id":"hut"}}"#).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", hidden, #"{"visibility":"public"}"#).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", first, #"{"place":{"id":"hut"}}"#).status == 200)
       #expect(try await [Self.counts("lake", api)["posts"], Self.counts("hut", api)["posts"]] == [3, 1])
-      #expect(try await Self.send(api, "DELETE", first).status == 204)
-      #expect(try await Self.send(api, "GET", "/v1/places/hut").status == 404)
-      let users = try await Self.send(api, "GET", "/v1/places/lake/users?limit=1").json
+      #expect(try await UserClient.send(api, "DELETE", first).status == 204)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/hut").status == 404)
+      let users = try await UserClient.send(api, "GET", "/v1/places/lake/users?limit=1").json
       #expect(users["items"].elements.map { $0["user"].text } == ["ada"])
-      let rest = try await Self.send(api, "GET", "/v1/places/lake/users?cursor=\(try #require(users["next"].text))")
+      let rest = try await UserClient.send(
+        api, "GET", "/v1/places/lake/users?cursor=\(try #require(users["next"].text))")
       #expect(rest.json["items"].elements.map { $0["user"].text } == ["bob"] && rest.json["next"] == .null)
       // Favourites.
       for method in ["PUT", "PUT", "DELETE", "DELETE", "PUT"] {
-        #expect(try await Self.send(api, method, "/v1/users/eve/favourites/lake", as: "eve").status < 300)
+        #expect(try await UserClient.send(api, method, "/v1/users/eve/favourites/lake", as: "eve").status < 300)
       }
       #expect(try await Self.counts("lake", api)["favourites"] == 1)
     }
@@ -74,26 +68,29 @@ struct PlaceTests {
     arguments: [#"{"visibility":"private"}"#, #"{"visibility":"friends"}"#, #"{"min_age":18}"#])
   func withdrawn(change: String) async throws {
     try await UserClient.with { api in
-      func place() async throws -> JSONValue { try await Self.send(api, "GET", "/v1/places/lake", as: "eve").json }
-      #expect(try await Self.send(api, "PUT", "/v1/users/eve/favourites/lake", as: "eve").status < 300)
+      func place() async throws -> JSONValue {
+        try await UserClient.send(api, "GET", "/v1/places/lake", as: "eve").json
+      }
+      #expect(try await UserClient.send(api, "PUT", "/v1/users/eve/favourites/lake", as: "eve").status < 300)
       let first = try await Self.post(api, by: "ada", at: "lake", longitude: 9.25)
       let second = try await Self.post(api, by: "ada", at: "lake", longitude: 9.75)
       #expect(try await place()["coordinate"]["longitude"] == .number(9.75))
-      #expect(try await Self.send(api, "PATCH", second, as: "ada", change).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", second, as: "ada", change).status == 200)
       #expect(try await place()["coordinate"]["longitude"] == .number(9.25))
       let unnamed = #"{"place":{"id":"lake","name":null,"coordinate":{"latitude":47.5,"longitude":9.25}}}"#
-      #expect(try await Self.send(api, "PATCH", first, as: "ada", unnamed).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", first, as: "ada", unnamed).status == 200)
       let present = try await place()
       #expect(present["name"] == .null && present["coordinate"]["longitude"] == .number(9.25))
-      #expect(try await Self.send(api, "PATCH", first, as: "ada", change).status == 200)
+      #expect(try await UserClient.send(api, "PATCH", first, as: "ada", change).status == 200)
       #expect(try await place()["coordinate"] == .null)
       let third = try await Self.post(api, by: "bob", at: "lake", longitude: 9.5)
-      #expect(try await Self.send(api, "DELETE", third, as: "bob").status == 204)
+      #expect(try await UserClient.send(api, "DELETE", third, as: "bob").status == 204)
       #expect(try await place()["coordinate"]["longitude"] == .number(9.5))
       // A post that said nothing takes nothing with it.
       let silent = #"{"kind":"marker","title":"Here","place":{"id":"lake"}}"#
-      let fourth = try #require(try await Self.send(api, "POST", "/v1/posts", as: "eve", silent).headers["location"])
-      #expect(try await Self.send(api, "PATCH", fourth, as: "eve", change).status == 200)
+      let fourth = try #require(
+        try await UserClient.send(api, "POST", "/v1/posts", as: "eve", silent).headers["location"])
+      #expect(try await UserClient.send(api, "PATCH", fourth, as: "eve", change).status == 200)
       #expect(try await place()["name"].text == "Named by a post")
       #expect(try await place()["coordinate"]["longitude"] == .number(9.5))
     }
@@ -105,13 +102,13 @@ struct PlaceTests {
       _ = try await Self.post(api, by: "ada", at: "lake")
       let path = "/v1/places/lake"
       let full = #"{"name":"Lake","categories":["swim","quiet"],"rating":4.5,"price_level":2}"#
-      let described = try await Self.send(api, "PUT", path, as: "bob", full)
+      let described = try await UserClient.send(api, "PUT", path, as: "bob", full)
       #expect(described.status == 200 && described.json["author"].text == "bob")
       #expect(described.json["categories"].elements.compactMap(\.text) == ["swim", "quiet"])
       // What posts say is shown all the same.
       #expect(
         described.json["name"].text == "Named by a post" && described.json["coordinate"]["longitude"] == .number(9.5))
-      let empty = try await Self.send(api, "PUT", path, as: "ada", "{}")
+      let empty = try await UserClient.send(api, "PUT", path, as: "ada", "{}")
       #expect(empty.status == 200 && empty.json["rating"] == .number(4.5))
       let version = try #require(empty.headers["etag"])
       func change(_ version: String) async throws -> Int {
@@ -121,14 +118,14 @@ struct PlaceTests {
       }
       #expect(try await change(version) == 200)
       #expect(try await change(version) == 412)
-      let fewer = try await Self.send(api, "PUT", path, as: "bob", #"{"rating":3}"#)
+      let fewer = try await UserClient.send(api, "PUT", path, as: "bob", #"{"rating":3}"#)
       #expect(fewer.json["rating"] == .number(3) && fewer.json["categories"] == .array([]))
-      let changed = try await Self.send(api, "PUT", path, #"{"name":"Pond"}"#)
+      let changed = try await UserClient.send(api, "PUT", path, #"{"name":"Pond"}"#)
       #expect(changed.json["author"].text == "bob" && changed.json["name"].text == "Pond")
       // What it leaves out is what posts say, so that the place stays on the map, and nothing of what users say besides.
       #expect(changed.json["coordinate"]["longitude"] == .number(9.5) && changed.json["rating"] == .null)
-      #expect(try await Self.send(api, "PUT", path, as: "bob", full).json["name"].text == "Pond")
-      let wrong = try await Self.send(
+      #expect(try await UserClient.send(api, "PUT", path, as: "bob", full).json["name"].text == "Pond")
+      let wrong = try await UserClient.send(
         api, "PUT", path,
         #"{"rating":6,"price_level":0,"categories":["a","a"],"stars":1,"coordinate":{"latitude":91,"longitude":0}}"#)
       #expect(
@@ -142,15 +139,15 @@ struct PlaceTests {
     try await UserClient.with { api in
       let wrong = #"{"name":"CLOSED","coordinate":{"latitude":0,"longitude":0},"rating":0}"#
       func shown() async throws -> (name: String?, longitude: JSONValue) {
-        let place = try await Self.send(api, "GET", "/v1/places/hall", as: "eve").json
+        let place = try await UserClient.send(api, "GET", "/v1/places/hall", as: "eve").json
         return (place["name"].text, place["coordinate"]["longitude"])
       }
       // Without a post it is what the only user says.
-      #expect(try await Self.send(api, "PUT", "/v1/places/hall", as: "carl", wrong).status == 200)
+      #expect(try await UserClient.send(api, "PUT", "/v1/places/hall", as: "carl", wrong).status == 200)
       #expect(try await shown() == ("CLOSED", .number(0)))
       _ = try await Self.post(api, by: "ada", at: "hall")
       #expect(try await shown() == ("Named by a post", .number(9.5)))
-      #expect(try await Self.send(api, "PUT", "/v1/places/hall", as: "carl", wrong).status == 200)
+      #expect(try await UserClient.send(api, "PUT", "/v1/places/hall", as: "carl", wrong).status == 200)
       var moved: [String] = []
       for _ in 0..<3 { moved.append(try await Self.post(api, by: "carl", at: "hall", longitude: -170)) }
       #expect(try await shown() == ("Named by a post", .number(9.5)))
@@ -164,9 +161,9 @@ struct PlaceTests {
       #expect(try await shown().longitude == .number(-170))
       // The back-end has the last word.
       let right = #"{"name":"Hall","coordinate":{"latitude":47.5,"longitude":9.6}}"#
-      #expect(try await Self.send(api, "PUT", "/v1/places/hall", right).status == 200)
+      #expect(try await UserClient.send(api, "PUT", "/v1/places/hall", right).status == 200)
       #expect(try await shown() == ("Hall", .number(9.6)))
-      for post in moved { #expect(try await Self.send(api, "DELETE", post).status == 204) }
+      for post in moved { #expect(try await UserClient.send(api, "DELETE", post).status == 204) }
       #expect(try await shown() == ("Hall", .number(9.6)))
     }
   }
@@ -177,19 +174,19 @@ struct PlaceTests {
       for (user, rating) in [("ada", 1), ("bob", 5), ("eve", 5)] {
         let name = rating == 1 ? "Shed" : "Barn"
         let body = #"{"name":"\#(name)","rating":\#(rating),"coordinate":{"latitude":1,"longitude":\#(rating)}}"#
-        #expect(try await Self.send(api, "PUT", "/v1/places/barn", as: user, body).status == 200)
+        #expect(try await UserClient.send(api, "PUT", "/v1/places/barn", as: user, body).status == 200)
       }
-      let place = try await Self.send(api, "GET", "/v1/places/barn").json
+      let place = try await UserClient.send(api, "GET", "/v1/places/barn").json
       #expect(
         place["name"].text == "Barn" && place["rating"] == .number(5) && place["coordinate"]["longitude"] == .number(5))
       let post = try await Self.post(api, by: "ada", at: "barn")
-      #expect(try await Self.send(api, "GET", "/v1/places/barn").json["name"].text == "Named by a post")
-      #expect(try await Self.send(api, "DELETE", post).status == 204)
-      #expect(try await Self.send(api, "GET", "/v1/places/barn").json["name"].text == "Barn")
+      #expect(try await UserClient.send(api, "GET", "/v1/places/barn").json["name"].text == "Named by a post")
+      #expect(try await UserClient.send(api, "DELETE", post).status == 204)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/barn").json["name"].text == "Barn")
       let only = try await Self.post(api, by: "ada", at: "mill")
-      #expect(try await Self.send(api, "PUT", "/v1/users/eve/favourites/mill", as: "eve").status == 200)
-      #expect(try await Self.send(api, "DELETE", only).status == 204)
-      let mill = try await Self.send(api, "GET", "/v1/places/mill").json
+      #expect(try await UserClient.send(api, "PUT", "/v1/users/eve/favourites/mill", as: "eve").status == 200)
+      #expect(try await UserClient.send(api, "DELETE", only).status == 204)
+      let mill = try await UserClient.send(api, "GET", "/v1/places/mill").json
       #expect(mill["name"].text == "Named by a post" && mill["counts"]["posts"] == .number(0))
     }
   }
@@ -197,18 +194,20 @@ struct PlaceTests {
   @Test("neither a count of collections nor the order by saves shows a user what others keep for themselves")
   func savings() async throws {
     try await UserClient.with { api in
-      for user in ["ada", "bob"] { _ = try await Self.send(api, "PUT", "/v1/users/\(user)", as: user, "{}") }
-      for place in ["lake", "hut"] { _ = try await Self.send(api, "PUT", "/v1/places/\(place)", #"{"name":"x"}"#) }
-      _ = try await Self.send(api, "PUT", "/v1/users/ada/favourites/hut", as: "ada")
+      for user in ["ada", "bob"] { _ = try await UserClient.send(api, "PUT", "/v1/users/\(user)", as: user, "{}") }
+      for place in ["lake", "hut"] {
+        _ = try await UserClient.send(api, "PUT", "/v1/places/\(place)", #"{"name":"x"}"#)
+      }
+      _ = try await UserClient.send(api, "PUT", "/v1/users/ada/favourites/hut", as: "ada")
       var trips: [String] = []
       for _ in 0..<2 {
         let trip = #"{"kind":"itinerary","name":"Trip","items":[{"place":"lake"}]}"#
-        let created = try await Self.send(api, "POST", "/v1/collections", as: "ada", trip)
+        let created = try await UserClient.send(api, "POST", "/v1/collections", as: "ada", trip)
         trips.append(try #require(created.headers["location"]))
       }
       func collections(as user: String?) async throws -> [JSONValue] {
-        let place = try await Self.send(api, "GET", "/v1/places/lake", as: user).json
-        let listed = try await Self.send(api, "GET", "/v1/places?id=lake", as: user).json["items"][0]
+        let place = try await UserClient.send(api, "GET", "/v1/places/lake", as: user).json
+        let listed = try await UserClient.send(api, "GET", "/v1/places?id=lake", as: user).json["items"][0]
         return [place["counts"]["collections"], listed["counts"]["collections"]]
       }
       #expect(try await collections(as: nil) == [.number(2), .number(2)])
@@ -216,23 +215,23 @@ struct PlaceTests {
       #expect(try await collections(as: "bob") == [.number(0), .number(0)])
       #expect(try await Self.ids("sort=saves", as: "bob", api) == ["hut", "lake"])
       #expect(try await Self.ids("sort=saves", api) == ["lake", "hut"])
-      let shared = try await Self.send(api, "PUT", "\(trips[0])/members/bob", as: "ada", #"{"role":"viewer"}"#)
+      let shared = try await UserClient.send(api, "PUT", "\(trips[0])/members/bob", as: "ada", #"{"role":"viewer"}"#)
       #expect(shared.status == 204)
       #expect(try await collections(as: "bob") == [.number(1), .number(1)])
-      _ = try await Self.send(api, "PUT", "/v1/users/ada/blocks/bob", as: "ada")
+      _ = try await UserClient.send(api, "PUT", "/v1/users/ada/blocks/bob", as: "ada")
       #expect(try await collections(as: "bob") == [.number(0), .number(0)])
     }
   }
 
-  @Test("lists are those of a box, near a point, of a category and by id, by posts, saves or distance, in pages")
+  @Test("lists select by a box, a point, a category or ids, and sort by posts, saves or distance, in pages")
   func lists() async throws {
     try await UserClient.with { api in
       for (place, longitude, posts) in [("a", 9.5, 1), ("b", 9.6, 3), ("c", 9.7, 2), ("far", -170.0, 1)] {
         for _ in 0..<posts { _ = try await Self.post(api, by: "ada", at: place, longitude: longitude) }
       }
-      _ = try await Self.send(api, "PUT", "/v1/users/eve/favourites/c", as: "eve")
+      _ = try await UserClient.send(api, "PUT", "/v1/users/eve/favourites/c", as: "eve")
       let described = #"{"name":"C","coordinate":{"latitude":47.5,"longitude":9.7},"categories":["bar"]}"#
-      #expect(try await Self.send(api, "PUT", "/v1/places/c", described).status == 200)
+      #expect(try await UserClient.send(api, "PUT", "/v1/places/c", described).status == 200)
       let box = "box=9,47,10,48"
       #expect(try await Self.ids(box, api) == ["b", "c", "a"])
       #expect(try await Self.ids("\(box)&sort=saves", api).first == "c")
@@ -250,13 +249,13 @@ struct PlaceTests {
         while let next = cursor {
           try deadline.check()
           let path = "/v1/places?\(query)&limit=1" + (next.isEmpty ? "" : "&cursor=\(next)")
-          let page = try await Self.send(api, "GET", path).json
+          let page = try await UserClient.send(api, "GET", path).json
           paged += page["items"].elements.map { $0["id"].text }
           cursor = page["next"].text
         }
         #expect(paged == all, "\(query)")
       }
-      #expect(try await Self.send(api, "GET", "/v1/places?sort=distance").status == 400)
+      #expect(try await UserClient.send(api, "GET", "/v1/places?sort=distance").status == 400)
     }
   }
 
@@ -265,16 +264,16 @@ struct PlaceTests {
     try await UserClient.with { api in
       _ = try await Self.post(api, by: "ada", at: "lake")
       let path = "/v1/users/ada/notes/lake"
-      #expect(try await Self.send(api, "PUT", path, as: "ada", #"{"text":"Bring shoes"}"#).status == 200)
-      #expect(try await Self.send(api, "PUT", path, as: "ada", #"{"text":"Bring towels"}"#).status == 200)
-      #expect(try await Self.send(api, "GET", "/v1/places/lake", as: "ada").json["note"].text == "Bring towels")
-      #expect(try await Self.send(api, "GET", "/v1/places/lake", as: "bob").json["note"] == .null)
-      #expect(try await Self.send(api, "GET", "/v1/places/lake").json["note"] == .null)
-      #expect(try await Self.send(api, "GET", path, as: "bob").status == 403)
-      let list = try await Self.send(api, "GET", "/v1/users/ada/notes", as: "ada").json["items"]
+      #expect(try await UserClient.send(api, "PUT", path, as: "ada", #"{"text":"Bring shoes"}"#).status == 200)
+      #expect(try await UserClient.send(api, "PUT", path, as: "ada", #"{"text":"Bring towels"}"#).status == 200)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/lake", as: "ada").json["note"].text == "Bring towels")
+      #expect(try await UserClient.send(api, "GET", "/v1/places/lake", as: "bob").json["note"] == .null)
+      #expect(try await UserClient.send(api, "GET", "/v1/places/lake").json["note"] == .null)
+      #expect(try await UserClient.send(api, "GET", path, as: "bob").status == 403)
+      let list = try await UserClient.send(api, "GET", "/v1/users/ada/notes", as: "ada").json["items"]
       #expect(list.elements.map { $0["place"].text } == ["lake"])
-      #expect(try await Self.send(api, "DELETE", path, as: "ada").status == 204)
-      #expect(try await Self.send(api, "DELETE", path, as: "ada").status == 404)
+      #expect(try await UserClient.send(api, "DELETE", path, as: "ada").status == 204)
+      #expect(try await UserClient.send(api, "DELETE", path, as: "ada").status == 404)
     }
   }
 
@@ -284,20 +283,21 @@ struct PlaceTests {
       _ = try await Self.post(api, by: "ada", at: "lake")
       let path = "/v1/places/lake/comments"
       for user in ["bob", "eve"] {
-        #expect(try await Self.send(api, "POST", path, as: user, #"{"text":"By \#(user)"}"#).status == 201)
+        #expect(try await UserClient.send(api, "POST", path, as: user, #"{"text":"By \#(user)"}"#).status == 201)
       }
       #expect(
-        try await Self.send(api, "POST", "/v1/places/unknown/comments", as: "bob", #"{"text":"x"}"#).status == 404)
-      _ = try await Self.send(api, "PUT", "/v1/users/ada/blocks/eve", as: "ada")
+        try await UserClient.send(api, "POST", "/v1/places/unknown/comments", as: "bob", #"{"text":"x"}"#).status == 404
+      )
+      _ = try await UserClient.send(api, "PUT", "/v1/users/ada/blocks/eve", as: "ada")
       func texts(_ user: String) async throws -> [String?] {
-        try await Self.send(api, "GET", path, as: user).json["items"].elements.map { $0["text"].text }
+        try await UserClient.send(api, "GET", path, as: user).json["items"].elements.map { $0["text"].text }
       }
       #expect(try await [texts("ada"), texts("bob")] == [["By bob"], ["By eve", "By bob"]])
       let comment = try #require(
-        try await Self.send(api, "GET", path, as: "bob").json["items"].elements.first?["id"].text)
-      #expect(try await Self.send(api, "DELETE", "\(path)/\(comment)", as: "bob").status == 403)
-      #expect(try await Self.send(api, "DELETE", "\(path)/\(comment)", as: "ada").status == 404)
-      #expect(try await Self.send(api, "DELETE", "\(path)/\(comment)", as: "eve").status == 204)
+        try await UserClient.send(api, "GET", path, as: "bob").json["items"].elements.first?["id"].text)
+      #expect(try await UserClient.send(api, "DELETE", "\(path)/\(comment)", as: "bob").status == 403)
+      #expect(try await UserClient.send(api, "DELETE", "\(path)/\(comment)", as: "ada").status == 404)
+      #expect(try await UserClient.send(api, "DELETE", "\(path)/\(comment)", as: "eve").status == 204)
       #expect(try await Self.counts("lake", api)["comments"] == 1)
     }
   }
@@ -311,7 +311,7 @@ struct PlaceTests {
       }
       _ = try await Self.post(api, by: "ada", at: "lake", "friends")
       func cells(_ query: String) async throws -> [Double] {
-        let map = try await Self.send(api, "GET", "/v1/map?\(query)")
+        let map = try await UserClient.send(api, "GET", "/v1/map?\(query)")
         #expect(map.status == 200)
         return map.json["cells"].elements.compactMap { cell in
           if case .number(let posts) = cell["posts"] { posts } else { nil }
@@ -321,10 +321,10 @@ struct PlaceTests {
       #expect(try await cells("box=9,47,10,48") == [2, 1])
       #expect(try await cells("box=9.85,47.4,9.95,47.6&from=2026-01-01T00:00:00Z") == [1])
       #expect(try await cells("to=2026-01-01T00:00:00Z") == [])
-      #expect(try await Self.send(api, "PATCH", posts[0], #"{"visibility":"private"}"#).status == 200)
-      #expect(try await Self.send(api, "DELETE", posts[2]).status == 204)
+      #expect(try await UserClient.send(api, "PATCH", posts[0], #"{"visibility":"private"}"#).status == 200)
+      #expect(try await UserClient.send(api, "DELETE", posts[2]).status == 204)
       #expect(try await cells("") == [1])
-      #expect(try await Self.send(api, "DELETE", posts[1]).status == 204)
+      #expect(try await UserClient.send(api, "DELETE", posts[1]).status == 204)
       #expect(try await cells("") == [])
     }
   }

@@ -40,7 +40,7 @@ struct PushCourierTests {
       let courier = try Self.courier()
       try await api.pool.transaction { try Devices.announce([.webPush], webPushKey: "", $0) }
       func openWindow() async throws {
-        try await PushDeliveryTests.openWindow(api)
+        try await PushFixture.openWindow(api)
         _ = try await Events.dispatch(api.pool)
       }
       try await openWindow()
@@ -52,21 +52,21 @@ struct PushCourierTests {
       let isStopped = Locked(false)
       async let delivering = courier.deliver(job, isStopped: { isStopped.withLock { $0 } }, pool)
       let retried = "push_delivery JOIN device ON device.id = device_id WHERE last_outcome = 'retried' AND attempts > 0"
-      try await until { try await PushDeliveryTests.count(retried, api) == 1 }
+      try await until { try await PushFixture.count(retried, api) == 1 }
       try await openWindow()
-      try await until { try await PushDeliveryTests.count(retried, api) == 2 }
-      #expect(try await PushDeliveryTests.count("device WHERE last_outcome IS NULL", api) == 1)
+      try await until { try await PushFixture.count(retried, api) == 2 }
+      #expect(try await PushFixture.count("device WHERE last_outcome IS NULL", api) == 1)
       isStopped.withLock { $0 = true }
       courier.stop()
       _ = try await delivering
-      #expect(try await PushDeliveryTests.count(retried, api) == 4)
+      #expect(try await PushFixture.count(retried, api) == 4)
     }
   }
 
   @Test("a server that a user names has a bound of what is on its way to it, and another one goes past it")
   func crowded() async throws {
     try await UserClient.with { api in
-      try await PushDeliveryTests.register("ada", "", api)
+      try await PushFixture.register("ada", "", api)
       try await api.pool.transaction { session in
         try Devices.announce([.fcm, .webPush], webPushKey: nil, session)
         // More than a server may have, and one of another host.
@@ -77,8 +77,8 @@ struct PushCourierTests {
           FROM generate_series(1, 99) AS n
           """)
       }
-      try await PushDeliveryTests.openWindow(api)
-      let due = try await PushDeliveryTests.due(api)
+      try await PushFixture.openWindow(api)
+      let due = try await PushFixture.due(api)
       var flight = PushFlight()
       var ended: [PushEnding] = []
       for delivery in due {

@@ -285,7 +285,7 @@ struct RelationTests {
     }
   }
 
-  @Test("no user has a relation to oneself, or changes those of another user")
+  @Test("no user has a relation to oneself, or changes another user's")
   func others() async throws {
     try await UserClient.with { api in
       try await Self.register(["ada", "bob"], api)

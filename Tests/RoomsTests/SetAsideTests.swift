@@ -105,7 +105,7 @@ struct SetAsideTests {
       try await Self.execute("UPDATE device SET shard = 0", api)
       try await Self.execute(
         "INSERT INTO user_event (user_id, number, kind) VALUES ('\(UserEvent.service)', 1, 'window_opened')", api)
-      try await PushDeliveryTests.dispatch(api)
+      try await PushFixture.dispatch(api)
       try await Self.execute(
         """
         UPDATE push_delivery SET expires_at = CASE user_id WHEN 'bob' THEN 'infinity' ELSE clock_timestamp() - interval '1 minute' END,
@@ -208,7 +208,7 @@ struct SetAsideTests {
 
   /// The users of the devices to which notifications are due, also those with quiet hours.
   private static func receivers(_ api: RunningAPI) async throws -> [String] {
-    try await PushDeliveryTests.dispatch(api)
+    try await PushFixture.dispatch(api)
     let texts = try PushTexts(json: Definitions.notifications, publicURL: nil)
     let due = try await api.pool.transaction { session in
       try DueDelivery.page(shard: 0, texts, now: 1_800_000_000, session)

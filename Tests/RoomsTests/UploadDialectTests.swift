@@ -193,7 +193,7 @@ struct UploadDialectTests {
     #expect(try location(host, forwarded, at: url) == "https://app.example.org/api/v1/uploads/\(id)")
   }
 
-  @Test("problems of the drafts have the registered types, and those of tus the service's")
+  @Test("problems of the drafts have the registered types, and problems of tus the service's")
   func types() {
     for (kind, type) in [
       (ProblemKind.uploadOffset, "mismatching-upload-offset"), (.uploadLength, "inconsistent-upload-length"),

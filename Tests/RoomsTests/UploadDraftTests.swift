@@ -54,7 +54,7 @@ struct UploadDraftTests {
     }
   }
 
-  @Test("HEAD, and GET that names the protocol, return what is so, and are not stored")
+  @Test("HEAD, and GET that names the protocol, return the state of the upload, and are not stored")
   func retrieval() async throws {
     try await RunningAPI.with { api in
       let path = try await UploadDialect.draft.create(5, api)

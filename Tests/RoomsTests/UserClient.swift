@@ -16,6 +16,14 @@ enum UserClient {
       method, path, port: api.port, headers: credential + (body == nil ? [] : json), body: body.map { Array($0.utf8) })
   }
 
+  /// Sends a request of the back-end, which acts as a user if it names one.
+  static func send(
+    _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,
+    _ headers: [(String, String)] = []
+  ) async throws -> ClientResponse {
+    try await send(method, path, backend + headers + (user.map { [("Take5-User", $0)] } ?? []), body, api)
+  }
+
   static func bearer(_ minted: ClientResponse) throws -> [(String, String)] {
     [("Authorization", "Bearer \(try #require(minted.json["token"].text))")]
   }

@@ -80,7 +80,7 @@ struct UserTests {
     }
   }
 
-  @Test("a patch changes the members that it names, null erases one, and those of two patches at once hold both")
+  @Test("a patch changes the members that it names, null erases one, and two patches at once both hold")
   func patches() async throws {
     try await UserClient.with { api in
       let path = "/v1/users/ada"
@@ -176,7 +176,7 @@ struct UserTests {
     }
   }
 
-  @Test("an author is a user without a profile, and the count of posts is that of the posts that the viewer sees")
+  @Test("an author is a user without a profile, and the count of posts has the posts that the viewer sees")
   func counts() async throws {
     try await UserClient.with { api in
       for visibility in ["public", "friends", "friends", "private"] {

@@ -170,7 +170,7 @@ struct VerifiedEmailTests {
     }
   }
 
-  @Test("no scope but that of tokens becomes a user by the codes, nor by an address for them")
+  @Test("no scope but tokens becomes a user by the codes, nor by an address for them")
   func scopes() async throws {
     try await AccountTests.with { api in
       _ = try await Self.register("ada", "ada@example.org", api)

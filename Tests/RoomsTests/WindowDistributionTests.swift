@@ -64,7 +64,7 @@ struct WindowDistributionTests {
     }
   }
 
-  @Test("a time of a day says nothing about that of the next day, and another secret has other times")
+  @Test("a time of a day says nothing about the next day's, and another secret has other times")
   func independent() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { session in

@@ -7,7 +7,7 @@ struct ThumbHashTests {
   /// The hashes were made from the same pixels by a published implementation in another language. The image has no
   /// symmetry, because the rounding of a frequency of exactly zero depends on the arithmetic.
   @Test(
-    "hashes equal those of another implementation",
+    "another implementation computes the same hashes",
     arguments: [
       (100, 56, "1wYKNJiQh4dxd3d5d4eQgQn5Zw=="),
       (56, 100, "1wYKNBiQB3eXh3eHd4iQgAn5aA=="),

@@ -88,7 +88,7 @@ struct AdoptingTests {
     }
   }
 
-  @Test("an empty folder, a missing one and that of another store are refused, and no file is created in them")
+  @Test("an empty folder, a missing one and another store's are refused, and no file is created in them")
   func refused() async throws {
     try await StoreFixture.with { fixture in
       let id = try await open(fixture.blobs.folderPath, fixture.pool)

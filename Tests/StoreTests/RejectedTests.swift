@@ -136,7 +136,7 @@ struct RejectedTests {
     }
   }
 
-  @Test("those of a rejected image are kept as well, and removed once it is accepted, as its definition says")
+  @Test("the sources of a rejected image are kept as well, and removed once it is accepted, as its definition says")
   func image() async throws {
     try await StoreFixture.with { fixture in
       let (store, pool) = (fixture.store, fixture.pool)

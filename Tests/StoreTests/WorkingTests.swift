@@ -262,7 +262,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("the cancellation of a waiting job fails its post, and that of an executing job requests a stop")
+  @Test("the cancellation of a waiting job fails its post, and of an executing job it requests a stop")
   func cancelling() async throws {
     try await StoreFixture.with { fixture in
       let waiting = try await fixture.submit()

@@ -18,23 +18,33 @@ TIMEOUT = 15
 TUS = {"Tus-Resumable": "1.0.0"}
 
 
+Acknowledgement = collections.namedtuple("Acknowledgement", "kind id sent answered")
+
+
 class Ledger:
     """What the service has acknowledged, by key, and when."""
 
     def __init__(self, path):
         self.file, self.lock = path.open("w"), threading.Lock()
         self.acknowledged, self.kinds, self.answers = {}, collections.Counter(), []
+        # The times in which what is committed is lost later: from when on, and until when.
+        self.losses = []
         self.retries, self.replays, self.violations = collections.Counter(), 0, []
 
     def acknowledge(self, kind, key, answer):
         record, is_replay = json.loads(answer[2]), "Idempotency-Replayed" in answer[1]
         with self.lock:
             self.replays += is_replay
-            self.acknowledged[key] = (kind, record["id"])
+            self.acknowledged[key] = Acknowledgement(kind, record["id"], *answer[3:])
             self.kinds[kind] += 1
             self.answers.append(time.monotonic())
             self.file.write(json.dumps({"key": key, "kind": kind, "id": record["id"], "is_replay": is_replay}) + "\n")
             self.file.flush()
+
+    def losses_of(self, key):
+        """The times of which one was that of the request that was acknowledged."""
+        record = self.acknowledged[key]
+        return [(start, end) for start, end in self.losses if record.sent <= end and record.answered >= start]
 
     def retry(self, why):
         with self.lock:
@@ -58,7 +68,9 @@ class Client:
         self.connection = None
 
     def send(self, method, path, headers, body=b""):
-        """Sends a request once; returns the response, its header and its body, or nothing if none comes."""
+        """Sends a request once; returns its status, its header, its body, and the times of the request and of the response, or nothing if
+        none comes."""
+        sent = time.monotonic()
         try:
             if not self.connection:
                 self.connection = http.client.HTTPConnection(self.address, 80, timeout=TIMEOUT)
@@ -66,7 +78,7 @@ class Client:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self.connection.request(method, path, body, {"Authorization": f"Bearer {KEY}", **headers})
             response = self.connection.getresponse()
-            return response.status, response.headers, response.read()
+            return response.status, response.headers, response.read(), sent, time.monotonic()
         except (OSError, http.client.HTTPException) as failure:
             self.connection.close()
             self.connection = None
@@ -89,10 +101,10 @@ class Client:
             pause = min(pause * 2, 5)
         return None
 
-    def submit(self, kind, key):
+    def submit(self, kind, key, post=None):
         if kind == "photo in parts":
             return self.submit_in_parts(kind, key)
-        method, path, body, type = request_of(kind, key)
+        method, path, body, type = request_of(kind, key, post)
         answer = self.repeat(f"{kind} {key}", method, path, {"Content-Type": type, "Idempotency-Key": f'"{key}"'}, body)
         if answer and answer[0] in (200, 201, 202):
             self.ledger.acknowledge(kind, key, answer)
@@ -140,9 +152,10 @@ class Client:
 def repeat_acknowledged(network, ledger, count):
     """Repeats some submissions, which must get the response that acknowledged them."""
     client = Client(network["client"], network["proxy"], ledger, threading.Event())
-    keys = sorted(key for key, (kind, _) in ledger.acknowledged.items() if kind != "photo in parts")
+    keys = sorted(
+        key for key, record in ledger.acknowledged.items() if record.kind not in ("photo in parts", "comment") and not ledger.losses_of(key))
     for key in random.sample(keys, min(count, len(keys))):
-        kind, id = ledger.acknowledged[key]
+        kind, id, *_ = ledger.acknowledged[key]
         method, path, body, type = request_of(kind, key)
         answer = client.repeat(f"repeated {kind} {key}", method, path, {"Content-Type": type, "Idempotency-Key": f'"{key}"'}, body)
         if "Idempotency-Replayed" not in answer[1] or json.loads(answer[2])["id"] != id:
@@ -155,8 +168,12 @@ class Crowd:
     def __init__(self, network, ledger, jobs, count, prefix):
         self.ledger, self.jobs, self.prefix, self.stop = ledger, jobs, prefix, threading.Event()
         self.changed, self.next, self.allowed = threading.Condition(), 0, 0
+        self.in_parts, self.are_parts_held = 0, False
+        # Whose events are read: the author of a post that gets comments.
+        self.watched = f"{prefix}-watched"
         self.pulses, self.pulse_ends = 0, threading.Event()
         client = lambda: Client(network["client"], network["proxy"], ledger, self.stop)
+        self.post = None
         self.threads = [threading.Thread(target=self.run, args=(client(),), daemon=True) for _ in range(count)]
         self.pulse_threads = [threading.Thread(target=self.pulse, args=(client(), number), daemon=True) for number in range(4)]
         for thread in self.threads + self.pulse_threads:
@@ -175,17 +192,50 @@ class Crowd:
                 if self.next == self.jobs:
                     return
                 number, self.next = self.next, self.next + 1
+            kind = kind_of(number)
             try:
-                client.submit(kind_of(number), f"{self.prefix}-{number}")
+                with self.parts() if kind == "photo in parts" else contextlib.nullcontext():
+                    client.submit(kind, f"{self.prefix}-{number}")
             except Exception as failure:
                 self.ledger.violate(f"client: {number}: {failure!r}")
 
+    @contextlib.contextmanager
+    def parts(self):
+        with self.changed:
+            self.changed.wait_for(lambda: not self.are_parts_held)
+            self.in_parts += 1
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.in_parts -= 1
+                self.changed.notify_all()
+
+    @contextlib.contextmanager
+    def held_parts(self, seconds):
+        """A time in which no upload in parts is on its way: no backup has its bytes."""
+        with self.changed:
+            self.are_parts_held = True
+        try:
+            with self.changed:
+                if not self.changed.wait_for(lambda: not self.in_parts, seconds):
+                    raise TimeoutError(f"{self.in_parts} uploads in parts have not ended after {seconds} s")
+            yield
+        finally:
+            with self.changed:
+                self.are_parts_held = False
+                self.changed.notify_all()
+
     def pulse(self, client, number):
-        """Submits posts of text alone, which make no job: they show when the service answers."""
+        """Submits posts of text alone and comments, which make no job: they show when the service answers."""
         client.machine.enter()
         count = 0
+        if number == 0:
+            client.submit("text", self.watched)
+            self.post = self.ledger.acknowledged[self.watched].id
         while not self.pulse_ends.wait(0.5):
-            client.submit("text", f"{self.prefix}-text-{number}-{count}")
+            kind = "comment" if self.post and count % 2 else "text"
+            client.submit(kind, f"{self.prefix}-{kind}-{number}-{count}", self.post)
             count += 1
 
     def wait(self, seconds):

@@ -23,6 +23,8 @@ WEIGHTS = {
     "freeze PostgreSQL": 5, "freeze standby": 5,
     "lying cache": 8, "removed cache": 4, "step api": 4, "step worker": 4, "step PostgreSQL": 6,
 }
+# The machine and the kinds that a cluster without a bucket does not have.
+OF_BUCKETS = ("store", "cache")
 # While the standby is promoted, its server and its machine are left alone: a promotion that fails is repeated by an operator.
 OF_DATABASES = ("PostgreSQL", "standby", "terminate")
 
@@ -42,18 +44,21 @@ class Fault:
         return f"{self.kind}{' ' + ' | '.join(self.target) if self.target else ''}"
 
 
-def draw(seed, count, pairs):
-    """The faults of a run: a cut of each pair of machines, and others of all kinds."""
+def draw(seed, count, pairs, has_bucket):
+    """The faults of a run: a cut of each pair of machines, and others of all kinds; of a short one some of both."""
     chance = random.Random(seed)
-    kinds = chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=max(0, count - len(pairs)))
+    is_there = lambda words: has_bucket or not any(word in OF_BUCKETS for word in words)
+    pairs, links = filter(is_there, pairs), list(filter(is_there, LINKS))
     plan = [Fault("cut", pair, chance) for pair in pairs]
+    weights = {kind: weight for kind, weight in WEIGHTS.items() if is_there(kind.split())}
+    kinds = chance.choices(list(weights), list(weights.values()), k=max(count - len(plan), min(count, len(plan))))
     for kind in kinds:
         pair = None
         if kind in ("cut", "cut one way", "reset", "loss"):
-            pair = chance.choice(LINKS)
+            pair = chance.choice(links)
             pair = pair if chance.random() < 0.5 else pair[::-1]
         elif kind == "slow":
-            pair = (chance.choice(("proxy", *APIS, *WORKERS, *DATABASES, "store")),)
+            pair = (chance.choice(("proxy", *APIS, *WORKERS, *DATABASES, *(["store"] if has_bucket else []))),)
         plan.append(Fault(kind, pair, chance))
     chance.shuffle(plan)
     return plan[:count]
@@ -68,7 +73,9 @@ class Weather:
         self.plan, self.log, self.done = plan, log, collections.Counter()
         self.lock, self.next, self.changed = threading.Lock(), 0, threading.Condition()
         self.finished = 0
-        self.failures, self.are_databases_quiet, self.running, self.slowed = [], False, [], set()
+        self.failures, self.running, self.slowed = [], [], set()
+        # Whether a fault may not begin at the moment.
+        self.is_held = lambda fault: False
 
     def perform_all(self, parallel, reached):
         """Performs the faults to their end. `reached` is called with the number of those that have ended."""
@@ -87,7 +94,7 @@ class Weather:
             self.keep_pace(self.next / len(self.plan))
             # Databases are never broken while they are promoted.
             with self.changed:
-                self.changed.wait_for(lambda: not (fault.is_of_databases and self.are_databases_quiet))
+                self.changed.wait_for(lambda: not self.is_held(fault))
                 self.running.append(fault)
             try:
                 self.log(f"{fault} for {fault.seconds} s")
@@ -108,17 +115,25 @@ class Weather:
             time.sleep(0.1)
 
     @contextlib.contextmanager
-    def quiet_databases(self):
-        """Waits until no fault of the databases lasts, and lets none begin."""
+    def quiet(self, is_held=lambda fault: True):
+        """Waits until no such fault lasts, and lets none begin."""
         with self.changed:
-            self.are_databases_quiet = True
-            self.changed.wait_for(lambda: not any(fault.is_of_databases for fault in self.running))
+            self.is_held = is_held
+            self.changed.wait_for(lambda: not any(map(is_held, self.running)))
         try:
             yield
         finally:
             with self.changed:
-                self.are_databases_quiet = False
+                self.is_held = lambda fault: False
                 self.changed.notify_all()
+
+    def quiet_databases(self):
+        return self.quiet(lambda fault: fault.is_of_databases)
+
+    def is_struck(self, name):
+        """Whether a fault is at the processes of an API or a worker."""
+        with self.changed:
+            return any(fault.kind.split()[-1] in ("api", "worker") and self.service(fault).name == name for fault in self.running)
 
     @contextlib.contextmanager
     def rules(self, *rules):
@@ -187,7 +202,7 @@ class Weather:
 
     def cache(self, fault):
         names = APIS + WORKERS
-        return self.take5.folder / names[int(fault.pick * len(names))] / "blob-cache"
+        return self.take5.data(self.network[names[int(fault.pick * len(names))]]) / "blob-cache"
 
     def step(self, fault):
         """Steps a clock by two hours, back or forward; that of PostgreSQL back, and then forward again."""
@@ -215,6 +230,9 @@ class Weather:
     def service(self, fault):
         what = fault.kind.split()[1]
         names = {"api": APIS, "worker": WORKERS, "proxy": ("proxy",)}[what]
+        if fault.kind.startswith("kill"):
+            # The others live to the end, which shows what they hold by then.
+            names = names[:1]
         return self.services[names[int(fault.pick * len(names))]]
 
     @contextlib.contextmanager

@@ -1,12 +1,11 @@
 """A cluster of machines through faults: what was acknowledged exists once, and is ready by itself.
 
-main.py PATH-OF-take5 PATH-OF-nginx [--jobs N] [--faults N] [--seed N] [--clients N] [--write PATH] [--folder PATH]
+main.py PATH-OF-take5 PATH-OF-nginx [--storage bucket|folder] [--jobs N] [--faults N] [--seed N] [--clients N] [--write PATH] [--folder PATH]
 
 As root. The machines are network namespaces, which are removed at the end, and so are those of a run that was killed. If something is
 wrong, the status is 1, and the folder with the logs of all processes stays."""
 
 import argparse
-import collections
 import fcntl
 import pathlib
 import random
@@ -19,10 +18,18 @@ import time
 from checks import Checks
 from clients import Crowd, Ledger, repeat_acknowledged
 from database import PROGRAMS, Database, Server
-from faults import Weather, draw
-from machines import Network, remove_all, signal_all, wait_until
+from faults import APIS, WORKERS, Weather, draw
+from figures import table, write
+from levels import Memory, levels, too_large, wait_for_levels
+from machines import Network, remove_all, wait_until
 from processes import Service
+from readers import Readers
+from recoveries import Recoveries
 from services import Clock, Take5, listens, start_proxy, start_store
+from submissions import JOBLESS
+
+# Of a run that writes its figures.
+JOBS, FAULTS = 5000, 200
 
 
 class Run:
@@ -46,7 +53,10 @@ class Run:
     def build(self):
         """Creates the machines, and starts everything on them."""
         network = self.network = Network()
-        store, environment = start_store(network["store"], self.folder, self.logs)
+        services, environment = {}, {}
+        self.services = services
+        if self.options.storage == "bucket":
+            services["store"], environment = start_store(network["store"], self.folder, self.logs)
         self.database = Database(*(
             Server(network[name], self.folder, self.logs, Clock(self.folder / f"{name}-clock", self.options.take5)) for name in ("db-1", "db-2")))
         self.database.create()
@@ -54,7 +64,6 @@ class Run:
         status, output = self.take5.command(network["worker-1"], "init", log="init")
         if status:
             raise RuntimeError(f"take5 init: {output}")
-        services = self.services = {"store": store}
         for name in ("api-1", "api-2"):
             services[name] = self.take5.serve(network[name], network["proxy"])
         for name in ("worker-1", "worker-2"):
@@ -81,55 +90,27 @@ class Run:
             raise failures[0]
         return result[0]
 
-    def promote(self, weather):
-        """The primary loses its standby, crashes, recovers and dies; the standby becomes the primary, and the machine comes back later."""
-        database, ledger = self.database, self.ledger
-        with weather.quiet_databases():
-            self.report(f"{database.primary.machine.name} is cut off from its standby, crashes, and is fenced")
-            began = time.monotonic()
-            pair = (database.primary.machine, database.standby.machine)
-            heal = [machine.add_rule("input", f"ip saddr {other.address} drop") for machine, other in (pair, pair[::-1])]
-            # Commits wait for the standby when the server crashes; it recovers them, and clients repeat them.
-            time.sleep(1)
-            signal_all(database.primary.backends()[:1], signal.SIGKILL)
-            wait_until(database.primary.is_ready, "the primary recovers")
-            time.sleep(4)
-            database.fence()
-            for remove in heal:
-                remove()
-            fenced = time.monotonic()
-            database.promote()
-            self.report(f"{database.primary.machine.name} is the primary, {time.monotonic() - fenced:.1f} s after the other one was fenced")
-            weather.done["promotion"] += 1
-        return began
-
-    def rejoin(self, weather):
-        with weather.quiet_databases():
-            how = self.database.rejoin()
-        self.report(f"{self.database.standby.machine.name} is a synchronous standby again, by {how}")
-        return how
-
     def go(self):
         options = self.options
-        self.report(f"seed {options.seed}: {options.jobs} jobs, {options.faults} faults")
+        self.report(f"seed {options.seed}: {options.jobs} jobs, {options.faults} faults, blobs in a {options.storage}")
         self.build()
         self.report("the cluster runs")
         ledger = self.ledger = Ledger(self.logs / "ledger.jsonl")
-        weather = Weather(self.network, self.services, self.database, self.take5, draw(options.seed, options.faults, self.network.pairs()), self.log)
+        weather = self.weather = Weather(
+            self.network, self.services, self.database, self.take5,
+            draw(options.seed, options.faults, self.network.pairs(), self.take5.has_bucket), self.log)
+        checks = Checks(self.database, ledger)
+        # Each has one row, which may not be there yet.
+        before = {**levels(checks.ask), "worker": len(WORKERS)}
         crowd = Crowd(self.network, ledger, options.jobs, options.clients, f"c{options.seed}")
+        readers = Readers(self.network, crowd.watched)
+        memory = Memory({name: self.services[name] for name in APIS + WORKERS}, weather.is_struck)
+        recoveries = Recoveries(self, weather, crowd)
         loaded = time.monotonic()
-        began, is_rejoined = [], []
-        lock = threading.Lock()
 
         def reached(count):
             crowd.allow((count + 8) / (options.faults + 8))
-            # The other faults go on meanwhile.
-            if lock.acquire(blocking=False):
-                if count >= options.faults // 2 and not began:
-                    began.append(self.promote(weather))
-                elif count >= options.faults * 2 // 3 and began and not is_rejoined:
-                    is_rejoined.append(self.rejoin(weather))
-                lock.release()
+            recoveries.reached(count)
             if count % 20 == 0:
                 self.report(f"{count} faults, {len(ledger.acknowledged)} acknowledged")
 
@@ -144,13 +125,13 @@ class Run:
         crowd.allow(8 / (options.faults + 8))
         weather.perform_all(options.parallel, reached)
         crowd.allow(1)
-        if not is_rejoined:
-            is_rejoined.append(self.rejoin(weather))
+        recoveries.finish()
+        if weather.failures:
+            return weather.failures
         self.report(f"all faults have healed; {len(ledger.acknowledged)} acknowledged")
-        checks = Checks(self.database, ledger)
-        checks.wrong += weather.failures
         if not crowd.wait(options.deadline):
-            checks.wrong.append(f"{options.jobs - sum(c for k, c in ledger.kinds.items() if k != 'text')} submissions are not acknowledged after {options.deadline} s")
+            checks.wrong.append(
+                f"{options.jobs - sum(c for k, c in ledger.kinds.items() if k not in JOBLESS)} submissions are not acknowledged after {options.deadline} s")
         self.on_network(lambda: repeat_acknowledged(self.network, ledger, 100))
         checks.wrong += [text for text in ledger.violations if text not in checks.wrong]
         submitted = time.monotonic()
@@ -159,8 +140,16 @@ class Run:
         finished = time.monotonic()
         self.report("the jobs have ended; checks")
         checks.check()
+        checks.wrong += wait_for_levels(checks.ask, before, options.deadline)
+        checks.wrong += readers.finish(checks.ask, recoveries.histories)
+        growths = memory.stop().growths()
+        checks.wrong += too_large(growths)
         self.verify(checks)
-        self.print_figures(checks, weather, loaded, submitted, finished, began[0] if began else None, is_rejoined[0])
+        text = table(self, checks, recoveries, readers, growths, (loaded, submitted, finished))
+        print(text, end="")
+        # A short run has other figures.
+        if options.write and not checks.wrong and options.jobs >= JOBS and options.faults >= FAULTS:
+            write(options.write, f"cluster with a {options.storage}", text)
         return checks.wrong
 
     def verify(self, checks):
@@ -175,36 +164,13 @@ class Run:
         print(output.strip())
         print(self.take5.command(self.network["worker-1"], "jobs", "stats", log="stats")[1].strip())
 
-    def print_figures(self, checks, weather, loaded, submitted, finished, promoted, how):
-        ledger, figures = self.ledger, checks.figures()
-        silence = "not promoted"
-        if promoted:
-            silence = f"{ledger.silence(promoted - 5, min(promoted + 120, submitted))[0]:.1f} s"
-        lines = {
-            "seed": self.options.seed,
-            "acknowledged": ", ".join(f"{count} {kind}" for kind, count in sorted(ledger.kinds.items())),
-            "faults": f"{weather.done.total()}: " + ", ".join(f"{count} {kind}" for kind, count in sorted(weather.done.items())),
-            "repeated by clients": f"{ledger.retries.total()}: " + ", ".join(f"{count} {why}" for why, count in sorted(ledger.retries.items(), key=str)),
-            "acknowledged by a stored response": ledger.replays,
-            "attempts": f"{figures['attempts']}, and {figures['lost']} lost with their worker; {figures['retried']} jobs had more than one",
-            "longest time without an answer": f"{ledger.silence(loaded, submitted)[0]:.1f} s; around the promotion {silence}",
-            "the former primary came back by": how,
-            "duration": f"{submitted - loaded:.0f} s until all was acknowledged, {finished - loaded:.0f} s until all was ready",
-        }
-        table = "".join(f"| {name} | {value} |\n" for name, value in lines.items()).replace("\n", "\n|---|---|\n", 1)
-        print(table, end="")
-        if self.options.write and not checks.wrong:
-            before, rest = self.options.write.read_text().split("<!-- cluster -->\n")
-            after = rest.split("<!-- end of cluster -->")[1]
-            self.options.write.write_text(f"{before}<!-- cluster -->\n{table}<!-- end of cluster -->{after}")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("take5", type=pathlib.Path)
     parser.add_argument("nginx", type=pathlib.Path)
-    parser.add_argument("--jobs", type=int, default=5000)
-    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=JOBS)
+    parser.add_argument("--faults", type=int, default=FAULTS)
+    parser.add_argument("--storage", choices=("bucket", "folder"), default="bucket", help="of the blobs: a bucket, or a folder that all machines share")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--clients", type=int, default=24)
     parser.add_argument("--parallel", type=int, default=3, help="faults at a time")

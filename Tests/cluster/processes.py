@@ -60,6 +60,12 @@ class Service(Program):
             self.is_wanted = False
             self.kill()
 
+    def halt(self):
+        """Ends it as `systemctl stop` does."""
+        with self.lock:
+            self.is_wanted = False
+            self.stop()
+
     def resume(self):
         with self.lock:
             self.start()

@@ -19,6 +19,8 @@ KEY = "test-cluster-key"
 STORE = pathlib.Path(__file__).resolve().parents[1] / "s3" / "store.sh"
 # Leases that faults exceed.
 LEASE = 8
+# What nothing refers to stays for longer than a standby lags here, and goes within the run.
+RELEASED_PAUSE = 75
 
 
 def start_store(machine, folder, logs):
@@ -41,8 +43,11 @@ def supervise_store(machine, service):
     """Starts the servers of the store again when they end, as the units of their packages do."""
     servers = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
                for pid, name in descendants(service.process.pid).items() if name.startswith(("swift-", "memcached")) and parent(pid) == service.process.pid}
-    while not Service.is_over:
+    while True:
         time.sleep(1)
+        # What is started after the end would stay.
+        if Service.is_over:
+            return
         for pid in [pid for pid in servers if parent(pid) is None]:
             arguments = servers.pop(pid)
             with service.log.open("ab") as log:
@@ -52,7 +57,7 @@ def supervise_store(machine, service):
 
 
 class Take5:
-    """The programs of take5, each with a data folder of its own."""
+    """The programs of take5 on their machines."""
 
     def __init__(self, program, folder, logs, environment):
         self.folder, self.logs = folder, logs
@@ -62,7 +67,16 @@ class Take5:
         # Of each machine, its own.
         self.clocks = {}
         self.clock_library = program
-        self.environment = {**environment, "TAKE5_API_KEY": KEY, "TAKE5_LEASE": str(LEASE), "TAKE5_LOG_FORMAT": "json"}
+        self.environment = {
+            **environment, "TAKE5_API_KEY": KEY, "TAKE5_LEASE": str(LEASE), "TAKE5_RELEASED_PAUSE": str(RELEASED_PAUSE), "TAKE5_LOG_FORMAT": "json"}
+
+    @property
+    def has_bucket(self):
+        return "TAKE5_BLOBS" in self.environment
+
+    def data(self, machine):
+        """The data folder of a machine; without a bucket all of them share one, as a file system of the network."""
+        return self.folder / (machine.name if self.has_bucket else "data")
 
     def serve(self, machine, proxy):
         return self.start(machine, "serve", "--listen", f"{machine.address}:8080", "--slots", "0", "--background-slots", "0",
@@ -72,7 +86,7 @@ class Take5:
         return self.start(machine, "worker", "--slots", "1")
 
     def start(self, machine, command, *options):
-        data = self.folder / machine.name
+        data = self.data(machine)
         data.mkdir(exist_ok=True)
         clock = self.clocks[machine.name] = Clock(self.folder / f"{machine.name}-clock", self.clock_library)
         return Service(
@@ -84,7 +98,7 @@ class Take5:
         path = self.logs / f"{log}.log"
         with path.open("w") as output:
             status = subprocess.run(
-                machine.inside(self.program, *arguments, "--data", self.folder / machine.name), stdout=output, stderr=subprocess.STDOUT,
+                machine.inside(self.program, *arguments, "--data", self.data(machine)), stdout=output, stderr=subprocess.STDOUT,
                 env={**os.environ, **self.environment}).returncode
         return status, path.read_text()
 

@@ -1,5 +1,6 @@
 """What clients submit: media of different bytes each, whose requests are the same when they are repeated."""
 
+import json
 import pathlib
 import random
 import struct
@@ -8,6 +9,8 @@ import zlib
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
 CLIPS = {camera: (SAMPLES / f"{camera}.mp4").read_bytes() for camera in ("front", "back")}
 DELIMITER = "take5-cluster"
+# The kinds that make no job.
+JOBLESS = ("text", "comment")
 
 
 def png(name, width, height, block):
@@ -51,10 +54,13 @@ def kind_of(number):
     return "photo" if number % 10 in (2, 5, 8) else "profile image"
 
 
-def request_of(kind, key):
-    """The method, the path, the body and the type of a submission that is one request."""
+def request_of(kind, key, post=None):
+    """The method, the path, the body and the type of a submission that is one request; a comment is one on a post."""
     if kind == "profile image":
         return "PUT", f"/v1/users/{key}/profile-image", png(key, 96, 96, 12), "image/png"
+    if kind == "comment":
+        # Of one author: others who commented before would get an event, too.
+        return "POST", f"/v1/posts/{post}/comments", json.dumps({"author": "commenter", "text": key}).encode(), "application/json"
     if kind == "text":
         return "POST", "/v1/posts", *form({"kind": "marker", "author": key, "title": key})
     if kind == "moment":

@@ -11,7 +11,7 @@ struct CommandOption: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(command.name) \(option.name)" }
 
   /// Each command with each of its options that have a variable.
-  static let all = Take5.commands.flatMap { command in
+  static let all = Subcommand.all.flatMap { command in
     command.options.filter { $0.variable != nil }.map { CommandOption(command: command, option: $0) }
   }
 
@@ -29,7 +29,7 @@ struct CommandOption: Sendable, CustomTestStringConvertible {
     case .url, .publicURL: (1...4).map { "https://take5-\($0).example/path" }
     case .keySet: (1...4).map { "https://take5-\($0).example/keys" }
     case .windowSchedule: (1...4).map { "18:0\($0)-18:05,20:00-20:05 Europe/Berlin" }
-    case .none, .text, .file, .folder: (1...4).map { "/value/\($0)" }
+    case .none, .text, .file, .folder, .format: (1...4).map { "/value/\($0)" }
     }
   }
 
@@ -69,13 +69,13 @@ struct OptionSourceTests {
 
   @Test("options with a variable have a key, options of a single command have neither; the table has all of them once")
   func table() {
-    let keys = ConfigurationKeys(of: Take5.commands)
+    let keys = ConfigurationKeys(of: Subcommand.all)
     #expect(keys.options.count > 25)
     let names = Set(CommandOption.all.map(\.option.name)).subtracting([Option.configuration.name])
     #expect(Set(keys.options.map(\.name)) == names)
     #expect(keys.options.allSatisfy { $0.name == "--" + ($0.key ?? "") })
-    for option in Take5.commands.flatMap(\.options) where option.variable == nil { #expect(option.key == nil) }
-    for command in Take5.commands {
+    for option in Subcommand.all.flatMap(\.options) where option.variable == nil { #expect(option.key == nil) }
+    for command in Subcommand.all {
       #expect(command.options.contains(.configuration) == command.options.contains { $0.key != nil }, "\(command.name)")
       #expect(Set(command.options.map(\.name)).count == command.options.count, "\(command.name)")
     }
@@ -83,7 +83,7 @@ struct OptionSourceTests {
 
   @Test("the default of each option is a value that it takes")
   func defaults() {
-    for option in Take5.commands.flatMap(\.options) {
+    for option in Subcommand.all.flatMap(\.options) {
       guard let value = option.defaultValue, option.values != .file else { continue }
       #expect(option.values.problem(with: value) == nil, "\(option.name)")
     }
@@ -123,7 +123,7 @@ struct OptionSourceTests {
 
 @Suite("Checks of the configuration")
 struct ConfigurationKeysTests {
-  private let keys = ConfigurationKeys(of: Take5.commands)
+  private let keys = ConfigurationKeys(of: Subcommand.all)
 
   private func file(_ text: String) -> ConfigurationFile { ConfigurationFile(path: "f", Array(text.utf8)) }
 
@@ -153,7 +153,7 @@ struct ConfigurationKeysTests {
     #expect(keys.failures(in: other, ofWorker, options: Subcommand.worker.options).count == 1)
   }
 
-  @Test("an unknown variable is found, with the nearest one if it is near; those of other programs are not ours")
+  @Test("an unknown variable is found, with the nearest one if it is near; other programs' variables are not ours")
   func variables() {
     let environment = [
       "TAKE5_DATABSE_URL": "x", "TAKE5_PORT": "tcp://10.0.0.1:80", "TAKE5_SERVICE_HOST": "10.0.0.1", "TAKE5_SLOTS": "2",

@@ -47,7 +47,7 @@ struct DoctorTests {
   @Test("an error that a check throws is a result, and the next check runs")
   func thrown() async throws {
     let arguments = try Arguments(["--data", "/nowhere/take5"], of: .doctor, environment: [:])
-    let subject = await DoctorSubject(arguments)
+    let subject = await DoctorSubject(arguments, keys: ConfigurationKeys(of: []), options: [])
     let checks = [
       DoctorCheck(name: "first") { _ in throw CommandFailure(.io, "the disk is gone", remedy: "replace it") },
       DoctorCheck(name: "second") { _ in [Self.ok] },

@@ -6,7 +6,7 @@ import Testing
 /// The address that a person points a phone at.
 @Suite("Address of the page that films")
 struct FilmAddressTests {
-  @Test("the address is that of the service, and for one on all addresses one of this machine")
+  @Test("the address is the service's, and for one on all addresses one of this machine")
   func address() throws {
     func url(_ text: String) throws -> String {
       FilmAddress.url(of: try #require(ListenAddress(text)), port: 8081)

@@ -28,7 +28,7 @@ struct LastingReportTests {
     #expect(isDue(after: LastingReport.interval + .seconds(2)))
   }
 
-  @Test("a start waits for a storage that is sick and a database that is away, and not for those of another store")
+  @Test("a start waits for a storage that is sick and a database that is away, and not for another store's")
   func outages() {
     let outages: [any Error] = [
       BlobError.unavailable("no answer"), BlobError.refused("403 AccessDenied", reason: "no"),

@@ -117,7 +117,7 @@ struct SendingProgressTests {
     #expect(ByteText.progress(0, of: 20_000_000, rate: 0) == "0.0 of 20.0 MB  0 kB/s")
   }
 
-  @Test("the rate is that of the last seconds")
+  @Test("the rate counts the last seconds")
   func rate() {
     var rate = TransferRate()
     for tenth in 0...400 {

@@ -13,10 +13,10 @@ import Worker
 struct ServiceConfigurationTests {
   private static let options = CommandOption.all.filter { $0.option.property != nil }
 
-  @Test("an option sets the property that it names, and its default is that of the property", arguments: options)
+  @Test("an option sets the property that it names, and has the property's default", arguments: options)
   func properties(_ subject: CommandOption) throws {
     let option = subject.option
-    let property = try #require(option.property)
+    let property = try #require(option.property as? PartialKeyPath<ServiceConfiguration>)
     func text(_ given: [String]) throws -> String? {
       try ServiceConfiguration([option], try subject.arguments(given)).text(of: property, option.values)
     }

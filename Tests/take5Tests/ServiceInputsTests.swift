@@ -220,7 +220,7 @@ struct ServiceInputsTests {
     expect(failures { () throws(InvalidConfiguration) in _ = try ServiceInputs(served) }, mistake, "serve")
     let checked = try arguments(mistake, of: .config)
     let options = Subcommand.serviceOptions.filter { $0.placeholder != nil }
-    let keys = ConfigurationKeys(of: Take5.commands)
+    let keys = ConfigurationKeys(of: Subcommand.all)
     expect(ServiceConfiguration.failures(checked, keys, options: options), mistake, "config")
     let names = mistake.arguments.filter { $0.hasPrefix("--") }
     guard names.allSatisfy({ name in Subcommand.worker.options.contains { $0.name == name } }) else { return }
@@ -241,7 +241,7 @@ struct ServiceInputsTests {
     _ = try WorkerInputs(Arguments([], of: .worker, environment: [:]))
   }
 
-  @Test("the status of a start is that of all its failures, or 78")
+  @Test("a start has the status that all its failures have, or 78")
   func status() {
     let usage = CommandFailure(.usage, "a")
     #expect(InvalidConfiguration(failures: [usage, usage]).startStatus == .usage)

@@ -36,6 +36,20 @@ package struct Decoder: ~Copyable {
     }
   }
 
+  /// Opens the decoder of an image without a container; one packet has all of it.
+  ///
+  /// - Parameter codec: FFmpeg's name, which `limits` has to allow.
+  package init(ofImage codec: String, limits: DecoderLimits) throws(AVError) {
+    let name = Self.name(ofCodec: codec)
+    guard limits.codecs.contains(codec), let found = avcodec_find_decoder_by_name(name) else {
+      throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_decoder_by_name", subject: name)
+    }
+    context = try CodecContext.open(found, options: [("codec_whitelist", name)]) { context throws(AVError) in
+      context.pointee.err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_EXPLODE
+      context.pointee.max_pixels = Int64(limits.pixels)
+    }
+  }
+
   deinit { CodecContext.free(context) }
 
   /// FFmpeg's name of the decoder of a codec: that of the codec for nearly all of its own. Its own one of AV1 needs hardware.

@@ -10,6 +10,17 @@ package struct Packet: ~Copyable {
     self.pointer = pointer
   }
 
+  /// Creates a packet with a copy of these data.
+  package init(copying data: [UInt8]) throws(AVError) {
+    var packet = av_packet_alloc()
+    guard let allocated = packet else { throw .outOfMemory("av_packet_alloc") }
+    let status = av_new_packet(allocated, Int32(clamping: data.count))
+    if status < 0 { av_packet_free(&packet) }
+    try AVError.check(status, "av_new_packet")
+    UnsafeMutableRawBufferPointer(start: allocated.pointee.data, count: data.count).copyBytes(from: data)
+    pointer = allocated
+  }
+
   deinit {
     var pointer: UnsafeMutablePointer<AVPacket>? = pointer
     av_packet_free(&pointer)

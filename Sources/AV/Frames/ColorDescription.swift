@@ -92,6 +92,8 @@ package struct PixelFormat: Hashable, Sendable, CustomStringConvertible {
   package static let yuv420p10 = PixelFormat(AV_PIX_FMT_YUV420P10LE.rawValue)
   /// 8-bit red, green and blue, interleaved.
   package static let rgb24 = PixelFormat(AV_PIX_FMT_RGB24.rawValue)
+  /// 8-bit blue, green, red and alpha, interleaved.
+  package static let bgra = PixelFormat(AV_PIX_FMT_BGRA.rawValue)
 
   /// FFmpeg's name, such as `yuv420p`; `unknown` if it has none.
   package var description: String {

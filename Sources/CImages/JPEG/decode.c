@@ -31,6 +31,40 @@ static enum cjpeg_color color_of(struct cjpeg_decoder *decoder) {
   }
 }
 
+static uint64_t decoded_pixels(const struct jpeg_decompress_struct *info) {
+  return (uint64_t)info->output_width * info->output_height;
+}
+
+// Chooses the largest of eight to one eighths of the width and the height that has at most `pixels`.
+static void scale(struct cjpeg_decoder *decoder, uint64_t pixels) {
+  struct jpeg_decompress_struct *info = &decoder->info;
+  info->scale_num = info->scale_denom = DCTSIZE;
+  jpeg_calc_output_dimensions(info);
+  while (decoded_pixels(info) > pixels && info->scale_num > 1) {
+    info->scale_num--;
+    jpeg_calc_output_dimensions(info);
+  }
+  if (decoded_pixels(info) > pixels)
+    cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit at an eighth of the edges");
+}
+
+static void check_pixels(struct cjpeg_decoder *decoder, const struct cjpeg_limits *limits) {
+  struct jpeg_decompress_struct *info = &decoder->info;
+  const uint64_t pixels = (uint64_t)info->image_width * info->image_height;
+  decoder->errors.failure->width = info->image_width;
+  decoder->errors.failure->height = info->image_height;
+  if (!jpeg_has_multiple_scans(info)) {
+    if (pixels > limits->header_pixels)
+      cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
+  } else {
+    // Without a limit of its own for one scan, `pixels` is that of all images.
+    if (pixels > limits->pixels && limits->header_pixels == limits->pixels)
+      cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
+    if (pixels > limits->pixels || pixels > limits->buffered_pixels)
+      cjpeg_fail(&decoder->errors, cjpeg_too_many_buffered_pixels, "more pixels than the limit for several scans");
+  }
+}
+
 static void read_header(struct cjpeg_decoder *decoder, int descriptor, const struct cjpeg_limits *limits,
                         struct cjpeg_header *header) {
   struct jpeg_decompress_struct *info = &decoder->info;
@@ -41,16 +75,14 @@ static void read_header(struct cjpeg_decoder *decoder, int descriptor, const str
   info->src = decoder->source = cjpeg_file_source_open(descriptor);
   if (!info->src) cjpeg_fail(&decoder->errors, cjpeg_out_of_memory, "out of memory for a buffer");
   jpeg_read_header(info, TRUE);
-  const uint64_t pixels = (uint64_t)info->image_width * info->image_height;
-  decoder->errors.failure->width = info->image_width;
-  decoder->errors.failure->height = info->image_height;
-  if (pixels > limits->pixels) cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
-  if (jpeg_has_multiple_scans(info) && pixels > limits->buffered_pixels)
-    cjpeg_fail(&decoder->errors, cjpeg_too_many_buffered_pixels, "more pixels than the limit for several scans");
+  check_pixels(decoder, limits);
   if (info->data_precision != 8) cjpeg_fail(&decoder->errors, cjpeg_unsupported, "samples of more than 8 bits");
+  scale(decoder, limits->pixels);
   *header = (struct cjpeg_header){
       .width = info->image_width,
       .height = info->image_height,
+      .decoded_width = info->output_width,
+      .decoded_height = info->output_height,
       .components = info->num_components,
       .color = color_of(decoder),
   };
@@ -114,8 +146,8 @@ static void start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component *
     components[index] = (struct cjpeg_component){
         .width = component->downsampled_width,
         .height = component->downsampled_height,
-        .row_bytes = component->width_in_blocks * DCTSIZE,
-        .band_rows = (uint32_t)component->v_samp_factor * DCTSIZE,
+        .row_bytes = component->width_in_blocks * (uint32_t)component->DCT_scaled_size,
+        .band_rows = (uint32_t)(component->v_samp_factor * component->DCT_scaled_size),
     };
   }
 }
@@ -130,7 +162,7 @@ enum cjpeg_status cjpeg_start_planes(struct cjpeg_decoder *decoder, struct cjpeg
 
 static void read_band(struct cjpeg_decoder *decoder, uint8_t *const *const *rows) {
   struct jpeg_decompress_struct *info = &decoder->info;
-  const JDIMENSION band = (JDIMENSION)info->max_v_samp_factor * DCTSIZE;
+  const JDIMENSION band = (JDIMENSION)(info->max_v_samp_factor * info->min_DCT_scaled_size);
   if (info->output_scanline >= info->output_height)
     cjpeg_fail(&decoder->errors, cjpeg_malformed, "the image has no more rows");
   jpeg_read_raw_data(info, (JSAMPIMAGE)rows, band);

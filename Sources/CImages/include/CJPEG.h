@@ -30,8 +30,9 @@ struct cjpeg_failure {
 
 /// The limits of a decoder.
 struct cjpeg_limits {
-  uint64_t pixels;
+  uint64_t pixels;           // that are decoded
   uint64_t buffered_pixels;  // for an image in several scans, whose coefficients libjpeg buffers
+  uint64_t header_pixels;    // for an image in one scan, which is decoded at eighths of its width and height; at least `pixels`
   int scans;
 };
 
@@ -49,11 +50,13 @@ enum cjpeg_color {
 struct cjpeg_header {
   uint32_t width;
   uint32_t height;
+  uint32_t decoded_width;  // the size at which it is decoded
+  uint32_t decoded_height;
   int components;
   enum cjpeg_color color;
 };
 
-/// The coded size of one component.
+/// The size of one component as it is decoded.
 struct cjpeg_component {
   uint32_t width;
   uint32_t height;
@@ -69,7 +72,7 @@ struct cjpeg_decoder;
 enum cjpeg_status cjpeg_open(int descriptor, const struct cjpeg_limits *limits, struct cjpeg_decoder **decoder,
                              struct cjpeg_header *header, struct cjpeg_failure *failure);
 
-/// Prepares to decode the planes of a grey or YCbCr image as they are coded. Use this instead of `cjpeg_read`.
+/// Prepares to decode the planes of a grey or YCbCr image, each in the size in which it is decoded. Use this instead of `cjpeg_read`.
 enum cjpeg_status cjpeg_start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component components[3],
                                      struct cjpeg_failure *failure);
 

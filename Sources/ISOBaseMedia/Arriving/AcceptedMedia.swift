@@ -54,6 +54,7 @@ extension PhotoLimits {
   fileprivate func loosest(with other: PhotoLimits) -> PhotoLimits {
     PhotoLimits(
       bytes: max(bytes, other.bytes), pixels: max(pixels, other.pixels),
+      headerPixels: [headerPixels, other.headerPixels].compactMap(\.self).max(),
       progressivePixels: max(progressivePixels, other.progressivePixels),
       formats: formats + other.formats.filter { !formats.contains($0) })
   }

@@ -105,7 +105,9 @@ package struct StreamValidator: Sendable {
       }
     }
     guard let limits = accepted.clip else { preconditionFailure("neither clips nor photos are accepted") }
-    let unsupported = accepted.photo == nil ? nil : Reason(unsupportedMedium: start, accepted: limits.containers)
+    let unsupported = accepted.photo.map {
+      Reason(unsupportedMedium: start, accepted: limits.containers, photos: $0.formats)
+    }
     try limit(to: limits.bytes, as: accepted.clipName)
     if limits.containers.contains(.webM), WebMWalker.recognizes(start) {
       walk = WebMArrival(limits, as: accepted.clipName, length: length, unsupported: unsupported)

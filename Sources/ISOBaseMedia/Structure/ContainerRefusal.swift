@@ -86,13 +86,18 @@ extension Reason {
 
   /// The reason for a file that is neither a clip nor a photo, where both are accepted.
   ///
-  /// - Parameter containers: those that clips may have.
-  package init(unsupportedMedium start: [UInt8], accepted containers: [ContainerName] = []) {
+  /// - Parameters:
+  ///   - containers: those that clips may have.
+  ///   - formats: those that photos may have.
+  package init(
+    unsupportedMedium start: [UInt8], accepted containers: [ContainerName] = [],
+    photos formats: [PhotoFormat] = PhotoFormat.usual
+  ) {
     guard !start.isEmpty else {
       self.init(.emptyFile, input: nil, finding: "the file is empty", remedy: .sendClipOrPhoto)
       return
     }
-    let formats = PhotoFormat.allCases.map(\.name).joined(separator: ", ")
+    let formats = formats.map(\.name).joined(separator: ", ")
     self.init(
       .unsupportedContainer, input: nil,
       finding: "the file is \(FileSignature(start).name), neither a \(containers.videos) nor a photo (\(formats)), "

@@ -1,3 +1,4 @@
+import AV
 import ISOBaseMedia
 import Kernels
 import Model
@@ -16,12 +17,15 @@ struct PhotoDecoder {
       case .png: return try decodeImage(.png, model: "RGB")
       case .webp: return try decodeImage(.webp, model: "RGB")
       case .heif, .avif: return try decodeImage(.heif, model: "YCbCr")
+      case .gif: return try decodeGIF()
       }
     } catch let error as JPEGError {
       throw source.failure(for: error)
     } catch let error as HEIFRefusal {
       throw source.failure(for: error)
     } catch let error as ImageError {
+      throw source.failure(for: error)
+    } catch let error as AVError {
       throw source.failure(for: error)
     } catch let failure as RunFailure {
       throw failure
@@ -33,24 +37,32 @@ struct PhotoDecoder {
   private func decodeJPEG() throws -> DecodedPhoto {
     let segments = try source.segments()
     let exif = Exif(segments.exif)
-    let limits = JPEGLimits(pixels: source.limits.pixels, bufferedPixels: source.limits.progressivePixels)
+    let limits = JPEGLimits(
+      pixels: source.limits.pixels, headerPixels: source.limits.headerPixels,
+      bufferedPixels: source.limits.progressivePixels)
     var decoder = try JPEGDecoder(reading: source.file.descriptor.number, limits: limits)
     let header = decoder.header
     let transform = Transform(exif: exif.orientation)
     let coded = Size(width: header.width, height: header.height)
     let display = transform.swapsAxes ? Size(width: coded.height, height: coded.width) : coded
+    let decoded =
+      transform.swapsAxes
+      ? Size(width: header.decodedHeight, height: header.decodedWidth)
+      : Size(width: header.decodedWidth, height: header.decodedHeight)
     let profile = PhotoProfile(segments.profile)
     let facts = PhotoFacts(
       format: .jpeg, bytes: source.size, coded: coded, transform: transform, display: display, bits: 8,
       model: header.color.name, profile: profile.name, dynamicRange: profile.dynamicRange,
       identifying: IdentifyingMetadata.found(in: exif, segments))
-    let image = target(display)
+    let image = target(decoded)
     switch header.color {
     case .ycbcr, .grey: try readPlanes(&decoder, into: image, transform.orientation)
     case .rgb, .cmyk: try readRows(&decoder, into: image, transform.orientation, profile)
     }
     let decisions = profile.apply(to: image)
-    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions(isTurnedByExif: true) + decisions)
+    return DecodedPhoto(
+      facts: facts, decoded: decoded, image: image,
+      decisions: facts.decisions(isTurnedByExif: true, decoded: decoded) + decisions)
   }
 
   private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
@@ -86,11 +98,13 @@ struct PhotoDecoder {
       try rows.read(&reader, into: image, mapping: profile.highDynamicRangeMapping)
     }
     let decisions = profile.apply(to: image, isMapped: true)
-    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions(isTurnedByExif: isExif) + decisions)
+    return DecodedPhoto(
+      facts: facts, decoded: facts.display, image: image,
+      decisions: facts.decisions(isTurnedByExif: isExif, decoded: facts.display) + decisions)
   }
 
-  private func target(_ display: Size) -> PlanarImage {
-    let target = DecodedPhoto.Target(variants, of: display)
+  func target(_ decoded: Size) -> PlanarImage {
+    let target = DecodedPhoto.Target(variants, of: decoded)
     return PlanarImage(width: target.size.width, height: target.size.height, halvesChroma: target.halvesChroma)
   }
 
@@ -111,7 +125,7 @@ struct PhotoDecoder {
   private func readRows(
     _ decoder: inout JPEGDecoder, into image: PlanarImage, _ orientation: Orientation, _ profile: PhotoProfile
   ) throws {
-    let (width, height) = (decoder.header.width, decoder.header.height)
+    let (width, height) = (decoder.header.decodedWidth, decoder.header.decodedHeight)
     let scaler = ImageScaler(
       width: width, height: height, target: image, orientation: orientation)
     let rowBytes = decoder.bytesPerPixel * width
@@ -180,8 +194,16 @@ extension PhotoDecoder {
 
 extension PhotoFacts {
   /// The decisions that follow from the facts.
-  fileprivate func decisions(isTurnedByExif: Bool) -> [Decision] {
+  ///
+  /// - Parameter decoded: the upright size at which the photo was decoded.
+  func decisions(isTurnedByExif: Bool, decoded: Size) -> [Decision] {
     var decisions: [Decision] = []
+    if decoded != display {
+      decisions.append(
+        Decision(
+          .scaling, input: .photo, choice: "decoded at \(decoded.width)x\(decoded.height) pixels",
+          reason: "its \(display.width)x\(display.height) pixels are more than are decoded of a photo"))
+    }
     if transform != .identity {
       let origin = isTurnedByExif ? "its Exif orientation" : "its container"
       decisions.append(Decision(.transform, input: .photo, choice: transform.summary, reason: "\(origin) requires it"))

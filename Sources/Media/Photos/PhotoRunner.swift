@@ -41,7 +41,7 @@ package struct PhotoRunner: Sendable {
     let roles = plan.variants.keys.sorted { $0.rawValue < $1.rawValue }
     for role in roles.filter({ !isSquare($0) }) + roles.filter(isSquare) {
       guard let variant = plan.variants[role] else { continue }
-      let geometry = variant.geometry(of: photo.facts.display)
+      let geometry = variant.geometry(of: photo.decoded)
       let image: PlanarImage
       if variant.square == nil {
         image = resized(full, to: geometry.size, halvesChroma: variant.halvesChroma)

@@ -1,3 +1,4 @@
+import AV
 import ISOBaseMedia
 import Model
 import Platform
@@ -58,7 +59,7 @@ struct PhotoSource: Sendable {
     case .truncated: .refused(.truncatedPhoto)
     case .unsupported(let message): Self.refusal(.unsupportedCodec, "its kind of JPEG is not supported (\(message))")
     case .tooManyPixels(let width, let height):
-      .refused(.tooManyPixels(Size(width: width, height: height), limits))
+      .refused(.tooManyHeaderPixels(Size(width: width, height: height), limits))
     case .tooManyBufferedPixels(let width, let height):
       .refused(.tooManyProgressivePixels(Size(width: width, height: height), limits))
     case .tooLongEdge(let width, let height, let limit):
@@ -73,6 +74,12 @@ struct PhotoSource: Sendable {
   /// The refusal for the boxes of a HEIF or AVIF.
   func failure(for refusal: HEIFRefusal) -> RunFailure {
     .refused(Reason(refusal, limits: limits))
+  }
+
+  /// The refusal or failure for an error of FFmpeg's decoder of images.
+  func failure(for error: AVError) -> RunFailure {
+    if error.isOutOfMemory { return .failed(MediaError(.outOfMemory, "\(error)")) }
+    return Self.refusal(.corruptImage, "its data are damaged (\(error.message))")
   }
 
   /// The refusal or failure for an error of another decoder.

@@ -22,7 +22,7 @@ struct PhotoCheck {
     let color = ReplyField("dominant_color")
     try color.require((report.dominantColor != nil) == isAccepted, isAccepted ? "is missing" : "is unexpected")
     try color.require(report.dominantColor.map(Self.isColor) ?? true, "is not a colour")
-    let planned = report.facts.map { plan.plannedOutputs(of: $0.display) } ?? []
+    let planned = report.facts.map { plan.plannedOutputs(of: plan.limits.decoded($0.display)) } ?? []
     try OutputsCheck(planned: planned, files: outputs).check(report.outputs, as: ReplyField("outputs"))
     var cleaned = report
     cleaned.reason = report.reason?.cleaned
@@ -44,7 +44,8 @@ extension PhotoFacts {
   fileprivate func check(as field: ReplyField, limits: PhotoLimits, bytes: Int64) throws(MediaFailure) {
     try field["format"].require(format.rawValue, among: limits.formats.map(\.rawValue))
     try field["bytes"].require(self.bytes == bytes, "is \(self.bytes); the photo has \(bytes)")
-    try field["display"].require(pixels: display, atMost: limits.pixels)
+    let pixels = format == .jpeg ? max(limits.pixels, limits.headerPixels ?? 0) : limits.pixels
+    try field["display"].require(pixels: display, atMost: pixels)
     let upright = transform.swapsAxes ? Size(width: coded.height, height: coded.width) : coded
     try field["coded"].require(
       upright == display, "is \(coded.width)x\(coded.height), which is not the upright size before its transform")

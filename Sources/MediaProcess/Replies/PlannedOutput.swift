@@ -131,7 +131,7 @@ extension Plan {
 }
 
 extension PhotoPlan {
-  /// What the plan determines about each of `outputs`, for a photo of this upright size.
+  /// What the plan determines about each of `outputs`, for a photo that is decoded to this upright size.
   func plannedOutputs(of photo: Size) -> [PlannedOutput] {
     outputs.compactMap { role in
       variants[role].map { variant in

@@ -152,3 +152,11 @@ package struct RGBColor: Codable, Sendable, Hashable, CustomStringConvertible {
     try container.encode(description)
   }
 }
+
+extension Definition.Composed {
+  /// The size of the inset on a canvas; with the fit `fit` that of its frame may be smaller.
+  func insetBox(on canvas: Definition.Canvas) -> Size {
+    let width = Size.even(Double(canvas.width) * inset.width)
+    return Size(width: width, height: Size.even(Double(width) * Double(canvas.height) / Double(canvas.width)))
+  }
+}

@@ -51,7 +51,7 @@ extension Definition {
     }
     guard output.layout == .inset else { return }
     let inset = output.inset
-    let box = CompositionLayout(canvas: canvas, composed: output).insetBox
+    let box = output.insetBox(on: canvas)
     let shorter = min(box.width, box.height)
     faults.require(
       shorter >= 16, "\(path).inset.width", "the inset has \(box.width)x\(box.height) pixels: expected at least 16x16")

@@ -25,12 +25,21 @@ extension Reason {
     return Reason(.tooLarge, input: .photo, finding: "\(found); at most \(limits.pixels) in total are accepted")
   }
 
-  /// A JPEG in several scans has too many pixels by its header.
-  package static func tooManyProgressivePixels(_ size: Size, _ limits: PhotoLimits) -> Reason {
+  /// A JPEG in one scan has too many pixels by its header.
+  package static func tooManyHeaderPixels(_ size: Size, _ limits: PhotoLimits) -> Reason {
     Reason(
       .tooLarge, input: .photo,
+      finding: "its header declares \(size.width)x\(size.height) pixels; at most "
+        + "\(limits.headerPixels ?? limits.pixels) in total are accepted")
+  }
+
+  /// A JPEG in several scans has too many pixels by its header.
+  package static func tooManyProgressivePixels(_ size: Size, _ limits: PhotoLimits) -> Reason {
+    let others = limits.headerPixels.map { "\($0) of a baseline JPEG" } ?? "\(limits.pixels) of any other photo"
+    return Reason(
+      .tooLarge, input: .photo,
       finding: "its header declares a progressive JPEG of \(size.width)x\(size.height) pixels; at most "
-        + "\(limits.progressivePixels) in total are accepted of such a one, and \(limits.pixels) of any other photo")
+        + "\(min(limits.progressivePixels, limits.pixels)) in total are accepted of such a one, and \(others)")
   }
 
   /// A photo has an edge that is too long by its header.

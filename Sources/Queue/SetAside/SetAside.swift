@@ -64,34 +64,3 @@ package enum SetAside {
     }
   }
 }
-
-extension SetAside {
-  /// The largest number of rows of a table that the log names at a time.
-  private static let maxLines = 20
-
-  /// The task of one worker that counts what any process has set aside, and writes it to the log.
-  static func reporting(_ metrics: WorkerMetrics, _ log: Logger) -> MaintenanceTask {
-    for table in Table.allCases { metrics.setAside(table.rawValue, rows: 0) }
-    return MaintenanceTask("rows set aside", every: .seconds(60)) { pool in
-      let noted = try await pool.transaction { session in
-        try session.execute(statements["drop_tried"])
-        return try session.execute(statements["report"]).map { row in
-          (
-            table: try row.get("relation", as: String.self), key: try row.get("row_key", as: String.self),
-            error: try row.get("error", as: String.self)
-          )
-        }
-      }
-      for (table, rows) in Dictionary(grouping: noted, by: \.table) {
-        metrics.setAside(table, rows: rows.count)
-        for row in rows.prefix(maxLines) {
-          log.error(
-            "a row is set aside for an hour", ["table": table, "row": row.key, "error": row.error])
-        }
-        if rows.count > maxLines {
-          log.error("further rows are set aside for an hour", ["table": table, "rows": "\(rows.count - maxLines)"])
-        }
-      }
-    }
-  }
-}

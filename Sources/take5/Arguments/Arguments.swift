@@ -166,12 +166,6 @@ struct Arguments: Sendable {
     try checked(name).flatMap { Choice(rawValue: $0) }
   }
 
-  /// Prints a line about an output: on standard output, or on standard error if the output itself goes to standard
-  /// output.
-  func printResult(_ line: String, writing destination: String?) throws(CommandFailure) {
-    if let destination, OutputFile.isStandardOutput(destination) { Console.note(line) } else { try Console.print(line) }
-  }
-
   /// The value of an environment variable that belongs to no option; nil if it is empty.
   func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 

@@ -1,10 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Model
-import Platform
-import Postgres
-import Rooms
-
 /// The values that an option takes. The check of a value, the help and the completions of the shells follow from it.
 enum OptionValues: Sendable, Hashable {
   /// None: the option is a switch.
@@ -17,24 +10,18 @@ enum OptionValues: Sendable, Hashable {
   case list([String])
   case file
   case folder
-  /// An address to listen on.
-  case address
-  /// A comma-separated list of addresses and ranges of addresses.
-  case addresses
-  /// A comma-separated list of hosts and ranges of addresses.
-  case permits
-  /// The URL of a service.
-  case service
-  /// The URL at which clients reach the service.
-  case publicURL
-  /// The URL of a request, to any server.
-  case url
-  /// The URL of a database, which may contain a password.
-  case database
-  /// A file with a key set, or its URL.
-  case keySet
-  /// When the daily window opens.
-  case windowSchedule
+  /// A text of a format, such as an address.
+  case format(Format)
+
+  /// A format of texts. Who declares it gives its check.
+  struct Format: Sendable {
+    /// The name, by which formats differ.
+    let name: String
+    /// Whether a text may contain a password.
+    let isSecret: Bool
+    /// What is wrong with a text, after the name of its option; nil if nothing is.
+    let problem: @Sendable (String) -> String?
+  }
 
   /// Seconds without an upper limit of their own.
   static let anySeconds = OptionValues.seconds(0...1e9)
@@ -51,6 +38,13 @@ enum OptionValues: Sendable, Hashable {
     .list(type.allCases.map(\.rawValue))
   }
 
+  /// A text of a format.
+  static func format(
+    _ name: String, isSecret: Bool = false, problem: @escaping @Sendable (String) -> String?
+  ) -> OptionValues {
+    .format(Format(name: name, isSecret: isSecret, problem: problem))
+  }
+
   /// The values that a placeholder of the help names: `front|back`, a `FILE`, a `DIR`; otherwise any text.
   init(placeholder: String?) {
     self =
@@ -61,6 +55,11 @@ enum OptionValues: Sendable, Hashable {
       case let names? where names.contains("|"): .choice(names.split(separator: "|").map(String.init))
       default: .text
       }
+  }
+
+  /// Whether a value may contain a password.
+  var isSecret: Bool {
+    if case .format(let format) = self { format.isSecret } else { false }
   }
 
   /// The fixed values, of which a shell offers those that fit; empty if there are none.
@@ -95,37 +94,14 @@ enum OptionValues: Sendable, Hashable {
       for part in text.split(separator: ",", omittingEmptySubsequences: false) where !choices.contains(String(part)) {
         return "must be a comma-separated list of \(choices.joined(separator: ", ")), not '\(part)'"
       }
-    case .address:
-      if ListenAddress(text) == nil { return "must be an address to listen on, HOST:PORT, not '\(text)'" }
-    case .addresses:
-      for part in text.split(separator: ",") where AddressRange(String(part)) == nil {
-        return "must be addresses such as 192.0.2.1 or 10.0.0.0/8, separated by commas, not '\(part)'"
-      }
-    case .permits:
-      if WebhookPermits(text) == nil {
-        return "must be hosts and ranges such as 10.0.0.0/8, separated by commas, not '\(text)'"
-      }
-    case .service:
-      if ServerAddress(url: text) == nil {
-        return "must be http://HOST:PORT or https://HOST:PORT, without a path, not '\(text)'"
-      }
-    case .publicURL:
-      if PublicURL(text) == nil { return "must be https://HOST[:PORT][/PATH] or the same with http, not '\(text)'" }
-    case .url:
-      if RequestURL(text) == nil { return "must be https://HOST/PATH or http://HOST/PATH, without a password" }
-    case .keySet:
-      if KeySetLocation(text) == nil {
-        return "must be a file, https://HOST/PATH, or http:// with an address of this machine, not '\(text)'"
-      }
-    case .windowSchedule:
-      if WindowSchedule(text) == nil {
-        return "must be times and a time zone such as '18:00-18:05 Europe/Berlin', not '\(text)'"
-      }
-    case .database:
-      do throws(PostgresError) { _ = try DatabaseURL(text) } catch {
-        return "must be a URL such as postgresql://user:password@host:5432/database"
-      }
+    case .format(let format): return format.problem(text)
     }
     return nil
   }
+}
+
+extension OptionValues.Format: Hashable {
+  static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }

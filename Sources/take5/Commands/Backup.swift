@@ -78,11 +78,6 @@ extension Subcommand {
   }
 }
 
-extension Option {
-  static let parallelCopies = Option(
-    "--parallel", "N", .integer(1...64), default: "4", help: "blobs that are copied at the same time")
-}
-
 /// The result that `take5 backup` prints.
 private struct BackupResult: Encodable {
   let folder: String
@@ -120,17 +115,4 @@ private struct BackupResult: Encodable {
     }
     return lines.joined(separator: "\n")
   }
-}
-
-extension BackupManifest.Counts {
-  /// The counts as text.
-  var text: String {
-    "\(Counted.text(posts, "post")), \(Counted.text(images, "image")), \(Counted.text(blobs, "blob")) with "
-      + "\(blobBytes) bytes"
-  }
-}
-
-/// A number of things as text.
-enum Counted {
-  static func text(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

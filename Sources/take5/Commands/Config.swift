@@ -7,7 +7,7 @@ extension Subcommand {
       Option("--example", help: "print a configuration file with every key, its default and its description"), .json,
     ], example: "take5 config --json", reportsConfiguration: true
   ) { arguments in
-    let keys = ConfigurationKeys(of: Take5.commands)
+    let keys = ConfigurationKeys(of: Subcommand.all)
     if arguments.has("--example") {
       try Console.write(ConfigurationExample.text(of: keys))
       return .success

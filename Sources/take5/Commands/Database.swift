@@ -54,7 +54,7 @@ extension Subcommand {
     let database = try await DatabaseAccess.open(
       arguments, connections: 1, schema: .any, log: Logger(lowest: .warning))
     var configuration = ChildProcess.Configuration(path: "/usr/bin/env", arguments: arguments.operands)
-    configuration.environment = Take5.environment().merging(database.url.environment) { _, ours in ours }
+    configuration.environment = Environment.variables().merging(database.url.environment) { _, ours in ours }
     configuration.descriptors = [0, 1, 2]
     let ending: ChildProcess.Ending
     do {

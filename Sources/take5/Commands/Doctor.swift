@@ -6,7 +6,8 @@ extension Subcommand {
     options: serviceOptions + [.json], example: "take5 doctor --listen 0.0.0.0:8080 --data .take5",
     reportsConfiguration: true
   ) { arguments in
-    let subject = await DoctorSubject(arguments)
+    let subject = await DoctorSubject(
+      arguments, keys: ConfigurationKeys(of: Subcommand.all), options: serviceOptions.filter { $0.placeholder != nil })
     let outcome: Result<DoctorReport, any Error>
     do { outcome = .success(try await DoctorReport.make(DoctorCheck.all, of: subject)) } catch {
       outcome = .failure(error)

@@ -3,7 +3,7 @@ extension Subcommand {
     "completions", abstract: "Print the completion of a shell for the commands and options of take5.",
     operands: ["bash|zsh|fish"], example: "take5 completions bash"
   ) { arguments in
-    let table = CompletionTable(of: Take5.commands)
+    let table = CompletionTable(of: Subcommand.all)
     switch arguments.operands[0] {
     case "bash": try Console.write(BashCompletion.script(of: table))
     case "zsh": try Console.write(ZshCompletion.script(of: table))
@@ -18,8 +18,8 @@ extension Subcommand {
     operands: ["[take5|take5.conf]"], example: "take5 manual take5.conf | man -l -"
   ) { arguments in
     switch arguments.operands.first ?? "take5" {
-    case "take5": try Console.write(CommandManual.page(of: Take5.commands))
-    case "take5.conf": try Console.write(FileManual.page(of: Take5.commands))
+    case "take5": try Console.write(CommandManual.page(of: Subcommand.all))
+    case "take5.conf": try Console.write(FileManual.page(of: Subcommand.all))
     default: throw unknownOperand(arguments)
     }
     return .success

@@ -132,8 +132,3 @@ private struct VerifyResult: Encodable {
     return "the store is inconsistent: \(parts.joined(separator: ", "))"
   }
 }
-
-extension Finding {
-  /// The finding as one line of text.
-  var line: String { "\(severity.rawValue)  \(code.rawValue)  \(object.kind) \(object.id): \(detail)" }
-}

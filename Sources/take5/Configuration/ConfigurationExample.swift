@@ -16,19 +16,3 @@ enum ConfigurationExample {
     # describes it. A service reads it when it starts.
     """.split(separator: "\n").map(String.init)
 }
-
-/// Text in lines of a limited width.
-enum Paragraph {
-  /// Breaks a text between words. A word that is longer than a line has a line to itself.
-  static func wrapped(_ text: String, width: Int) -> [String] {
-    var lines: [String] = []
-    for word in text.split(separator: " ") {
-      if let last = lines.last, last.count + 1 + word.count <= width {
-        lines[lines.count - 1] = "\(last) \(word)"
-      } else {
-        lines.append(String(word))
-      }
-    }
-    return lines
-  }
-}

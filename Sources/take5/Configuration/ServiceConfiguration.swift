@@ -29,7 +29,8 @@ struct ServiceConfiguration: Sendable {
   /// Sets the properties of some of a command's options.
   init(_ options: [Option], _ arguments: Arguments) throws(CommandFailure) {
     for option in options {
-      guard let property = option.property, let text = try arguments.checked(option.name) else { continue }
+      guard let property = option.property as? PartialKeyPath<Self>, let text = try arguments.checked(option.name)
+      else { continue }
       set(property, option.values, to: text)
     }
     worker.queue.reapInterval = min(worker.queue.reapInterval, worker.queue.lease / 3)
@@ -96,17 +97,16 @@ extension ServiceConfiguration {
   }
 }
 
-extension ServiceConfiguration {
-  /// What is wrong with the options of a service and with the files that they name, all of it.
-  static func failures(_ arguments: Arguments, _ keys: ConfigurationKeys, options: [Option]) -> [CommandFailure] {
-    var failures = arguments.file.map { keys.failures(in: $0, arguments, options: options) } ?? []
-    for option in options {
-      if case .file = arguments.setting(option.name)?.source { continue }
-      if let failure = arguments.failure(of: option.name) { failures.append(failure) }
-    }
-    // What several options and their files mean has no other cause if one of them is wrong already.
-    guard failures.isEmpty else { return failures }
-    do throws(InvalidConfiguration) { _ = try ServiceInputs(arguments) } catch { failures = error.failures }
-    return failures
+extension Option {
+  /// An option that sets a property of the configuration, whose value there is its default. Its variable has its name.
+  init(
+    _ property: any PartialKeyPath<ServiceConfiguration> & Sendable, _ name: String, _ placeholder: String,
+    _ values: OptionValues? = nil, help: String
+  ) {
+    let values = values ?? OptionValues(placeholder: placeholder)
+    self.init(
+      name, placeholder, values,
+      variable: "TAKE5_" + name.dropFirst(2).uppercased().replacing("-", with: "_"),
+      default: ServiceConfiguration.standard.text(of: property, values), property: property, help: help)
   }
 }

@@ -5,9 +5,9 @@ extension DoctorCheck {
   /// Checks the configuration file, the values of the options, who can read secrets, and variables that may be misspelt.
   static func configuration(_ subject: DoctorSubject) async throws -> [CheckResult] {
     let arguments = subject.arguments
-    let keys = ConfigurationKeys(of: Take5.commands)
-    let options = Subcommand.serviceOptions.filter { $0.placeholder != nil }
-    var results = file(arguments.file, failures: ServiceConfiguration.failures(arguments, keys, options: options))
+    let keys = subject.keys
+    var results = file(
+      arguments.file, failures: ServiceConfiguration.failures(arguments, keys, options: subject.options))
     if let file = arguments.file, let rights = FileRights(file.path) {
       let secrets = file.entries.filter { hasPassword($0, among: keys.options) }.map(\.key)
       results.append(Self.rights(rights, of: file.path, secrets: secrets, user: geteuid()))
@@ -16,7 +16,7 @@ extension DoctorCheck {
       arguments.value(option.name).flatMap { path in FileRights(path).map { (option, path, $0) } }
     }
     results += secretFiles.map { secret($0.0, at: $0.1, $0.2) }
-    return results + variables(keys.unknownVariables(in: Take5.environment()))
+    return results + variables(keys.unknownVariables(in: Environment.variables()))
   }
 
   private static func hasPassword(_ entry: ConfigurationFile.Entry, among options: [Option]) -> Bool {

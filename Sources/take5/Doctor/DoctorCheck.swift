@@ -22,6 +22,10 @@ struct DoctorCheck: Sendable {
 /// What `take5 doctor` examines: the options of a service, and its database.
 struct DoctorSubject: Sendable {
   let arguments: Arguments
+  /// What a configuration file may say.
+  let keys: ConfigurationKeys
+  /// The options of a service that have a value.
+  let options: [Option]
   /// The open database; a failure with status 66 if there is none yet.
   let database: Result<DatabaseAccess, CommandFailure>
 
@@ -29,8 +33,10 @@ struct DoctorSubject: Sendable {
   private static let openTimeout = Duration.seconds(8)
 
   /// Opens the database as it is: creates no store and migrates nothing.
-  init(_ arguments: Arguments) async {
+  init(_ arguments: Arguments, keys: ConfigurationKeys, options: [Option]) async {
     self.arguments = arguments
+    self.keys = keys
+    self.options = options
     let opened = OneShot<Result<DatabaseAccess, CommandFailure>>()
     Task { opened.fulfil(await Self.open(arguments)) }
     // An embedded server that recovers takes its time.

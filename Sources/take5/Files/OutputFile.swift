@@ -205,3 +205,11 @@ struct OutputFile: ~Copyable {
     return "\(folder)/\(path.split(separator: "/").last ?? "")"
   }
 }
+
+extension Arguments {
+  /// Prints a line about an output: on standard output, or on standard error if the output itself goes to standard
+  /// output.
+  func printResult(_ line: String, writing destination: String?) throws(CommandFailure) {
+    if let destination, OutputFile.isStandardOutput(destination) { Console.note(line) } else { try Console.print(line) }
+  }
+}

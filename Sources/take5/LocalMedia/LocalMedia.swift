@@ -141,21 +141,3 @@ struct LocalMedia {
     }
   }
 }
-
-extension MediaProcess.Configuration {
-  /// Reads the options of the media process, and opens its program before any work starts.
-  init(_ arguments: Arguments) throws(CommandFailure) {
-    self = try ServiceConfiguration([.mediaMemory, .sandbox], arguments).worker.media
-    isPortable = arguments.has(Option.portable.name)
-    try Self.openProgram()
-  }
-
-  /// Opens the program of media processes before any work starts.
-  static func openProgram() throws(CommandFailure) {
-    do throws(SystemError) { try MediaProcess.openProgram() } catch {
-      throw CommandFailure(
-        .io, "the program of media processes cannot be opened: \(error)",
-        remedy: "install take5-media in the folder of take5, from the same build")
-    }
-  }
-}

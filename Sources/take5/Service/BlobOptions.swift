@@ -152,7 +152,7 @@ enum BlobOptions {
         .usage, "'\(text)' is not a bucket: \(error)",
         remedy: "write it as s3://BUCKET/PREFIX?endpoint=https://HOST:PORT")
     }
-    let source = S3CredentialSource(environment: Take5.environment())
+    let source = S3CredentialSource(environment: Environment.variables())
     let trusted = arguments.value(certificates.name)
     if let trusted { try checkCertificates(trusted) }
     let client = S3Client(

@@ -2,6 +2,7 @@ import Glibc
 import MediaProcess
 import Platform
 import Telemetry
+import Worker
 
 /// The walls around the media processes of this program, as they were measured at its start.
 struct Sandbox: Sendable {
@@ -60,7 +61,7 @@ struct Sandbox: Sendable {
   /// A shell and a container have no such unit, and a kernel without the controller of memory has nothing to delegate: an
   /// administrator can do nothing about that.
   static var lacksDelegation: Bool {
-    guard Take5.environment()["INVOCATION_ID"] != nil, let cgroup = MemoryCgroup(of: getpid()) else { return false }
+    guard Environment.variables()["INVOCATION_ID"] != nil, let cgroup = MemoryCgroup(of: getpid()) else { return false }
     return !cgroup.isDelegated
   }
 
@@ -128,6 +129,24 @@ extension Wall {
     case .seccomp: "install libseccomp (Debian: libseccomp2), and use a kernel with seccomp filters"
     case .limits: "raise the hard limits of the process that starts take5 (ulimit -H)"
     case .cgroup: "let systemd delegate a cgroup (Delegate=yes), or make the cgroup of take5 writable for its user"
+    }
+  }
+}
+
+extension MediaProcess.Configuration {
+  /// Reads the options of the media process, and opens its program before any work starts.
+  init(_ arguments: Arguments) throws(CommandFailure) {
+    self = try ServiceConfiguration([.mediaMemory, .sandbox], arguments).worker.media
+    isPortable = arguments.has(Option.portable.name)
+    try Self.openProgram()
+  }
+
+  /// Opens the program of media processes before any work starts.
+  static func openProgram() throws(CommandFailure) {
+    do throws(SystemError) { try MediaProcess.openProgram() } catch {
+      throw CommandFailure(
+        .io, "the program of media processes cannot be opened: \(error)",
+        remedy: "install take5-media in the folder of take5, from the same build")
     }
   }
 }

@@ -28,6 +28,21 @@ struct ServiceInputs: Sendable {
   }
 }
 
+extension ServiceConfiguration {
+  /// What is wrong with the options of a service and with the files that they name, all of it.
+  static func failures(_ arguments: Arguments, _ keys: ConfigurationKeys, options: [Option]) -> [CommandFailure] {
+    var failures = arguments.file.map { keys.failures(in: $0, arguments, options: options) } ?? []
+    for option in options {
+      if case .file = arguments.setting(option.name)?.source { continue }
+      if let failure = arguments.failure(of: option.name) { failures.append(failure) }
+    }
+    // What several options and their files mean has no other cause if one of them is wrong already.
+    guard failures.isEmpty else { return failures }
+    do throws(InvalidConfiguration) { _ = try ServiceInputs(arguments) } catch { failures = error.failures }
+    return failures
+  }
+}
+
 /// What a worker reads when it starts.
 struct WorkerInputs: Sendable {
   let configuration: ServiceConfiguration

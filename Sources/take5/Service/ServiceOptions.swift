@@ -70,3 +70,16 @@ extension Logger {
       write: write)
   }
 }
+
+/// The options of the store.
+extension Option {
+  /// The options that name the store.
+  static let store: [Option] = [
+    .data, .database, .database.file, .pooling, BlobOptions.blobs, BlobOptions.next,
+    BlobOptions.cache, BlobOptions.certificates,
+  ]
+  /// The options that name the database for notifications.
+  static let listening: [Option] = [.listenDatabase, .listenDatabase.file]
+  /// The options of a command that uses the store and can print JSON.
+  static let storeAccess: [Option] = store + [.json]
+}

@@ -78,3 +78,18 @@ struct ServiceProcess: Sendable {
     }
   }
 }
+
+extension Subcommand {
+  /// Makes a service, which runs until a signal arrives.
+  init(
+    _ name: String, abstract: String, options: [Option], example: String,
+    service run: @escaping @Sendable (Arguments, ServiceProcess) async throws -> ExitStatus
+  ) {
+    self.init(
+      name: name, abstract: abstract, operands: [], options: options, example: example, isHidden: false,
+      reportsConfiguration: false
+    ) { arguments in
+      try await ServiceProcess.run(arguments) { try await run(arguments, $0) }
+    }
+  }
+}

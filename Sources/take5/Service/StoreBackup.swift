@@ -171,7 +171,7 @@ struct DatabaseDump: Sendable {
     _ programs: ClientPrograms, _ name: ClientPrograms.Name, _ arguments: [String]
   ) -> ChildProcess.Configuration {
     var configuration = ChildProcess.Configuration(path: programs.path(name), arguments: arguments)
-    configuration.environment = Take5.environment().merging(url.environment) { _, ours in ours }
+    configuration.environment = Environment.variables().merging(url.environment) { _, ours in ours }
     configuration.newSession = true
     // PostgreSQL's programs complain of a working folder that their user may not enter, such as root's.
     configuration.directory = path.hasPrefix("/") ? "/" : nil

@@ -111,7 +111,7 @@ extension StoreOwner {
     var configuration = ChildProcess.Configuration(
       path: ThisProcess.executable, arguments: Array(CommandLine.arguments.dropFirst()))
     configuration.name = "take5"
-    configuration.environment = environment(from: Take5.environment())
+    configuration.environment = environment(from: Environment.variables())
     configuration.descriptors = [0, 1, 2]
     configuration.user = (user, group)
     configuration.parentDeathSignal = SIGTERM

@@ -25,7 +25,7 @@ enum TraceOptions {
     guard let server = ServerAddress(url: text) else {
       throw CommandFailure(.usage, "'\(text)' is not a collector", remedy: "write it as http://HOST:PORT")
     }
-    let environment = Take5.environment()
+    let environment = Environment.variables()
     var configuration = Tracer.Configuration()
     configuration.ratio = try ratio(arguments)
     configuration.version = ThisProcess.version

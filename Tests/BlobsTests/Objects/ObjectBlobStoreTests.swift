@@ -118,7 +118,7 @@ struct ObjectBlobStoreTests {
     #expect(throws: BlobError.missing(blob.hash)) { _ = try store.openUncached(blob.hash).number }
   }
 
-  @Test("the store refuses bytes that are not those of the hash, and a blob that exists is not written again")
+  @Test("the store refuses bytes with another hash, and a blob that exists is not written again")
   func verification() throws {
     let folder = try TemporaryFolder()
     let client = try TestBucket.client()

@@ -46,7 +46,7 @@ struct SignatureTests {
     #expect(value?.contains("Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,") == true)
   }
 
-  @Test("a signed URL is that of the example")
+  @Test("a signed URL equals the example's")
   func presigned() {
     let query = Self.signer.presigned(path: "/test.txt", host: Self.host, seconds: 86_400, at: Self.time)
     #expect(

@@ -7,6 +7,7 @@ import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
+import WaitTesting
 
 /// A running service for one test: the shipped binary with an embedded PostgreSQL in a temporary folder.
 struct Service {
@@ -148,6 +149,20 @@ struct Service {
     }
     await pool.close()
     return result
+  }
+
+  /// Waits until no job is left and all that was released is collected: from then on the service changes nothing by itself.
+  ///
+  /// A post may be ready before the job of its first look ends. A look that comes after the outputs is dropped, and so releases blobs that
+  /// the outputs have too. Those of them whose assets a test deletes before the next collection, the service then removes: they are no
+  /// blobs without references any more.
+  func waitForJobs() async throws {
+    try await until("the end of all jobs, and the collection of what they released") {
+      try await count(
+        """
+        SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM blob_release) + (SELECT count(*) FROM blob_removal)
+        """) == 0
+    }
   }
 
   /// The URL of the database.

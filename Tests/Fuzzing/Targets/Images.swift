@@ -1,3 +1,4 @@
+import AV
 import Definitions
 import Model
 import Platform
@@ -41,19 +42,27 @@ extension FuzzTarget {
 
   // Small, so that many are decoded in a second.
   private static let limits = PhotoLimits(
-    bytes: 1 << 20, pixels: 1 << 14, progressivePixels: 1 << 13, formats: [.jpeg, .png, .webp])
+    bytes: 1 << 20, pixels: 1 << 14, headerPixels: 1 << 17, progressivePixels: 1 << 13,
+    formats: [.jpeg, .png, .webp, .gif])
   private static let variants = [
     PhotoVariant(longEdge: 64, quality: 80), PhotoVariant(square: 24, quality: 95),
   ]
 
-  /// A JPEG, PNG or WebP, decoded and scaled to the largest of its variants.
+  private static let silenceFFmpeg: Void = Library.configure(maxAllocation: 512 << 20)
+
+  /// A JPEG, PNG, WebP or GIF, decoded and scaled to the largest of its variants.
   private static let photo = FuzzTarget("photo") { bytes in
+    silenceFFmpeg
     // libheif and its decoders are fuzzed by their own projects.
     let source = try PhotoSource(file(bytes), limits: limits)
     let photo = try PhotoDecoder(source: source, variants: variants).decode()
-    expect(photo.facts.coded.width * photo.facts.coded.height <= limits.pixels, "more pixels than the limit")
+    let (coded, decoded) = (photo.facts.coded, photo.decoded)
+    let headerPixels = source.format == .jpeg ? limits.headerPixels ?? limits.pixels : limits.pixels
+    expect(coded.width * coded.height <= headerPixels, "more pixels than the limit of the header")
+    expect(decoded.width * decoded.height <= limits.pixels, "more pixels than the limit")
+    expect(decoded == limits.decoded(photo.facts.display), "another size than that by which replies are checked")
     for variant in variants {
-      let geometry = variant.geometry(of: photo.facts.display)
+      let geometry = variant.geometry(of: photo.decoded)
       expect(geometry.size.width > 0 && geometry.size.height > 0, "a variant without pixels")
     }
   }

@@ -131,7 +131,7 @@ struct ArrivingClipTests {
   private static let mpeg4 = full("esds", [3, 0x80, 0x80, 0x20, 0, 0, 0, 4, 0x11, 0x20])
 
   @Test(
-    "tracks of which a demuxer may find something else are accepted",
+    "tracks are accepted where a demuxer may find something else",
     arguments: [
       // Another track can be decoded.
       clip([TrackFixture(format: "av01"), TrackFixture()]), clip([TrackFixture(samples: 300), TrackFixture()]),

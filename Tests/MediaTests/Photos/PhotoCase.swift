@@ -11,7 +11,7 @@ struct PhotoCase {
   private let files: [Role: OpenFile]
 
   static func limits(pixels: Int = 1 << 24) -> PhotoLimits {
-    PhotoLimits(bytes: 1 << 24, pixels: pixels, progressivePixels: pixels, formats: PhotoFormat.allCases)
+    PhotoLimits(bytes: 1 << 24, pixels: pixels, progressivePixels: pixels, formats: PhotoFormat.usual)
   }
 
   init(

@@ -90,7 +90,7 @@ struct JobConsumerTests {
     }
   }
 
-  @Test("the time to ready begins with the submission, that of each stage with its beginning")
+  @Test("the time to ready begins with the submission, the time of a stage with the stage")
   func times() async throws {
     try await ConsumerFixture.with { fixture in
       let (pool, metrics) = (fixture.pool, Metrics())

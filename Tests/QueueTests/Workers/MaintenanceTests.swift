@@ -121,7 +121,7 @@ struct RepeatedTaskTests {
     }
   }
 
-  @Test("a job that becomes available is announced to the consumers of its queue, also those of other workers")
+  @Test("a job that becomes available is announced to the consumers of its queue, also of other workers")
   func promoted() async throws {
     try await ConsumerFixture.with { fixture in
       let id = try await fixture.enqueue()[0]

@@ -93,6 +93,17 @@ package enum PhotoFixture {
     return Array(plain.prefix(2) + segments.joined() + plain.dropFirst(2))
   }
 
+  /// A baseline JPEG of one grey, with two bits for each block: no change of the mean, and no more coefficients.
+  package static func greyJPEG(width: Int, height: Int) -> [UInt8] {
+    var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
+    bytes += [0xFF, 0xC0, 0, 11, 8, UInt8(height >> 8), UInt8(height & 255), UInt8(width >> 8), UInt8(width & 255)]
+    bytes += [1, 1, 0x11, 0]
+    for table: UInt8 in [0x00, 0x10] { bytes += [0xFF, 0xC4, 0, 20, table, 1] + [UInt8](repeating: 0, count: 16) }
+    let blocks = ((width + 7) / 8) * ((height + 7) / 8)
+    bytes += [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0] + [UInt8](repeating: 0, count: (2 * blocks + 7) / 8)
+    return bytes + [0xFF, 0xD9]
+  }
+
   /// The segment of JFIF (JFIF 1.02).
   package static let jfif: [UInt8] = [0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8) + [1, 2, 0, 0, 1, 0, 1, 0, 0]
 
@@ -156,7 +167,7 @@ package enum PhotoFixture {
 }
 
 extension PhotoFixture {
-  /// The formats of `photo(in:)`: all that submissions may use.
+  /// The formats of `photo(in:)` that the built-in definitions accept; `gif` is another one.
   package static let formats = ["jpeg", "progressive", "png", "webp", "avif", "heic"]
 
   /// Returns a photo with some detail.
@@ -173,6 +184,10 @@ extension PhotoFixture {
       }
     case "webp": return try ImageEncoder.webp.encode(image, quality: 90)
     case "heic": return try heic(image)
+    case "gif":
+      let colors = (0..<256).flatMap { value in [UInt8(value), UInt8(255 - value), UInt8(value / 2)] }
+      let pixels = GIFFile.Image(width: width, height: height) { x, y in UInt8((x * 2 + y * 3) % 256) }
+      return GIFFile(width: width, height: height, colors: colors, images: [pixels]).bytes
     default: return try ImageEncoder.avif.encode(image, quality: 90)
     }
   }

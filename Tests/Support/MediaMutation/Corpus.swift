@@ -124,7 +124,7 @@ private enum SyntheticPhotos {
   static func all() throws -> [Source] {
     var sources: [Source] = []
     for (width, height) in [(96, 64), (37, 51)] {
-      for format in PhotoFixture.formats {
+      for format in PhotoFixture.formats + ["gif"] {
         let bytes = try PhotoFixture.photo(in: format, width: width, height: height)
         sources.append(Source("\(width)x\(height).\(format)", bytes))
       }
@@ -134,7 +134,19 @@ private enum SyntheticPhotos {
     }
     sources.append(Source("16 bits.png", deep))
     for format in ["heic", "avif"] { sources += try items(format) }
-    return sources
+    return sources + [Source("animated.gif", animated.bytes)]
+  }
+
+  /// Two images, each on a part of the canvas: interlaced with a transparent colour, and with a table of its own.
+  private static var animated: GIFFile {
+    let colors: [UInt8] = [220, 30, 30, 30, 180, 30, 30, 30, 220, 230, 220, 40]
+    var first = GIFFile.Image(width: 30, height: 20) { x, y in UInt8((x + y) % 4) }
+    (first.left, first.top, first.isInterlaced, first.transparent, first.delay) = (5, 3, true, 2, 10)
+    var second = GIFFile.Image(width: 40, height: 30) { x, y in UInt8(x * y % 4) }
+    (second.colors, second.delay) = (colors.reversed(), 10)
+    var file = GIFFile(width: 40, height: 30, colors: colors, images: [first, second])
+    file.extensions = GIFFile.text(0xFE, "a comment")
+    return file
   }
 
   /// A rotated image with Exif data and an alpha channel, and a grid.

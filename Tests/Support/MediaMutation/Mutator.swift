@@ -77,6 +77,10 @@ extension Mutator {
         for _ in 0..<changes { chunks.change(&choices, other: other.chunks) }
         return chunks.bytes
       }
+      if var gif = source.gif {
+        for _ in 0..<changes { gif.change(&choices, other: other.gif) }
+        return gif.bytes
+      }
       if var tree = source.tree {
         for _ in 0..<changes { HEIFChanges(other: other.tree).apply(to: &tree, &choices) }
         return tree.bytes

@@ -10,6 +10,7 @@ package struct Source: Sendable {
   let elements: ElementTree?
   let jpeg: JPEGParts?
   let chunks: ChunkedImage?
+  let gif: GIFBlocks?
 
   package init(_ name: String, _ bytes: [UInt8]) {
     self.name = name
@@ -19,5 +20,6 @@ package struct Source: Sendable {
     elements = ElementTree(bytes)
     jpeg = JPEGParts(bytes)
     chunks = ChunkedImage(bytes)
+    gif = GIFBlocks(bytes)
   }
 }

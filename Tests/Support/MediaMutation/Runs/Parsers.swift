@@ -96,6 +96,30 @@ package struct Parsers {
     case .png, .webp:
       _ = Exif(bytes.suffix(200))
       return Outcome(depth: .walked, ending: .accepted)
+    case .gif: return gif()
+    }
+  }
+
+  private mutating func gif() -> Outcome {
+    do throws(ImageError) {
+      let image = try GIFImage(bytes, pixels: Self.pixels)
+      do throws(ImageError) {
+        if try GIFImage(image.bytes, pixels: Self.pixels).bytes != image.bytes {
+          violations.append("the image of a GIF is rewritten to other bytes")
+        }
+      } catch {
+        violations.append("the image of a GIF is refused: \(error)")
+      }
+      return Outcome(depth: .probed, ending: .accepted)
+    } catch {
+      let code: ReasonCode =
+        switch error {
+        case .truncated: .truncatedContainer
+        case .unsupported: .unsupportedCodec
+        case .tooManyPixels, .tooLongEdge: .tooLarge
+        case .malformed, .outOfMemory: .corruptImage
+        }
+      return Outcome(depth: .walked, ending: .refused(code))
     }
   }
 

@@ -48,7 +48,9 @@ package struct Pipeline: Sendable {
       }
       for index in settings.photos.indices {
         settings.photos[index].limits.pixels = 1 << 22
+        settings.photos[index].limits.headerPixels = 1 << 24
         settings.photos[index].limits.progressivePixels = 1 << 21
+        settings.photos[index].limits.formats.append(.gif)
       }
       return settings
     }

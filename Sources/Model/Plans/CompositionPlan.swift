@@ -109,14 +109,8 @@ struct CompositionLayout {
         width: size.width, height: size.height))
   }
 
-  /// The size of the inset; with the fit `fit` that of its frame may be smaller.
-  var insetBox: Size {
-    let width = Size.even(Double(canvas.width) * composed.inset.width)
-    return Size(width: width, height: Size.even(Double(width) * Double(canvas.height) / Double(canvas.width)))
-  }
-
   private func inset(_ clip: (input: InputName, display: Size)) -> Tile {
-    let (inset, box) = (composed.inset, insetBox)
+    let (inset, box) = (composed.inset, composed.insetBox(on: canvas))
     let size = canvas.fit == .fit ? Self.fitted(clip.display, into: box) : box
     let margin = inset.margin / 2 * 2
     let right = canvas.width - size.width - margin

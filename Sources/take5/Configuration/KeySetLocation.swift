@@ -48,3 +48,11 @@ enum KeySetLocation: Sendable, Hashable {
     }
   }
 }
+
+extension OptionValues {
+  /// A file with a key set, or its URL.
+  static let keySet = OptionValues.format("key set") { text in
+    KeySetLocation(text) == nil
+      ? "must be a file, https://HOST/PATH, or http:// with an address of this machine, not '\(text)'" : nil
+  }
+}

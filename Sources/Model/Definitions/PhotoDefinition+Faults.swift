@@ -6,6 +6,14 @@ extension PhotoDefinition {
     faults.require(deadlineSeconds, in: .deadline, "deadline_seconds")
     faults.require(Double(limits.bytes), in: .photoBytes, "limits.bytes")
     faults.require(limits.pixels, in: .cameraPixels, "limits.pixels")
+    if let headerPixels = limits.headerPixels {
+      // Half of what an eighth of both edges would allow: those are rounded up.
+      let most = limits.pixels.multipliedReportingOverflow(by: PhotoLimits.maxReduction * PhotoLimits.maxReduction / 2)
+      faults.require(
+        headerPixels >= limits.pixels && (most.overflow || headerPixels <= most.partialValue), "limits.header_pixels",
+        "expected at least 'pixels', \(limits.pixels), and at most 32 times as many: a JPEG is decoded at an eighth of its edges "
+          + "or more")
+    }
     faults.require(!limits.formats.isEmpty, "limits.formats", "every photo would be refused: name a format")
     faults.require(!variants.isEmpty, "variants", "nothing would be made: name a variant")
     for (role, variant) in variants.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

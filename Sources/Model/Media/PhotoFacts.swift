@@ -50,6 +50,8 @@ package enum PhotoFormat: String, NamedCases, Sendable {
   case avif
   case png
   case webp
+  /// The first image of a GIF; only where a definition names it.
+  case gif
 
   /// The format by the first 16 bytes of a file; nil: none of these.
   package init?(start bytes: some Collection<UInt8>) {
@@ -61,6 +63,8 @@ package enum PhotoFormat: String, NamedCases, Sendable {
       self = .png
     } else if has("RIFF", at: 0), has("WEBP", at: 8) {
       self = .webp
+    } else if has("GIF87a", at: 0) || has("GIF89a", at: 0) {
+      self = .gif
     } else if has("ftyp", at: 4), ["avif", "avis"].contains(where: { has($0, at: 8) }) {
       self = .avif
     } else if has("ftyp", at: 4), Self.brands.contains(where: { has($0, at: 8) }) {
@@ -69,6 +73,9 @@ package enum PhotoFormat: String, NamedCases, Sendable {
       return nil
     }
   }
+
+  /// The formats that the built-in definitions accept.
+  package static let usual: [PhotoFormat] = [.jpeg, .heif, .avif, .png, .webp]
 
   /// The name of the format in messages.
   package var name: String { self == .webp ? "WebP" : rawValue.uppercased() }

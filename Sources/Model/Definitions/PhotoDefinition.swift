@@ -43,48 +43,7 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
     try NumberRange.number.check(photos, "photos")
     try NumberRange.bytes.check(Double(limits.bytes), "limits.bytes")
     try NumberRange.pixels.check(limits.pixels, "limits.pixels")
+    try NumberRange.pixels.check(limits.headerPixels, "limits.header_pixels")
     try NumberRange.pixels.check(limits.progressivePixels, "limits.progressive_pixels")
-  }
-
-  /// The plan for each photo.
-  package var plan: PhotoPlan { PhotoPlan(limits: limits, variants: variants) }
-}
-
-/// The limits of photos, which are checked against their headers, before anything is decoded.
-package struct PhotoLimits: Codable, Sendable, Hashable {
-  /// The maximum size of one file.
-  package var bytes: Int64
-  /// The maximum of width times height.
-  package var pixels: Int
-  /// The maximum of width times height for a progressive JPEG, whose coefficients stay in memory until its last scan.
-  package var progressivePixels: Int
-  package var formats: [PhotoFormat]
-
-  package init(bytes: Int64, pixels: Int, progressivePixels: Int, formats: [PhotoFormat]) {
-    self.bytes = bytes
-    self.pixels = pixels
-    self.progressivePixels = progressivePixels
-    self.formats = formats
-  }
-}
-
-/// The work on one photo.
-///
-/// Its JSON is part of the recipe of the outputs.
-package struct PhotoPlan: Codable, Sendable, Hashable {
-  package var limits: PhotoLimits
-  /// The variants by role; empty: the photo is only decoded and described.
-  package var variants: [Role: PhotoVariant]
-  /// Whether the run makes a first look, for which it writes only the small variants; nil: it writes all.
-  package var isLook: Bool?
-
-  package init(limits: PhotoLimits, variants: [Role: PhotoVariant]) {
-    self.limits = limits
-    self.variants = variants
-  }
-
-  /// The roles of the outputs, in a fixed order.
-  package var outputs: [Role] {
-    variants.filter { isLook != true || $0.value.isSmall }.keys.sorted { $0.rawValue < $1.rawValue }
   }
 }
