@@ -34,22 +34,23 @@ package struct ControlAPI: KitHolder {
   ) {
     let kit = Kit(
       database: database, lists: lists, store: store, writes: BlobWrites(blobs), access: access,
-      configuration: configuration, definitions: definitions, metrics: metrics, log: log)
+      quotas: configuration.quotas, definitions: definitions, metrics: metrics, log: log)
     let reads = BlobReads(blobs, limits: configuration.reads)
     let local = LocalUploads(
-      kit: kit, blobs: blobs, openUploads: OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes))
+      kit: kit, blobs: blobs, lifetime: configuration.uploadLifetime, idle: configuration.uploadIdle,
+      openUploads: OpenUploads(configuration.openUploads, maxBytes: definitions.maxBytes))
     let space = MediaSpace(blobs: blobs, minFree: configuration.minFree, uploads: local.openUploads)
     let limit = SharedLimit(
       "concurrent submission", max: configuration.maxSubmissions, userShare: MediaSubmissions.userSubmissions,
       onRefusal: onUploadRefusal)
     let waits = SharedLimit("waiting request", max: MediaSubmissions.maxWaits, userShare: MediaSubmissions.userWaits)
-    let submissions = MediaSubmissions(kit: kit, space: space, limit: limit, changes: changes, waits: waits)
+    let submissions = MediaSubmissions(kit: kit, space: space, limit: limit, jobs: changes.jobs, waits: waits)
     let uploads = UploadRoutes(
       kit: kit, uploads: local, space: space,
       parts: SharedLimit(
         "concurrent upload part", max: UploadRoutes.maxUploadParts, userShare: UploadRoutes.userUploadParts,
         onRefusal: onUploadRefusal))
-    let media = MediaRoutes(kit: kit, reads: reads, scrub: scrub)
+    let media = MediaRoutes(kit: kit, reads: reads, scrub: scrub, redirects: configuration.redirectsMedia)
     let images = ImageRoutes(kit: kit, submissions: submissions, uploads: local, media: media)
     let events = EventRoutes(kit: kit, changes: changes)
     self.kit = kit
@@ -57,16 +58,17 @@ package struct ControlAPI: KitHolder {
     let described: [any RouteRoom] =
       [
         PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
-        JobRoutes(kit: kit, changes: changes, waits: waits), ExportRoutes(kit: kit, changes: changes, reads: reads),
+        JobRoutes(kit: kit, jobs: changes.jobs, streams: changes.streams, waits: waits),
+        ExportRoutes(kit: kit, streams: changes.streams, reads: reads),
         AccountRoutes(kit: kit, passwords: passwords, check: configuration.registrationCheck),
-        UserRoutes(kit: kit, passwords: passwords),
+        UserRoutes(kit: kit, permit: AddressCheck(kit: kit, passwords: passwords).permit),
         CodeRoutes(kit: kit, passwords: passwords),
         CollectionRoutes(kit: kit, images: images),
         ModerationRoutes(kit: kit, events: events),
         ServiceRoutes(kit: kit, reads: reads, space: space, isLive: isLive),
         OperationsRoutes(kit: kit, reads: reads, space: space),
         WindowRoutes(kit: kit, option: configuration.windowSchedule),
-      ] + Self.routes(kit)
+      ] + Self.routes(kit, configuration)
     rooms =
       described + [
         DocumentRoutes(kit: kit, others: described.flatMap(\.routes)),

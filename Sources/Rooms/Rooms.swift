@@ -16,13 +16,15 @@ extension [any Room.Type] {
 }
 
 extension ControlAPI {
-  /// The routes of rooms that need no more than the kit.
-  static func routes(_ kit: Kit) -> [any RouteRoom] {
+  /// The routes of rooms that need no more than the kit and a decision of the operator's.
+  static func routes(_ kit: Kit, _ configuration: Configuration) -> [any RouteRoom] {
     [
-      CommentRoutes(kit: kit), RelationRoutes(kit: kit), ForgettingRoutes(kit: kit),
+      CommentRoutes(kit: kit), RelationRoutes(kit: kit, maxFriends: configuration.maxFriends),
+      ForgettingRoutes(kit: kit),
       TokenRoutes(kit: kit), SessionRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit),
       RatingRoutes(kit: kit),
-      CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit), WebhookRoutes(kit: kit), DeviceRoutes(kit: kit),
+      CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit),
+      WebhookRoutes(kit: kit, permits: configuration.webhookPermits), DeviceRoutes(kit: kit),
       ConsoleSessionRoutes(kit: kit), JobBatchRoutes(kit: kit), RunRoutes(kit: kit), QuarantineRoutes(kit: kit),
     ]
   }

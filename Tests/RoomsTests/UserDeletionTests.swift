@@ -210,7 +210,7 @@ extension StoreFixture {
       }
       _ = try Relations.relate(user, .block, to: "mallory", for: .unrestricted, session)
       _ = try Tokens.insert(of: user, hash: token, minter: .operatorKey, grant: nil, lifetime: 60, session)
-      _ = try Events.insert(EventTicket(user: user, token: nil, minter: .operatorKey), hash: token, session)
+      _ = try Tickets.insert(EventTicket(user: user, token: nil, minter: .operatorKey), hash: token, session)
       for (tenant, body) in [("1/\(user)", "{}"), ("1", #"{"id":"x",\#(try JSON.text(["author": user]).dropFirst())"#)]
       {
         let key = IdempotencyKey(tenant: tenant, key: "k", fingerprint: token)

@@ -125,8 +125,9 @@ final class WebhookFixture: Sendable {
   }
 
   func courier(timeout: Int = 15) -> WebhookCourier {
-    WebhookCourier(
-      permits: api.api.kit.configuration.webhookPermits, timeout: timeout,
+    let routes = api.api.rooms.lazy.compactMap { $0 as? WebhookRoutes }.first
+    return WebhookCourier(
+      permits: routes?.permits ?? WebhookPermits(), timeout: timeout,
       Logger { line in self.log.withLock { $0.append(line) } })
   }
 

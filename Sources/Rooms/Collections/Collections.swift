@@ -305,6 +305,7 @@ extension Collections {
       try collection.publicID.flatMap { try lock($0, for: viewer, session) }
         .map { RecordKind.Locked(owner: $0.author, admitsComments: $0.role.isMember) }
     },
+    role: { try role($0, for: $1, $2) },
     setHidden: { collection, _, isHidden, session in
       try session.execute(statements["hide_collection"], .text(collection.id), .bool(isHidden))
     })

@@ -1,9 +1,9 @@
-internal import Postgres
-internal import Telemetry
+package import Postgres
+package import Telemetry
 
-extension Devices {
+extension Devices: GaugedRoom {
   /// The gauges of notifications; all processes of one database report the same values.
-  static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+  package static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let rows = try session.execute(statements["oldest_due"], .integer(PushShards.count))
     var oldest = Dictionary(uniqueKeysWithValues: RegisteredDevice.Platform.allCases.map { ($0, 0.0) })
     for row in rows {

@@ -1,13 +1,13 @@
 import CRoomsSQL
 import FoundationEssentials
-import Model
+package import Model
 package import Postgres
 internal import Push
 import Queue
 package import Store
 
 /// The phones and browsers of users, and the notifications that are to be sent to them.
-package enum Devices: Room, EventConsumer {
+package enum Devices: EventConsumer, CredentialObserver {
   package static let statements = Statements(topic: "devices", Store.fragments, RoomsSQL.Devices)
 
   package static let migrations = [
@@ -89,12 +89,12 @@ package enum Devices: Room, EventConsumer {
   }
 
   /// Removes the devices of a user who is suspended.
-  static func drop(of user: String, _ session: Session) throws(PostgresError) {
+  package static func suspended(user: String, _ session: Session) throws {
     try session.execute(statements["drop_devices_of_user"], .text(user))
   }
 
   /// Removes the devices that revoked tokens have registered.
-  static func drop(registeredBy tokens: [PublicID], _ session: Session) throws(PostgresError) {
+  package static func revoked(tokens: [PublicID], _ session: Session) throws {
     guard !tokens.isEmpty else { return }
     try session.execute(statements["drop_devices_of_credentials"], .texts(tokens.map(\.description)))
   }

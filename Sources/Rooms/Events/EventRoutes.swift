@@ -68,7 +68,7 @@ struct EventRoutes: RouteRoom {
       user: user, token: caller.token?.id, minter: caller.minter, identity: identity)
     let text = Kit.newSecret(Self.ticketPrefix)
     let expiry = try await database.transaction { session in
-      try Events.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)
+      try Tickets.insert(ticket, hash: SHA256.digest(of: Array(text.utf8)), session)
     }
     return try .uncached(TicketResponse(ticket: text, expiresAt: expiry), .created)
   }

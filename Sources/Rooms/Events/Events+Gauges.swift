@@ -1,9 +1,9 @@
-internal import Postgres
-internal import Telemetry
+package import Postgres
+package import Telemetry
 
-extension Events {
+extension Events: GaugedRoom {
   /// The gauges of what waits to be passed on; all processes of one database report the same values.
-  static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+  package static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let row = try session.execute(statements["waiting"]).single()
     let age =
       "Time since the oldest event that waits for its position, or the oldest announcement for the users that it is for."

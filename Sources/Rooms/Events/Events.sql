@@ -167,16 +167,6 @@ DELETE FROM user_event WHERE (user_id, number) IN (
   SELECT user_id, number FROM user_event
   WHERE created_at < statement_timestamp() - make_interval(secs => $1::float8) ORDER BY created_at LIMIT 1000)
 
--- name: insert_ticket
-INSERT INTO event_ticket (hash, user_id, token, minter, api_key_id, expires_at, signer, signer_expires)
-VALUES ($1, $2, $3::uuid, $4, $5::bigint, clock_timestamp() + make_interval(secs => $6::float8), $7, $8::bigint)
-RETURNING expires_at
-
--- name: take_ticket
--- Of two requests with one ticket, one finds no row.
-DELETE FROM event_ticket WHERE hash = $1
-RETURNING user_id, token, minter, api_key_id, signer, signer_expires, expires_at > clock_timestamp() AS is_valid
-
 -- name: drop_expired_tickets
 DELETE FROM event_ticket WHERE expires_at < statement_timestamp()
 

@@ -7,7 +7,7 @@ internal import Store
 /// The route by which users take along what is theirs.
 struct ExportRoutes: RouteRoom {
   let kit: Kit
-  let changes: Changes
+  let streams: OpenStreams
   let reads: BlobReads
   let exports = Exports()
 
@@ -26,7 +26,7 @@ struct ExportRoutes: RouteRoom {
     let lifetime = StreamLifetime()
     // An archive has no place for heartbeats.
     let stream = BodyStream(heartbeat: []) { _ in lifetime.end() }
-    lifetime.attach(try changes.streams.add(stream, of: request))
+    lifetime.attach(try streams.add(stream, of: request))
     do {
       let export = UserExport(user: user, reads: reads, database: database) { bytes in
         guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw ExportEnded() }

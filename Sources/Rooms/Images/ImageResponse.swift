@@ -1,5 +1,8 @@
 import FoundationEssentials
+internal import HTTPServer
 internal import Model
+internal import Postgres
+import Store
 
 /// The JSON of an image that is not part of a post; unknown values are null.
 struct ImageResponse: NilEncodable {
@@ -42,5 +45,18 @@ extension StoredImage: Versioned {
       ["\(id)", draft.kind.rawValue, draft.owner, draft.author ?? "", draft.alternativeText ?? "", status.rawValue],
       reasons.map(\.code.rawValue), assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted(),
     ]
+  }
+}
+
+extension Images: SubjectRoom {
+  static func content(
+    of id: PublicID, for viewer: Viewer, _ urls: MediaURLs, _ session: Session
+  ) throws -> SubjectContent? {
+    try find(id, for: viewer, session).map {
+      SubjectContent(
+        job: $0.job, isOwn: viewer.owns($0.draft.author ?? $0.draft.owner), isProcessing: $0.status == .processing,
+        showsMedia: !$0.assets.isEmpty, body: try JSON.encode(ImageResponse($0, urls)),
+        tag: try $0.entityTag().description)
+    }
   }
 }

@@ -61,7 +61,7 @@ struct ImageRoutes: RouteRoom {
       let image = try Images.find(id, for: $0, $1)
       // Who opens an image of one's own waits for it.
       if let image, image.status == .processing, $0.owns(image.draft.author ?? image.draft.owner) {
-        submissions.changes.jobs.headStarts.ask(for: image.job)
+        submissions.jobs.headStarts.ask(for: image.job)
       }
       return image
     }
@@ -76,7 +76,9 @@ struct ImageRoutes: RouteRoom {
     let owner = try owner(request, kind)
     let (viewer, urls) = (request.caller.viewer, access.mediaURLs(for: request))
     let (images, included) = try await database.read { session in
-      if kind == .reaction, try !Posts.exists(owner, for: viewer, session) { throw Self.notFound(.post, owner) }
+      if kind == .reaction, try !RecordID.Kind.post.exists(owner, for: viewer, session) {
+        throw Self.notFound(.post, owner)
+      }
       let images = try Images.list(kind, of: owner, by: authors, for: viewer, page, session)
       return (images, try inclusion.read(images.items, session))
     }
@@ -132,20 +134,13 @@ struct ImageRoutes: RouteRoom {
     let author = try request.caller.author(upload.author)
     if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
     try access.countSubmission(of: author ?? owner, request)
-    let source: NewAsset?
-    do throws(MediaRefusal) {
-      source = try upload.image.map { (image) throws(MediaRefusal) in
-        try SubmissionForm.Media.photos([image]).sources()[0]
-      }
-    } catch {
-      throw error.problem
-    }
+    let source = try upload.image.map { try SubmissionMedia.photos([$0]).sources()[0] }
     try await submissions.prepare(source.map { [$0] } ?? [])
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
     let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
     let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
-    let senders = configuration.quotas.senders(request.caller, author: author ?? owner)
+    let senders = kit.quotas.senders(request.caller, author: author ?? owner)
     let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
     let stored = try await storeOnce(
       request, SubmissionKind(kind), payload: payload, publishing: source.map { [$0] } ?? []

@@ -47,7 +47,9 @@ package enum Images: RecordRoom {
   package static func current(
     _ kind: ImageKind, of owner: String, role: Role, for viewer: Viewer, _ session: Session
   ) throws -> (image: StoredImage, content: StoredAsset)? {
-    if kind == .itinerary, case .some(nil) = try Collections.role(owner, for: viewer, session) { return nil }
+    if kind == .itinerary, case .some(nil) = try RecordID.Kind.collection.role(owner, for: viewer, session) {
+      return nil
+    }
     let rows = try session.execute(
       Self.statements["current_image"], .text(kind.rawValue), .text(owner), .text(role.rawValue),
       viewer.parameter)
@@ -200,7 +202,7 @@ package enum Images: RecordRoom {
     case .profile: try viewer.require(owner: owner)
     case .itinerary:
       try session.execute(Self.statements["lock_itinerary"], .text(owner))
-      if let role = try Collections.role(owner, for: viewer, session) {
+      if let role = try RecordID.Kind.collection.role(owner, for: viewer, session) {
         guard role?.mayEdit == true else { throw OwnershipRefusal() }
         return
       }

@@ -8,7 +8,8 @@ internal import Store
 /// The routes of jobs. With those for operators, jobs are listed, retried and cancelled.
 struct JobRoutes: RouteRoom {
   let kit: Kit
-  let changes: Changes
+  let jobs: JobChangeNotifier
+  let streams: OpenStreams
   let waits: SharedLimit
 
   var routes: [Route] {
@@ -28,7 +29,7 @@ struct JobRoutes: RouteRoom {
     let id = try Self.jobID(request)
     var job = try await self.job(id, for: request)
     if seconds > 0, !job.state.isFinal,
-      let ended = try await waits.admit(request, { try await changes.jobs.end(of: id, within: .seconds(seconds)) })
+      let ended = try await waits.admit(request, { try await self.jobs.end(of: id, within: .seconds(seconds)) })
     {
       job = ended
     }
@@ -58,10 +59,10 @@ struct JobRoutes: RouteRoom {
     }
     // The job is read after subscribing: a change in between is never missed.
     do {
-      events.attach(try changes.streams.add(events.stream, of: request))
-      events.attach(changes.jobs.subscribe(to: id) { events.send($0) })
+      events.attach(try streams.add(events.stream, of: request))
+      events.attach(self.jobs.subscribe(to: id) { events.send($0) })
       let job = try await job(id, for: request)
-      changes.jobs.headStarts.ask(for: job.summary)
+      self.jobs.headStarts.ask(for: job.summary)
       events.begin(with: job)
     } catch {
       events.cancel()

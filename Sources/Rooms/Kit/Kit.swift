@@ -2,6 +2,7 @@ internal import Blobs
 internal import Crypto
 internal import HTTPServer
 internal import Postgres
+internal import Queue
 internal import Store
 internal import Telemetry
 
@@ -12,7 +13,8 @@ struct Kit: Sendable {
   let store: Store
   let writes: BlobWrites
   let access: AccessControl
-  let configuration: ControlAPI.Configuration
+  /// What users and API keys may send on a day.
+  let quotas: Quotas
   let definitions: SubmissionDefinitions
   let metrics: Metrics
   let log: Logger
@@ -39,7 +41,11 @@ extension KitHolder {
   var database: Pool { kit.database }
   var store: Store { kit.store }
   var access: AccessControl { kit.access }
-  var configuration: ControlAPI.Configuration { kit.configuration }
   var definitions: SubmissionDefinitions { kit.definitions }
   var log: Logger { kit.log }
+}
+
+extension Request {
+  /// The request, as its job keeps it.
+  var jobRequest: JobRequest { JobRequest(id: id.description, trace: trace?.description) }
 }

@@ -28,6 +28,11 @@ struct RecordKind: Sendable {
   let missing: @Sendable (String) -> String
   /// Locks a record until the transaction ends; nil if the viewer sees none with this id.
   let lock: @Sendable (RecordID, Viewer, Session) throws -> Locked?
+  /// Whether the viewer sees a record with an id; nil: no other room asks that.
+  let exists: (@Sendable (String, Viewer, Session) throws -> Bool)?
+  /// What the viewer is to a record with an id: nil if there is no such record, and a role of nil if the viewer does not see it. Nil: the
+  /// records have no roles.
+  let role: (@Sendable (String, Viewer, Session) throws -> StoredCollection.Role??)?
   /// Hides a locked record, or shows it; nil: moderators suspend it instead.
   let setHidden: (@Sendable (RecordID, Locked, Bool, Session) throws -> Void)?
 
@@ -35,6 +40,8 @@ struct RecordKind: Sendable {
     _ kind: RecordID.Kind, path: String? = nil, table: String? = nil, author: String, missing problem: ProblemKind,
     _ missing: @escaping @Sendable (String) -> String,
     lock: @escaping @Sendable (RecordID, Viewer, Session) throws -> Locked?,
+    exists: (@Sendable (String, Viewer, Session) throws -> Bool)? = nil,
+    role: (@Sendable (String, Viewer, Session) throws -> StoredCollection.Role??)? = nil,
     setHidden: (@Sendable (RecordID, Locked, Bool, Session) throws -> Void)? = nil
   ) {
     self.kind = kind
@@ -44,6 +51,8 @@ struct RecordKind: Sendable {
     self.problem = problem
     self.missing = missing
     self.lock = lock
+    self.exists = exists
+    self.role = role
     self.setHidden = setHidden
   }
 }
@@ -98,6 +107,17 @@ extension RecordID.Kind {
       preconditionFailure("no room has records of the kind \(name)")
     }
     return record
+  }
+
+  /// Whether the viewer sees a record of this kind with an id.
+  func exists(_ id: String, for viewer: Viewer, _ session: Session) throws -> Bool {
+    try record.exists?(id, viewer, session) == true
+  }
+
+  /// Returns what the viewer is to a record of this kind; nil if there is none with this id, and a role of nil if the viewer does not see it.
+  func role(_ id: String, for viewer: Viewer, _ session: Session) throws -> StoredCollection.Role?? {
+    guard let role = record.role else { return nil }
+    return try role(id, viewer, session)
   }
 }
 

@@ -108,8 +108,6 @@ extension KitHolder {
       return try await kit.lists.read(body)
     } catch let error as PostgresError where error.isCanceled && isWide {
       throw ProblemKind.queryTooSlow.problem("The query exceeded the statement timeout of lists.")
-    } catch is TooManyNearby {
-      throw ProblemKind.queryTooSlow.problem("Too much lies at nearly the same distance from the point.")
     }
   }
 

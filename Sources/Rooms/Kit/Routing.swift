@@ -28,7 +28,7 @@ enum RouteAccess: Sendable {
 }
 
 extension KitHolder {
-  /// Returns a route; errors of the database and the storage become problems.
+  /// Returns a route; refusals, and errors of the database and the storage, become problems.
   ///
   /// - Parameters:
   ///   - bodyLimit: the maximum length of the body, in bytes; without it the route accepts no body.
@@ -54,12 +54,8 @@ extension KitHolder {
         let request = user.map { request.naming(actingUserAs: $0) } ?? request
         return try await PoolClient.$current.withValue(request.shareHolder.poolClient) { try await handler(request) }
           .revalidated(by: request)
-      } catch is OwnershipRefusal {
-        throw Caller.notYours("It belongs to another user than the one that the request acts as.")
-      } catch let refusal as ForgottenRefusal {
-        throw ProblemKind.userForgotten.problem("The user '\(refusal.user)' is being deleted.")
-      } catch let refusal as SuspendedRefusal {
-        throw AccessControl.userSuspended(refusal.user)
+      } catch let refusal as any Refusal {
+        throw refusal.problem
       } catch {
         throw OutageProblem.problem(for: error) ?? error
       }

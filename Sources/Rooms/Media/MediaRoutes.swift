@@ -11,6 +11,8 @@ struct MediaRoutes: RouteRoom {
   let kit: Kit
   let reads: BlobReads
   let scrub: ScrubQueue
+  /// Whether clients read media from the blob store itself, if that has URLs.
+  let redirects: Bool
 
   var routes: [Route] {
     [route("GET", "/v1/media/{asset}", access: .media([.read]), readsQuery: true, handler: readMedia)]
@@ -92,7 +94,7 @@ struct MediaRoutes: RouteRoom {
     of stored: StoredAsset, _ request: Request, _ headers: HeaderFields
   ) async throws -> String? {
     let isConditional = request.headers["If-None-Match"] != nil || request.headers["If-Match"] != nil
-    guard configuration.redirectsMedia, request.method == "GET", !isConditional, stored.inline == nil,
+    guard redirects, request.method == "GET", !isConditional, stored.inline == nil,
       stored.damage == nil
     else {
       return nil

@@ -34,21 +34,11 @@ SELECT id FROM moderation_case WHERE public_id = $1::uuid FOR UPDATE
 -- name: decide_case
 UPDATE moderation_case SET decision = $2, decided_by = $3, note = $4, decided_at = clock_timestamp() WHERE public_id = $1::uuid
 
--- name: moderate_post
--- The status is named for its triggers: that of the moderation sets it.
-UPDATE post SET moderation = $2, status = status WHERE public_id = $1::uuid RETURNING id, author, status
-
 -- name: suspend
 INSERT INTO suspension (user_id) VALUES ($1) ON CONFLICT DO NOTHING
 
 -- name: reinstate
 DELETE FROM suspension WHERE user_id = $1
-
--- name: suspension_number
-SELECT number FROM suspension_change
-
--- name: suspended_users
-SELECT user_id FROM suspension
 
 -- name: insert_report
 INSERT INTO report (public_id, case_id, author, reason, text)

@@ -97,29 +97,11 @@ package enum Moderation: Room {
     } else {
       let statement = decision == .suspend ? Self.statements["suspend"] : Self.statements["reinstate"]
       try session.execute(statement, .text(subject.id))
-      if decision == .suspend { try Devices.drop(of: subject.id, session) }
+      if decision == .suspend {
+        for room in [any Room.Type].all.credentialObservers { try room.suspended(user: subject.id, session) }
+      }
     }
     return try find(id, session).map(Decided.decided) ?? .notFound
-  }
-
-  /// How a post is kept from all but its author.
-  enum Restriction: String {
-    case hold
-    case hide
-  }
-
-  /// Holds, hides or shows a locked post, and notifies its author. URLs of its media that were given out before become invalid if
-  /// others no longer see it.
-  static func moderate(_ post: PublicID, _ moderation: Restriction?, _ session: Session) throws {
-    let before = try Posts.find(post, for: .unrestricted, session)?.status
-    let row = try session.execute(
-      Self.statements["moderate_post"], .text(post.description), .text(moderation?.rawValue)
-    ).single()
-    let status: PostStatus = try row.enumValue("status")
-    guard status != before else { return }
-    if before == .ready { try Posts.renameMedia(of: row.get("id"), session) }
-    try note(status, of: post, session)
-    try Store.notify(row.get("author"), of: status, post, session)
   }
 
   /// Notifies the moderators of a case.

@@ -7,8 +7,9 @@ package import Telemetry
 package enum OperationGauges {
   package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let running = try Reprocessing.running(session)
-    let ofEvents = try Events.gauges(session) + Devices.gauges(session) + Webhooks.gauges(session)
-    return try QueueGauges.measure(session) + ofEvents + [
+    var gauges = try QueueGauges.measure(session)
+    for case let room as any GaugedRoom.Type in [any Room.Type].all { gauges += try room.gauges(session) }
+    return gauges + [
       MetricGauge(
         "take5_run_age_seconds", "Age of the oldest reprocessing run that is running.", [:], running.seconds),
       MetricGauge(

@@ -164,14 +164,15 @@ package enum People: RecordRoom {
     try alert(of: id, locked, profile, session)
   }
 
-  /// Reports another address of an account to the former one.
+  /// Reports another address of a user to the rooms for which it matters.
   private static func alert(of id: String, _ former: AppUser?, _ profile: Profile, _ session: Session) throws {
     guard let email = former?.profile.email, former?.isEmailVerified == true else { return }
     // By bytes: canonically equivalent addresses may have two mailboxes.
     let folded = [email, profile.email].map { $0.map { Array(Profile.folded(userName: $0).utf8) } }
     guard folded[0] != folded[1] else { return }
-    let details = profile.email.map { ["new_email": $0] } ?? [:]
-    try Accounts.alert(.emailChanged, of: id, at: email, details: details, session)
+    for room in [any Room.Type].all.profileObservers {
+      try room.changedEmail(of: id, from: email, to: profile.email, session)
+    }
   }
 
   private static func write(_ profile: Profile, fields: String, of id: String, _ session: Session) throws {
@@ -198,7 +199,8 @@ package enum People: RecordRoom {
   ) throws {
     let isForgotten = change.isReplacement && change.userName == .keep && former.userName != nil
     guard profile.userName == nil || isForgotten else { return }
-    if try Accounts.find(of: id, session) != nil { throw UserNameRequired(signsIn: true) }
+    let signsIn = try [any Room.Type].all.profileObservers.contains { try $0.requiresUserName(id, session) }
+    if signsIn { throw UserNameRequired(signsIn: true) }
     if isForgotten { throw UserNameRequired(signsIn: false) }
   }
 
@@ -224,24 +226,6 @@ package enum People: RecordRoom {
         tie: AppUser.Tie(
           Set(try (row.get("relations", as: String?.self) ?? "").split(separator: " ").map(String.init)),
           hasAsked: try row.get("has_asked")))
-    }
-  }
-}
-
-extension AppUser.Tie {
-  /// - Parameters:
-  ///   - kinds: the kinds of the relations that the viewer has to the user, in the database.
-  ///   - hasAsked: whether the user has asked for friendship.
-  init?(_ kinds: Set<String>, hasAsked: Bool) {
-    if kinds.contains(RelationKind.block.name) {
-      self = .blocked
-    } else if kinds.contains(RelationKind.friend.name) {
-      self = .friend
-    } else if kinds.contains(RelationKind.request) {
-      self = .requested
-    } else {
-      guard hasAsked else { return nil }
-      self = .received
     }
   }
 }

@@ -7,6 +7,8 @@ internal import Store
 /// The routes of relations, which follow from the kinds of relations.
 struct RelationRoutes: RouteRoom {
   let kit: Kit
+  /// The maximum number of friends of a user.
+  let maxFriends: Int
 
   var routes: [Route] { RelationKind.all.flatMap(routes(of:)) }
 
@@ -37,7 +39,7 @@ struct RelationRoutes: RouteRoom {
     try access.countSubmission(of: user, request)
     let record: RecordID.Kind = kind.target == .post ? .post : .user
     let relation = try await find(request, changing: true, else: Self.notFound(record, target)) {
-      try Relations.relate(user, kind, to: target, for: $0, maxFriends: configuration.maxFriends, $1)
+      try Relations.relate(user, kind, to: target, for: $0, maxFriends: maxFriends, $1)
     }
     return try .uncached(RelationResponse(relation))
   }
@@ -126,7 +128,7 @@ struct RelationRoutes: RouteRoom {
     if !kind.isOpen { try checkSecret(request) }
     return try await list(request, RelationResponse.init, else: Self.notFound(.post, target)) {
       viewer, page, session in
-      if kind.target == .post, try !Posts.exists(target, for: viewer, session) { return nil }
+      if kind.target == .post, try !RecordID.Kind.post.exists(target, for: viewer, session) { return nil }
       return try Relations.list(to: target, kind, for: viewer, page, session)
     }
   }

@@ -8,8 +8,8 @@ internal import Store
 /// The routes of users and their profiles.
 struct UserRoutes: RouteRoom {
   let kit: Kit
-  /// Nil: the service has no accounts.
-  let passwords: PasswordWork?
+  /// Permits a change of the profile of a user, or throws a problem; returns what of it is made.
+  let permit: @Sendable (ProfileUpdate, Request) async throws -> ProfileChange
 
   var routes: [Route] {
     [
@@ -68,17 +68,16 @@ struct UserRoutes: RouteRoom {
     case .null, .string: break
     default: throw ProblemKind.invalid([FieldError("former_password", "expected a text")])
     }
-    var change = try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users)
+    let wanted = ProfileUpdate(
+      user: id, change: try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users),
+      namesEmail: fields["email"] != nil, password: password)
     // Before the password is looked at, and before the request counts: of another user nothing is said or used up.
     guard request.caller.viewer.owns(id) else { throw Caller.notYours("The profile is that of another user.") }
     try access.countSubmission(of: id, request)
-    if let account = try await account(of: id) {
-      if request.caller.isUser, fields["email"] == nil { change.email = .keep }
-      try await requirePermission(toReaddress: account, change, password, request)
-    }
+    let change = try await permit(wanted, request)
     do {
       return try await show(request, { UserResponse($0, urls) }, changing: true, else: Self.notFound(.user, id)) {
-        [change] viewer, session in
+        viewer, session in
         try People.save(change, of: id, for: viewer, session) { try request.checkVersion(of: $0, named: "user") }
         return try People.find(id, for: viewer, session)
       }
@@ -99,38 +98,14 @@ struct UserRoutes: RouteRoom {
   }
 }
 
-extension UserRoutes {
-  /// The account of a user; nil: there is none.
-  private func account(of user: String) async throws -> Account? {
-    guard passwords != nil else { return nil }
-    return try await database.read { try Accounts.find(of: user, $0) }
-  }
-
-  /// Throws unless the client may change the e-mail address of an account: who reads the mail of an address gets another password. A user
-  /// must know the password, so that a token alone is not worth that; a back-end must be one that may act as any user.
-  private func requirePermission(
-    toReaddress account: Account, _ change: ProfileChange, _ given: JSONValue, _ request: Request
-  ) async throws {
-    guard let passwords, case .set(let email) = change.email else { return }
-    let former = try await database.read { try People.find(account.user, for: .unrestricted, $0)?.profile.email }
-    // By bytes: canonically equivalent addresses may have two mailboxes.
-    let folded = [former, email].map { $0.map { Array(Profile.folded(userName: $0).utf8) } }
-    guard folded[0] != folded[1] else { return }
-    guard request.caller.isUser else {
-      if email != nil {
-        try access.requireTokens(
-          of: request.caller, for: "Another e-mail address of a user with an account", mayActAsUser: true)
-      }
-      return
-    }
-    guard case .string(let password) = given else {
-      throw ProblemKind.invalid([FieldError("former_password", "is required with another e-mail address")])
-    }
-    try access.limits.countPasswordChange(by: request.caller.token.map { "\($0.id)" } ?? "of \(account.user)")
-    guard try await passwords.isRight(password, PasswordHash(text: account.passwordHash), for: request.client) else {
-      throw AccountRoutes.wrongPassword
-    }
-  }
+/// What a request would change of a profile.
+struct ProfileUpdate: Sendable {
+  let user: String
+  let change: ProfileChange
+  /// Whether the request names the e-mail address, as null or as a text.
+  let namesEmail: Bool
+  /// What the request has as the present password: null or a text.
+  let password: JSONValue
 }
 
 extension ProfileChange {
@@ -187,18 +162,7 @@ extension Profile {
 
   /// Whether a text is a date before that of today, in UTC.
   private static func isBirthDate(_ text: String) -> Bool {
-    isDate(text) && text.utf8.lexicographicallyPrecedes(JSON.text(of: .now).utf8.prefix(text.utf8.count))
-  }
-
-  /// Whether a text is a date of the years 1900 to 9999 (RFC 3339, full-date).
-  static func isDate(_ text: String) -> Bool {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
-      let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), 1900...9999 ~= year, 1...12 ~= month
-    else { return false }
-    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    return 1...days[month - 1] ~= day
+    FieldReader.isDate(text) && text.utf8.lexicographicallyPrecedes(JSON.text(of: .now).utf8.prefix(text.utf8.count))
   }
 
   /// Whether a text may be an e-mail address: one `@` between visible characters and a domain. Only a message to it could show more.

@@ -12,7 +12,7 @@ extension PlaceFilter {
 }
 
 /// Places and what users note about them. Triggers keep the counters.
-package enum Places: RecordRoom {
+package enum Places: IncludedRoom {
   package static let statements = Statements(
     topic: "places", Store.fragments, RoomsSQL.Places)
 
@@ -155,6 +155,14 @@ package enum Places: RecordRoom {
 }
 
 extension Places {
+  static func included(
+    _ ids: [String], for viewer: Viewer, _ urls: MediaURLs, _ session: Session
+  ) throws -> [String: IncludedRecord] {
+    let places = try list(ids, for: viewer, session)
+    return Dictionary(places.map { ($0.id, IncludedRecord(record: StoredPlaceResponse($0, urls))) }) { first, _ in first
+    }
+  }
+
   static let record = RecordKind(
     .place, author: "place.author", missing: .placeNotFound, { "The place '\($0)' does not exist." },
     lock: { place, viewer, session in

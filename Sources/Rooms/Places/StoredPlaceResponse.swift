@@ -2,7 +2,7 @@ import FoundationEssentials
 internal import Model
 
 /// The JSON of a stored place; unknown values are null, and `distance` is there in a list near a point only.
-struct StoredPlaceResponse: NilEncodable {
+struct StoredPlaceResponse: NilEncodable, Sendable {
   private let place: StoredPlace
   private let urls: MediaURLs
 

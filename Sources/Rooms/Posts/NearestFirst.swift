@@ -1,10 +1,17 @@
 import Glibc
+import HTTPServer
 import Model
 import Postgres
 import Store
 
 /// The error for a list by distance with more rows at nearly the same distance than are read for a page.
 package struct TooManyNearby: Error, Sendable, Hashable {}
+
+extension TooManyNearby: Refusal {
+  var problem: Problem {
+    ProblemKind.queryTooSlow.problem("Too much lies at nearly the same distance from the point.")
+  }
+}
 
 /// A list by the distance on a great circle, from an index that has the order of distances in degrees.
 ///

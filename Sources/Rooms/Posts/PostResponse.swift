@@ -1,5 +1,8 @@
 import FoundationEssentials
+internal import HTTPServer
 internal import Model
+internal import Postgres
+import Store
 
 /// The JSON of a post. Every key but `distance` is present; unknown values are null.
 struct PostResponse: NilEncodable {
@@ -68,5 +71,22 @@ extension Post: Versioned {
     static func names(of assets: [Role: Asset]) -> [String] {
       assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted()
     }
+  }
+}
+
+extension Posts: SubjectRoom {
+  static func content(
+    of id: PublicID, for viewer: Viewer, _ urls: MediaURLs, _ session: Session
+  ) throws -> SubjectContent? {
+    try find(id, for: viewer, session).map {
+      SubjectContent(
+        job: $0.job, isOwn: viewer.owns($0.draft.author), isProcessing: $0.status == .processing,
+        showsMedia: !($0.assets.isEmpty && $0.photos.isEmpty), body: try JSON.encode(PostResponse($0, urls)),
+        tag: try $0.entityTag().description)
+    }
+  }
+
+  static func draft(of id: PublicID, _ session: Session) throws -> PostDraft? {
+    try find(id, for: .unrestricted, session)?.draft
   }
 }

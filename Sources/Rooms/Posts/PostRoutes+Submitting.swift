@@ -21,7 +21,7 @@ extension PostRoutes {
     // A submission that names uploads is the same if it names the same: their content is gone once it is stored.
     let content = sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
     let payload = form.text + (form.references == nil ? content : [])
-    let senders = configuration.quotas.senders(request.caller, author: form.draft.author)
+    let senders = kit.quotas.senders(request.caller, author: form.draft.author)
     let isHeld = definitions.holds(form.draft.kind)
     let bytes = form.references == nil ? sources.map(\.content.bytes).reduce(0, +) : 0
     let began = try began(form, request)
@@ -85,10 +85,6 @@ extension PostRoutes {
   /// What is still to come is judged once it is there.
   private func checked(_ form: SubmissionForm) throws -> ([NewAsset], MediaDefinition) {
     guard case .files(let media) = form.content else { return ([], .clips(definitions.moment)) }
-    do throws(MediaRefusal) {
-      return (try media.sources(), definitions.definition(of: media))
-    } catch {
-      throw error.problem
-    }
+    return (try media.sources(), definitions.definition(of: media))
   }
 }

@@ -32,7 +32,7 @@ struct PostRoutes: RouteRoom {
       let post = try Posts.find(id, for: $0, $1)
       // Who opens a post of one's own waits for it.
       if let post, post.status == .processing, wait.goal == .ready, $0.owns(post.draft.author) {
-        submissions.changes.jobs.headStarts.ask(for: post.job)
+        submissions.jobs.headStarts.ask(for: post.job)
       }
       return post
     }

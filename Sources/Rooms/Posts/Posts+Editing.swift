@@ -43,7 +43,7 @@ extension Posts {
     if draft.foreground != before.foreground { try Reprocessing.remake(id, session) }
     // What was decided about were other words.
     if viewer != .unrestricted, try changed.get("is_to_be_held"), !draft.hasTexts(of: before) {
-      try Moderation.moderate(id, .hold, session)
+      try restrict(id, .hold, session)
     }
     return .changed
   }
@@ -57,6 +57,7 @@ extension Posts {
     return (try row.get("id"), try row.get("author"))
   }
 
+  /// Gives the media of a post other names.
   static func renameMedia(of number: Int64, _ session: Session) throws {
     let assets = try session.execute(Self.statements["assets_of_post"], .integer(number)).map { row in
       "\(try row.get("id", as: Int64.self))"
@@ -136,7 +137,8 @@ extension Posts {
       try session.execute(People.statements["lock_target_post"], .text(post.id), viewer.parameter).first
         .map { RecordKind.Locked(owner: try $0.get("author")) }
     },
+    exists: { try exists($0, for: $1, $2) },
     setHidden: { post, _, isHidden, session in
-      if let id = post.publicID { try Moderation.moderate(id, isHidden ? .hide : nil, session) }
+      if let id = post.publicID { try restrict(id, isHidden ? .hide : nil, session) }
     })
 }

@@ -235,5 +235,6 @@ SELECT FROM post WHERE public_id = $1::uuid FOR NO KEY UPDATE
 -- name: correct_post
 UPDATE post SET (like_count, comment_count, reaction_count) = ({post_counts(post)}) WHERE public_id = $1::uuid
 
--- name: zones
-SELECT name FROM pg_timezone_names
+-- name: moderate_post
+-- The status is named for its triggers: that of the moderation sets it.
+UPDATE post SET moderation = $2, status = status WHERE public_id = $1::uuid RETURNING id, author, status

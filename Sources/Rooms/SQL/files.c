@@ -4,16 +4,16 @@
 
 const struct rooms_sql RoomsSQL = {
   .Accounts = {(const char[]){
-#embed "../Accounts/Accounts.sql" suffix(, 0)
+#embed "../SignIn/Accounts.sql" suffix(, 0)
   }},
   .v0154_one_time_codes = {(const char[]){
-#embed "../Accounts/v0154_one_time_codes.sql" suffix(, 0)
+#embed "../SignIn/v0154_one_time_codes.sql" suffix(, 0)
   }},
   .v0155_accounts = {(const char[]){
-#embed "../Accounts/v0155_accounts.sql" suffix(, 0)
+#embed "../SignIn/v0155_accounts.sql" suffix(, 0)
   }},
   .v0168_code_attempts = {(const char[]){
-#embed "../Accounts/v0168_code_attempts.sql" suffix(, 0)
+#embed "../SignIn/v0168_code_attempts.sql" suffix(, 0)
   }},
   .v0176_withdrawn_words = {(const char[]){
 #embed "../Places/v0176_withdrawn_words.sql" suffix(, 0)
@@ -25,13 +25,13 @@ const struct rooms_sql RoomsSQL = {
 #embed "../Events/v0174_turns.sql" suffix(, 0)
   }},
   .v0173_used_access_tokens = {(const char[]){
-#embed "../Accounts/v0173_used_access_tokens.sql" suffix(, 0)
+#embed "../SignIn/v0173_used_access_tokens.sql" suffix(, 0)
   }},
   .v0172_ages = {(const char[]){
 #embed "../Places/v0172_ages.sql" suffix(, 0)
   }},
   .v0171_mail_limits = {(const char[]){
-#embed "../Accounts/v0171_mail_limits.sql" suffix(, 0)
+#embed "../SignIn/v0171_mail_limits.sql" suffix(, 0)
   }},
   .Collections = {(const char[]){
 #embed "../Collections/Collections.sql" suffix(, 0)
@@ -79,10 +79,10 @@ const struct rooms_sql RoomsSQL = {
 #embed "../Images/Images.sql" suffix(, 0)
   }},
   .Including = {(const char[]){
-#embed "../Including/Including.sql" suffix(, 0)
+#embed "../Kit/Including/Including.sql" suffix(, 0)
   }},
   .v0161_lookups = {(const char[]){
-#embed "../Including/v0161_lookups.sql" suffix(, 0)
+#embed "../Kit/Including/v0161_lookups.sql" suffix(, 0)
   }},
   .Access_schema = {(const char[]){
 #embed "../Kit/Access/Access_schema.sql" suffix(, 0)

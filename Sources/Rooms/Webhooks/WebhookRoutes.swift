@@ -8,6 +8,8 @@ internal import Store
 /// The routes of webhooks, for the back-end of an app.
 struct WebhookRoutes: RouteRoom {
   let kit: Kit
+  /// What endpoints may be besides public addresses.
+  let permits: WebhookPermits
 
   var routes: [Route] {
     let (limit, access, single) = (JSONBody.limit, RouteAccess.key([.webhooks]), "/v1/webhooks/{id}")
@@ -122,7 +124,7 @@ struct WebhookRoutes: RouteRoom {
 
   private func url(_ reader: inout FieldReader, isRequired: Bool = false) -> String? {
     guard let url = reader.text("url", limit: 2000, isRequired: isRequired) else { return nil }
-    if let problem = configuration.webhookPermits.problem(with: url) { reader.refuse("url", problem) }
+    if let problem = permits.problem(with: url) { reader.refuse("url", problem) }
     return url
   }
 

@@ -1,14 +1,14 @@
 internal import Model
-internal import Postgres
+package import Postgres
 internal import Queue
-internal import Telemetry
+package import Telemetry
 
-extension Webhooks {
+extension Webhooks: GaugedRoom {
   /// The number of endpoints whose messages have a gauge: those that wait the longest.
   static let gaugedEndpoints = 20
 
   /// The gauges of endpoints; all processes of one database report the same values.
-  static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+  package static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     var gauges: [MetricGauge] = []
     for row in try session.execute(statements["waiting_webhooks"], .integer(gaugedEndpoints)) {
       gauges.append(

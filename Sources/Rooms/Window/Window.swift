@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+internal import HTTPServer
 package import Model
 package import Postgres
 internal import Queue
@@ -101,6 +102,13 @@ package enum Window: Room {
 /// The error for a moment that is not on time, where the definition refuses it.
 package struct PunctualityRefusal: Error, Sendable, Hashable {
   package let punctuality: Punctuality
+}
+
+extension PunctualityRefusal: Refusal {
+  var problem: Problem {
+    let late = punctuality.lateSeconds.map { "It is \(CountText.text($0, "second")) late." }
+    return ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")
+  }
 }
 
 extension MediaDefinition {

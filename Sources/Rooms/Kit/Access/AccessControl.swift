@@ -81,10 +81,10 @@ package final class AccessControl: Sendable {
     let known = cache.withLock(\.suspensionNumber)
     let (keys, signing, number, suspended) = try await database.transaction { session in
       // The number before the users: what changes between the two is read again next time.
-      let number = try Moderation.suspensionNumber(session)
+      let number = try Suspensions.number(session)
       let read = (
         try Keys.list(session), try Keys.signingKeys(session), number,
-        number == known ? nil : try Moderation.suspendedUsers(session)
+        number == known ? nil : try Suspensions.users(session)
       )
       try readMore(session)
       return read

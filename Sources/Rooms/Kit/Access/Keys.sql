@@ -1,4 +1,4 @@
--- API keys, and the keys that sign media URLs.
+-- API keys, the keys that sign media URLs, and tickets; the users who are suspended; and the time zones that the server knows.
 
 -- name: insert_api_key
 INSERT INTO api_key (name, hash, scopes) VALUES ($1, $2, $3::text[]) RETURNING id
@@ -39,3 +39,22 @@ UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_i
 
 -- name: drop_signing_keys
 DELETE FROM signing_key WHERE retires_at <= statement_timestamp()
+
+-- name: suspension_number
+SELECT number FROM suspension_change
+
+-- name: suspended_users
+SELECT user_id FROM suspension
+
+-- name: insert_ticket
+INSERT INTO event_ticket (hash, user_id, token, minter, api_key_id, expires_at, signer, signer_expires)
+VALUES ($1, $2, $3::uuid, $4, $5::bigint, clock_timestamp() + make_interval(secs => $6::float8), $7, $8::bigint)
+RETURNING expires_at
+
+-- name: take_ticket
+-- Of two requests with one ticket, one finds no row.
+DELETE FROM event_ticket WHERE hash = $1
+RETURNING user_id, token, minter, api_key_id, signer, signer_expires, expires_at > clock_timestamp() AS is_valid
+
+-- name: zones
+SELECT name FROM pg_timezone_names

@@ -79,7 +79,7 @@ package enum Tokens: Room {
     try session.execute(Self.statements["note_uses"], .byteStrings(hashes.map(\.bytes)), .double(noted))
   }
 
-  /// Revokes a token of a user, whose devices go with it; false if the user has no such token.
+  /// Revokes a token of a user, and what depends on it; false if the user has no such token.
   ///
   /// - Parameter check: receives the locked token; the caller must roll back if it throws.
   package static func revoke(
@@ -88,19 +88,23 @@ package enum Tokens: Room {
     let revoked = try session.execute(
       Self.statements["revoke_user_token"], .text(id.description), .text(user))
     try revoked.first.map { try check(UserToken($0)) }
-    if !revoked.isEmpty { try Devices.drop(registeredBy: [id], session) }
+    if !revoked.isEmpty { try report(revoked: [id], session) }
     return !revoked.isEmpty
   }
 
-  /// Revokes the tokens of a user, all or all but one, with their devices, and returns their ids.
+  /// Revokes the tokens of a user, all or all but one, and what depends on them, and returns their ids.
   package static func revokeAll(
     of user: String, except kept: PublicID? = nil, _ session: Session
   ) throws -> [PublicID] {
     let revoked = try session.execute(
       Self.statements["revoke_user_tokens"], .text(user), .text(kept?.description)
     ).map { try $0.publicID("public_id") }
-    try Devices.drop(registeredBy: revoked, session)
+    try report(revoked: revoked, session)
     return revoked
+  }
+
+  private static func report(revoked tokens: [PublicID], _ session: Session) throws {
+    for room in [any Room.Type].all.credentialObservers { try room.revoked(tokens: tokens, session) }
   }
 
   /// Uses the grant of a token in the transaction of its submission; false if another submission has used it, or if the

@@ -51,7 +51,7 @@ package final class UserTokenCache: Sendable {
           case .user(let user, let minters): try Tokens.find(of: user, notMintedBy: minters, session)
           }
         }
-      }, takeTicket: { hash in try await database.transaction { try Events.takeTicket(hash: hash, $0) } })
+      }, takeTicket: { hash in try await database.transaction { try Tickets.take(hash: hash, $0) } })
   }
 
   /// Returns a token that was read within `lifetime`.

@@ -68,7 +68,7 @@ extension FieldDefinition {
     case (.text, .string(let text)):
       text.has(atMost: max ?? Self.maxText) && !text.unicodeScalars.contains("\0") ? .text(text) : nil
     case (.number, .number(let number)): number.isFinite ? .number(number) : nil
-    case (.date, .string(let text)): Profile.isDate(text) ? .text(text) : nil
+    case (.date, .string(let text)): FieldReader.isDate(text) ? .text(text) : nil
     case (.time, .string(let text)):
       JSON.date(from: text).flatMap { FieldReader.times.contains($0) ? .text(JSON.text(of: $0)) : nil }
     case (.choice, .string(let text)):
@@ -76,5 +76,18 @@ extension FieldDefinition {
     case (.boolean, .boolean(let flag)): .boolean(flag)
     default: nil
     }
+  }
+}
+
+extension FieldReader {
+  /// Whether a text is a date of the years 1900 to 9999 (RFC 3339, full-date).
+  static func isDate(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
+      let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), 1900...9999 ~= year, 1...12 ~= month
+    else { return false }
+    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return 1...days[month - 1] ~= day
   }
 }

@@ -34,7 +34,7 @@ struct UploadRoutes: RouteRoom {
 
   /// The header fields of every response to a request of uploads.
   func fields(_ head: RequestHead) -> HeaderFields {
-    UploadDialect.commonFields(head, limits: (maxUploadBytes, configuration.uploadLifetime))
+    UploadDialect.commonFields(head, limits: (maxUploadBytes, uploads.lifetime))
   }
 
   /// The maximum length of an upload: that of the largest file of any submission.
@@ -96,7 +96,7 @@ struct UploadRoutes: RouteRoom {
     return dialect.completing(
       problem, record, offset: offset, expiresAt: record.map(uploads.expiry), isFinal: error is UploadRefusal,
       limit: dialect.limit(
-        expiresAt: record.map(uploads.expiry) ?? .now.addingTimeInterval(configuration.uploadLifetime),
+        expiresAt: record.map(uploads.expiry) ?? .now.addingTimeInterval(uploads.lifetime),
         maxBytes: maxUploadBytes))
   }
 

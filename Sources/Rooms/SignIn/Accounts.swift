@@ -132,3 +132,15 @@ extension Account {
       disabledAt: try row.get("disabled_at", as: Int64?.self).map(Date.init(microseconds:)))
   }
 }
+
+extension Accounts: ProfileObserver {
+  static func requiresUserName(_ user: String, _ session: Session) throws -> Bool {
+    try find(of: user, session) != nil
+  }
+
+  /// Reports another address of an account to the former one.
+  static func changedEmail(of user: String, from former: String, to email: String?, _ session: Session) throws {
+    let details = email.map { ["new_email": $0] } ?? [:]
+    try alert(.emailChanged, of: user, at: former, details: details, session)
+  }
+}

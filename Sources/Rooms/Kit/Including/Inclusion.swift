@@ -36,7 +36,7 @@ package struct Inclusion: Sendable {
     let kinds = try kinds(to: named, itself, session)
     var included = Included()
     if parts.contains(.author) { included.users = try users(Self.ids(.user, named), kinds, session) }
-    if parts.contains(.place) { included.places = try places(Self.ids(.place, named), session) }
+    if parts.contains(.place) { included.places = try read(.place, Self.ids(.place, named), session) }
     if parts.contains(.mine), viewer.user != nil { included.mine = mine(named + itself, kinds) }
     return included
   }
@@ -78,9 +78,13 @@ package struct Inclusion: Sendable {
     return users
   }
 
-  private func places(_ ids: [String], _ session: Session) throws -> [String: StoredPlaceResponse] {
-    let places = try ids.isEmpty ? [] : Places.list(ids, for: viewer, session)
-    return Dictionary(places.map { ($0.id, StoredPlaceResponse($0, urls)) }) { first, _ in first }
+  private static let rooms = [any Room.Type].all.compactMap { $0 as? any IncludedRoom.Type }
+
+  private func read(
+    _ kind: RecordID.Kind, _ ids: [String], _ session: Session
+  ) throws -> [String: IncludedRecord] {
+    guard !ids.isEmpty, let room = Self.rooms.first(where: { $0.record.kind == kind }) else { return [:] }
+    return try room.included(ids, for: viewer, urls, session)
   }
 
   /// What the viewer has to each id of the parts, and `received` for a request to the viewer: read once, for all parts that need it.

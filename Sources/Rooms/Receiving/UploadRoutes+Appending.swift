@@ -214,9 +214,9 @@ extension UploadRoutes {
 
   /// Counts the bytes of an upload up to an offset for the quotas of its client; returns the bytes that now count for it.
   func charge(_ request: Request, to record: UploadRecord, upTo end: Int64?) async throws -> Int64? {
-    guard let end, end > record.charged ?? 0, configuration.quotas.hasAny else { return record.charged }
+    guard let end, end > record.charged ?? 0, kit.quotas.hasAny else { return record.charged }
     let usage = DailyUsage(bytes: end - (record.charged ?? 0))
-    let senders = configuration.quotas.senders(request.caller, author: nil)
+    let senders = kit.quotas.senders(request.caller, author: nil)
     if !senders.isEmpty {
       try await database.transaction { session in try Quotas.charge(senders, usage, session) }
     }

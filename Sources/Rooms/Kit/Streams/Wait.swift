@@ -9,11 +9,12 @@ struct Wait: CustomStringConvertible {
     case ready
     /// Something of the media, or the same.
     case look
-
-    func isReached(by content: SubjectContent) -> Bool { !content.isProcessing || self == .look && content.showsMedia }
   }
 
-  /// At most `MediaSubmissions.maxWait`; 0: it does not wait.
+  /// The maximum time that a request waits: less than the 60 s after which URLSession and nginx give up by default.
+  static let maxSeconds = 50
+
+  /// At most `maxSeconds`; 0: it does not wait.
   let seconds: Int
   let goal: Goal
 
@@ -29,7 +30,7 @@ struct Wait: CustomStringConvertible {
   static func seconds(_ reader: inout QueryReader, _ request: Request) -> Int {
     min(
       reader.number("wait", in: 0...86_400) ?? Wait(preferredBy: request.headers)?.seconds ?? 0,
-      MediaSubmissions.maxWait)
+      maxSeconds)
   }
 
   /// Reads the preference `wait=N` with its parameter `for` (RFC 7240, section 2); nil if it is absent or invalid.
@@ -41,7 +42,7 @@ struct Wait: CustomStringConvertible {
       guard let wait = parts.first, wait.count == 2, wait[0].lowercasedASCII == "wait", let seconds = Int(wait[1]),
         seconds > 0
       else { continue }
-      self.seconds = min(seconds, MediaSubmissions.maxWait)
+      self.seconds = min(seconds, Self.maxSeconds)
       let wanted = parts.dropFirst().first { $0.count == 2 && $0[0].lowercasedASCII == "for" }
       goal = wanted.flatMap { Goal(named: $0[1].lowercasedASCII) } ?? .ready
       return

@@ -47,44 +47,26 @@ extension KitHolder {
     }
     let key = try idempotencyKey(of: request, payload: payload)
     do {
-      do {
-        // A client that a hanging disk has let go with a refusal must not find its submission stored.
-        try Task.checkCancellation()
-        return try await store.transaction(
-          publishing: sources,
-          by: { [writes = kit.writes] work in
-            try await writes.run(work)
-            try Task.checkCancellation()
-          }, database, checkout: checkoutTimeout
-        ) { session in
-          let stored = try key.map { try Self.stored(under: $0, session, submit) } ?? submit(session)
-          // Also for a replay: the first request may have failed between its commit and its notification.
-          if stored.status == .accepted { try JobQueue.notify(queues: JobKinds.submissionQueues, session) }
-          return stored
-        }
-      } catch BlobError.missing {
-        // Another request has removed or used an upload since it was looked up. If it was the first one with the key, its response counts.
-        let missing = ProblemKind.uploadNotFound.problem("An upload that the submission names does not exist.")
-        guard let key else { throw missing }
-        return try await database.transaction { session in
-          try Self.stored(under: key, session) { _ in throw missing }
-        }
+      // A client that a hanging disk has let go with a refusal must not find its submission stored.
+      try Task.checkCancellation()
+      return try await store.transaction(
+        publishing: sources,
+        by: { [writes = kit.writes] work in
+          try await writes.run(work)
+          try Task.checkCancellation()
+        }, database, checkout: checkoutTimeout
+      ) { session in
+        let stored = try key.map { try Self.stored(under: $0, session, submit) } ?? submit(session)
+        // Also for a replay: the first request may have failed between its commit and its notification.
+        if stored.status == .accepted { try JobQueue.notify(queues: JobKinds.submissionQueues, session) }
+        return stored
       }
-    } catch let refusal as QuarantineRefusal {
-      throw MediaRefusal(reasons: refusal.reasons).problem
-    } catch let refusal as PunctualityRefusal {
-      let late = refusal.punctuality.lateSeconds.map { "It is \(CountText.text($0, "second")) late." }
-      throw ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")
-    } catch is AwaitedByOther {
-      throw ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
-    } catch let fault as Idempotency.Fault {
-      switch fault {
-      case .running:
-        throw ProblemKind.idempotencyKeyRunning.problem(
-          "The first request with this Idempotency-Key is still being processed.", headers: ["Retry-After": "1"])
-      case .otherPayload:
-        throw ProblemKind.idempotencyKeyReused.problem(
-          "An earlier request with this Idempotency-Key had a different payload.")
+    } catch BlobError.missing {
+      // Another request has removed or used an upload since it was looked up. If it was the first one with the key, its response counts.
+      let missing = ProblemKind.uploadNotFound.problem("An upload that the submission names does not exist.")
+      guard let key else { throw missing }
+      return try await database.transaction { session in
+        try Self.stored(under: key, session) { _ in throw missing }
       }
     }
   }
@@ -117,7 +99,7 @@ extension KitHolder {
   /// The hash of what a repetition of a request with media has in its head; nil if the body is short or of unknown length, or has no
   /// digest. The type of a form is not in it: its delimiter may be another one.
   private static func headHash(of request: Request) -> SHA256Digest? {
-    guard let length = request.head.contentLength, length > SubmissionForm.maxTextFormBytes else { return nil }
+    guard let length = request.head.contentLength, length > MediaSubmissions.maxTextFormBytes else { return nil }
     let digests = ["Repr-Digest", "Content-Digest"].map { request.headers[$0] ?? "" }
     guard digests.contains(where: { !$0.isEmpty }) else { return nil }
     return hash([request.method, request.target.path, "\(length)"] + digests)
@@ -156,5 +138,28 @@ extension KitHolder {
         "The header field Idempotency-Key must be one key of 1 to \(maxKeyLength) visible ASCII characters.")
     }
     return key
+  }
+}
+
+extension QuarantineRefusal: Refusal {
+  var problem: Problem { MediaRefusal(reasons: reasons).problem }
+}
+
+extension AwaitedByOther: Refusal {
+  var problem: Problem {
+    ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
+  }
+}
+
+extension Idempotency.Fault: Refusal {
+  var problem: Problem {
+    switch self {
+    case .running:
+      ProblemKind.idempotencyKeyRunning.problem(
+        "The first request with this Idempotency-Key is still being processed.", headers: ["Retry-After": "1"])
+    case .otherPayload:
+      ProblemKind.idempotencyKeyReused.problem(
+        "An earlier request with this Idempotency-Key had a different payload.")
+    }
   }
 }

@@ -11,6 +11,10 @@ internal import Telemetry
 struct LocalUploads: KitHolder {
   let kit: Kit
   let blobs: any BlobStore
+  /// The lifetime of an upload that no submission has used, in seconds.
+  let lifetime: Double
+  /// Its lifetime without a byte while it is not whole, unless a post awaits it.
+  let idle: Double
   let openUploads: OpenUploads
   let contents = ArrivingContents()
   let awaitingPosts = AwaitingPosts()

@@ -158,9 +158,9 @@ extension LocalUploads {
   /// - Parameter isRound: whether the post is one of any machine: an upload that is not here may be on another one, as long as an
   ///   upload lives.
   private func reconsider(_ post: PublicID, isRound: Bool) async throws {
-    let mayBeElsewhere = isRound && post.seconds + configuration.uploadLifetime > UploadClock.now.timeIntervalSince1970
+    let mayBeElsewhere = isRound && post.seconds + lifetime > UploadClock.now.timeIntervalSince1970
     let (draft, awaited) = try await database.run { session in
-      (try Posts.find(post, for: .unrestricted, session)?.draft, try AwaitedUploads.list(of: post, session))
+      (try Subject.post(post).draft(session), try AwaitedUploads.list(of: post, session))
     }
     guard let draft, !awaited.isEmpty else { return }
     var hashes: [PublicID: SHA256Digest] = [:]
@@ -237,7 +237,7 @@ extension LocalUploads {
       }
     }
     guard lost.isEmpty else { return .lost(lost) }
-    let media = try SubmissionForm.Media(content, of: draft, textField: "caption")
+    let media = try SubmissionMedia(content, of: draft, textField: "caption")
     return .whole(
       WholeMedia(sources: try media.sources(), definition: definitions.definition(of: media), hashes: hashes))
   }

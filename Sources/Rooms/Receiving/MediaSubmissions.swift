@@ -14,13 +14,17 @@ struct MediaSubmissions: KitHolder {
   /// The maximum number of requests that wait for a job, and the share of a user.
   static let maxWaits = 8192
   static let userWaits = 16
-  /// The maximum time that a request waits, in seconds: less than the 60 after which URLSession and nginx give up by default.
-  static let maxWait = 50
+
+  /// The maximum total length of the fields in bytes.
+  static let maxTextBytes = 64 << 10
+
+  /// The maximum length of a form without media in bytes, including the delimiters of its parts.
+  static let maxTextFormBytes = Int64(maxTextBytes) + 4096
 
   let kit: Kit
   let space: MediaSpace
   let limit: SharedLimit
-  let changes: Changes
+  let jobs: JobChangeNotifier
   let waits: SharedLimit
 
   /// Returns a route that receives media: its requests are uploads, whose number is limited.
@@ -39,7 +43,7 @@ struct MediaSubmissions: KitHolder {
       if let replayed = await replay(of: request) { return await response(to: request, awaitingJobOf: replayed) }
       try space.check(for: request)
       let usage = DailyUsage(posts: posts, bytes: space.bytes(of: request))
-      let senders = configuration.quotas.senders(request.caller, author: nil)
+      let senders = kit.quotas.senders(request.caller, author: nil)
       if !senders.isEmpty {
         try await database.run { session in try Quotas.check(senders, usage, session) }
       }
@@ -91,8 +95,8 @@ struct MediaSubmissions: KitHolder {
         let rest = clock.now.duration(to: end)
         if let job = now.job {
           // A client that waits for the look alone has it before all compositions.
-          if wait.goal == .ready, now.isOwn { changes.jobs.headStarts.ask(for: job) }
-          try await changes.jobs.wait(for: job.id, within: rest, toEnd: wait.goal == .ready) {
+          if wait.goal == .ready, now.isOwn { jobs.headStarts.ask(for: job) }
+          try await jobs.wait(for: job.id, within: rest, toEnd: wait.goal == .ready) {
             content = try await read()
             return content.map(wait.goal.isReached) ?? true
           }
@@ -116,9 +120,4 @@ extension Metrics {
     count("take5_submissions_total", "Submissions stored.", ["kind": kind])
     count("take5_upload_bytes_total", "Bytes of media stored by submissions.", ["kind": kind], by: Double(bytes))
   }
-}
-
-extension Request {
-  /// The request, as its job keeps it.
-  var jobRequest: JobRequest { JobRequest(id: id.description, trace: trace?.description) }
 }

@@ -15,7 +15,7 @@ package struct Included: Encodable, Sendable {
   }
 
   var users: [String: IncludedUser]?
-  var places: [String: StoredPlaceResponse]?
+  var places: [String: IncludedRecord]?
   var mine: Mine?
 }
 
@@ -68,3 +68,21 @@ struct Including<Value: Encodable>: Encodable {
 }
 
 extension Including: NilEncodable where Value: NilEncodable {}
+
+extension AppUser.Tie {
+  /// - Parameters:
+  ///   - kinds: the kinds of the relations that the viewer has to the user, in the database.
+  ///   - hasAsked: whether the user has asked for friendship.
+  init?(_ kinds: Set<String>, hasAsked: Bool) {
+    if kinds.contains(RelationKind.block.name) {
+      self = .blocked
+    } else if kinds.contains(RelationKind.friend.name) {
+      self = .friend
+    } else if kinds.contains(RelationKind.request) {
+      self = .requested
+    } else {
+      guard hasAsked else { return nil }
+      self = .received
+    }
+  }
+}

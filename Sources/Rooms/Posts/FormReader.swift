@@ -99,10 +99,10 @@ struct FormReader: ~Copyable {
 
   private mutating func countText(_ bytes: ArraySlice<UInt8>, _ name: String) throws {
     textBytes += bytes.count
-    guard textBytes <= SubmissionForm.maxTextBytes else {
+    guard textBytes <= MediaSubmissions.maxTextBytes else {
       throw ProblemKind.invalidFields.problem(
-        "The fields are longer than \(SubmissionForm.maxTextBytes) bytes in total.",
-        errors: [FieldError(name, "exceeds the total of \(SubmissionForm.maxTextBytes) bytes")])
+        "The fields are longer than \(MediaSubmissions.maxTextBytes) bytes in total.",
+        errors: [FieldError(name, "exceeds the total of \(MediaSubmissions.maxTextBytes) bytes")])
     }
   }
 
@@ -117,7 +117,7 @@ struct FormReader: ~Copyable {
   consuming func finish() throws -> SubmissionForm {
     let clips = [SubmissionPart.front, .back].filter { media[$0] == nil }
     let (draft, text) = try readFields(missing: clips.count == 2 ? [] : clips.map(\.rawValue))
-    let arranged = try SubmissionForm.Media(
+    let arranged = try SubmissionMedia(
       media, of: draft, textField: post == nil ? "caption" : "post.caption")
     return SubmissionForm(draft: draft, text: text, content: .files(arranged))
   }

@@ -51,26 +51,6 @@ package struct SubmissionDefinitions: Sendable {
     return definition
   }
 
-  /// The definition that the media of a post are processed with.
-  func definition(of media: SubmissionForm.Media<JudgedFile>) -> MediaDefinition {
-    switch media {
-    case .moment: .clips(moment)
-    case .clip: .clips(clip)
-    case .photos: .photos(photo(Self.photoPost))
-    }
-  }
-
-  /// What a part of a post may be.
-  func accepted(_ part: SubmissionPart) -> AcceptedMedia {
-    switch part {
-    case .front: AcceptedMedia(clip: moment.limits, as: .front)
-    case .back: AcceptedMedia(clip: moment.limits, as: .back)
-    case .video: AcceptedMedia(clip: clip.limits, as: .clip)
-    case .photo, .image:
-      photos[Self.photoPost].map { AcceptedMedia(photo: $0.limits) } ?? anyUse
-    }
-  }
-
   /// What a file may be whose use is not known.
   var anyUse: AcceptedMedia {
     AcceptedMedia(anyOf: [moment.limits, clip.limits], photos.values.map(\.limits))

@@ -48,7 +48,7 @@ struct MediaSpace: Sendable {
   /// text, which needs no space for media.
   func bytes(of request: Request) -> Int64 {
     let length = request.head.contentLength ?? 0
-    return length > SubmissionForm.maxTextFormBytes ? length : 0
+    return length > MediaSubmissions.maxTextFormBytes ? length : 0
   }
 
   /// The free space and the minimum; none if there is no known limit.

@@ -1,11 +1,10 @@
 internal import Blobs
 internal import Crypto
-internal import HTTPServer
 internal import ISOBaseMedia
 internal import Model
 internal import Store
 
-extension SubmissionForm.Media<JudgedFile> {
+extension SubmissionMedia<JudgedFile> {
   /// Returns the files as assets; throws `MediaRefusal` if one is refused, or both clips of a moment are the same file.
   func sources() throws(MediaRefusal) -> [NewAsset] {
     switch self {
@@ -35,14 +34,5 @@ extension SubmissionForm.Media<JudgedFile> {
     }
     guard reasons.isEmpty else { throw MediaRefusal(reasons: reasons) }
     return sources
-  }
-}
-
-/// The media of a submission are rejected for what their containers show.
-struct MediaRefusal: Error, Sendable, Hashable {
-  let reasons: [Reason]
-
-  var problem: Problem {
-    ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
   }
 }

@@ -17,7 +17,7 @@ package final class KnownTimeZones: Sendable {
 
   private func read(_ session: Session) throws -> Set<[UInt8]> {
     let read = Set(
-      try session.execute(Posts.statements["zones"]).map { Array(try $0.get("name", as: String.self).utf8) })
+      try session.execute(Keys.statements["zones"]).map { Array(try $0.get("name", as: String.self).utf8) })
     names.withLock { $0 = read }
     return read
   }

@@ -19,7 +19,7 @@ extension UploadRoutes {
     var record = UploadRecord(
       user: request.caller.user, key: request.caller.user == nil ? request.caller.tenant : nil, length: creation.length,
       metadata: creation.metadata, digest: digest, createdAt: now,
-      expiresAt: now.addingTimeInterval(configuration.uploadLifetime), idle: configuration.uploadIdle)
+      expiresAt: now.addingTimeInterval(uploads.lifetime), idle: uploads.idle)
     return try await parts.admit(request) {
       try space.check(reserving: creation.length ?? 0)
       try await uploads.openUploads.create(&record, in: uploads.folder()) { record in

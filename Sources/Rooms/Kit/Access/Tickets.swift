@@ -6,9 +6,9 @@ import Queue
 import Store
 
 /// Tickets for streams of events, which a web page cannot open with a header field.
-extension Events {
+package enum Tickets {
   /// The time for which a ticket is valid, in seconds.
-  package static let ticketLifetime = 60.0
+  package static let lifetime = 60.0
 
   /// Inserts a ticket by its hash, and returns its expiry.
   ///
@@ -18,16 +18,16 @@ extension Events {
     var key: Int64?
     if case .key(let id) = ticket.minter { key = id }
     let row = try session.execute(
-      Self.statements["insert_ticket"], .bytes(hash.bytes), .text(ticket.user), .text(ticket.token?.description),
-      .text(ticket.minter.name), .integer(key), .double(Self.ticketLifetime),
+      Keys.statements["insert_ticket"], .bytes(hash.bytes), .text(ticket.user), .text(ticket.token?.description),
+      .text(ticket.minter.name), .integer(key), .double(Self.lifetime),
       .bytes(ticket.identity?.key.bytes), .integer(ticket.identity.map { Int64($0.expires) })
     ).single()
     return Date(microseconds: try row.get("expires_at"))
   }
 
   /// Takes a ticket, which is valid once; nil if it does not exist, was used or has expired.
-  package static func takeTicket(hash: SHA256Digest, _ session: Session) throws -> EventTicket? {
-    let taken = try session.execute(Self.statements["take_ticket"], .bytes(hash.bytes))
+  package static func take(hash: SHA256Digest, _ session: Session) throws -> EventTicket? {
+    let taken = try session.execute(Keys.statements["take_ticket"], .bytes(hash.bytes))
     guard let row = taken.first, try row.get("is_valid", as: Bool.self) else { return nil }
     let user = try row.get("user_id", as: String.self)
     var identity: IdentityToken?

@@ -1,0 +1,11 @@
+internal import HTTPServer
+internal import Model
+
+/// The media of a submission are rejected for what their containers show.
+struct MediaRefusal: Refusal, Sendable, Hashable {
+  let reasons: [Reason]
+
+  var problem: Problem {
+    ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
+  }
+}
