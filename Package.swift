@@ -123,7 +123,7 @@ let package = Package(
       name: "CImages",
       linkerSettings: [
         .linkedLibrary("jpeg"), .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"),
-        .linkedLibrary("lcms2"),
+        .linkedLibrary("webpmux"), .linkedLibrary("lcms2"),
       ]),
     .target(name: "CKernels"),
 

@@ -108,6 +108,25 @@ enum cimages_status cimages_encode_avif(const uint8_t *rows, size_t stride, uint
                                         int quality, uint8_t **bytes, size_t *count, struct cimages_failure *failure);
 void cimages_free(uint8_t *bytes);
 
+/// An encoder of animated WebP, by libwebpmux, without metadata. The animation repeats without end.
+struct cimages_animation;
+
+/// Starts an animation of this size. Free `*animation` with `cimages_close_animation`. On failure it is not set.
+enum cimages_status cimages_start_animation(uint32_t width, uint32_t height, int quality,
+                                            struct cimages_animation **animation, struct cimages_failure *failure);
+
+/// Adds rows of 32-bit RGBA without padding, which are reduced to the size of the animation. They are shown from `start` on, in
+/// milliseconds, which is later than that of the frame before.
+enum cimages_status cimages_add_frame(struct cimages_animation *animation, const uint8_t *rows, uint32_t width,
+                                      uint32_t height, int start, struct cimages_failure *failure);
+
+/// Ends the animation at `end`, in milliseconds. Free `*bytes` with `cimages_free`.
+enum cimages_status cimages_finish_animation(struct cimages_animation *animation, int end, uint8_t **bytes,
+                                             size_t *count, struct cimages_failure *failure);
+
+/// Frees an animation; NULL is allowed.
+void cimages_close_animation(struct cimages_animation *animation);
+
 /// The colour space of an ICC profile.
 enum cimages_profile_space { cimages_space_grey, cimages_space_rgb, cimages_space_cmyk, cimages_space_other };
 

@@ -148,7 +148,8 @@ package struct ExpectedAssets: Sendable, Hashable {
   }
 
   package init(_ definition: PhotoDefinition) {
-    roles = definition.plan.outputs
+    // A photo that is not animated has no preview.
+    roles = definition.plan.variantRoles
     isPerPhoto = true
   }
 

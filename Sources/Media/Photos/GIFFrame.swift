@@ -3,48 +3,62 @@ import Kernels
 import Model
 import Stills
 
-/// The first image of a GIF as FFmpeg decodes it.
+/// An image of a GIF as FFmpeg decodes it.
 struct GIFFrame: ~Copyable {
   /// FFmpeg's name of the decoder.
   static let codec = "gif"
 
-  private let gif: GIFImage
+  private let picture: GIFPicture
   private let frame: Frame
 
-  init(_ gif: GIFImage, pixels: Int) throws {
+  init(_ picture: GIFPicture, pixels: Int) throws {
     let limits = DecoderLimits(codecs: [Self.codec], pixels: pixels)
     // What fails before the decoder has seen the image says nothing about it.
     let decoder = try RunFailure.wrap { () throws(AVError) in try Decoder(ofImage: Self.codec, limits: limits) }
-    let packet = try RunFailure.wrap { () throws(AVError) in try Packet(copying: gif.bytes) }
+    let packet = try RunFailure.wrap { () throws(AVError) in try Packet(copying: picture.bytes) }
     let decoded = try RunFailure.wrap { () throws(AVError) in try Frame() }
     try decoder.send(packet)
-    guard try decoder.receive(into: decoded) == .output, decoded.format == .bgra, decoded.width == gif.imageWidth,
-      decoded.height == gif.imageHeight, decoded.plane(0) != nil
+    guard try decoder.receive(into: decoded) == .output, decoded.format == .bgra, decoded.width == picture.width,
+      decoded.height == picture.height, decoded.plane(0) != nil
     else { throw ImageError.malformed("it gives no image") }
-    self.gif = gif
+    self.picture = picture
     frame = decoded
   }
 
   /// Draws the image on a transparent canvas, row by row.
-  func read(into scaler: ImageScaler) {
+  func read(on canvas: Size, into scaler: ImageScaler) {
     guard let plane = frame.plane(0) else { return }
-    let memory = AlignedBuffer(count: 8 * gif.width)
+    let memory = AlignedBuffer(count: 8 * canvas.width)
     let row = memory.base.assumingMemoryBound(to: UInt8.self)
-    let empty = row + 4 * gif.width
-    let count = min(gif.imageWidth, gif.width - gif.left)
-    for y in 0..<gif.height {
-      guard gif.top..<gif.top + gif.imageHeight ~= y else {
+    let empty = row + 4 * canvas.width
+    let count = min(picture.width, canvas.width - picture.left)
+    for y in 0..<canvas.height {
+      guard picture.top..<picture.top + picture.height ~= y else {
         scaler.take(empty)
         continue
       }
-      let source = (plane.base + (y - gif.top) * plane.stride).assumingMemoryBound(to: UInt8.self)
-      let target = row + 4 * gif.left
+      let source = (plane.base + (y - picture.top) * plane.stride).assumingMemoryBound(to: UInt8.self)
+      let target = row + 4 * picture.left
       for x in stride(from: 0, to: 4 * count, by: 4) {
         (target[x], target[x + 1], target[x + 2], target[x + 3]) = (
           source[x + 2], source[x + 1], source[x], source[x + 3]
         )
       }
       scaler.take(row)
+    }
+  }
+
+  /// Draws what is not transparent of the image on a canvas of RGBA.
+  ///
+  /// - Parameter area: of the canvas, which the image covers.
+  func draw(on canvas: UnsafeMutablePointer<UInt8>, width: Int, area: Rectangle) {
+    guard let plane = frame.plane(0) else { return }
+    for y in 0..<area.height {
+      let source = (plane.base + y * plane.stride).assumingMemoryBound(to: UInt8.self)
+      let target = canvas + 4 * ((area.y + y) * width + area.x)
+      for x in stride(from: 0, to: 4 * area.width, by: 4) where source[x + 3] != 0 {
+        (target[x], target[x + 1], target[x + 2], target[x + 3]) = (source[x + 2], source[x + 1], source[x], 255)
+      }
     }
   }
 }
@@ -58,8 +72,8 @@ extension PhotoDecoder {
       hasAlpha: gif.hasAlpha, isAnimated: gif.isAnimated,
       identifying: gif.texts.map(\.rawValue).sorted().map { IdentifyingMetadata(kind: .other, key: $0) })
     let image = target(size)
-    let frame = try GIFFrame(gif, pixels: source.limits.pixels)
-    frame.read(into: ImageScaler(width: size.width, height: size.height, target: image))
+    let frame = try GIFFrame(gif.picture, pixels: source.limits.pixels)
+    frame.read(on: size, into: ImageScaler(width: size.width, height: size.height, target: image))
     return DecodedPhoto(
       facts: facts, decoded: size, image: image, decisions: facts.decisions(isTurnedByExif: false, decoded: size))
   }

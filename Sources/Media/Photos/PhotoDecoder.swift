@@ -213,7 +213,7 @@ extension PhotoFacts {
     }
     if isAnimated {
       decisions.append(
-        Decision(.videoStream, input: .photo, choice: "the first image", reason: "animation is not supported"))
+        Decision(.videoStream, input: .photo, choice: "the first image", reason: "variants of an animation are stills"))
     }
     return decisions
   }

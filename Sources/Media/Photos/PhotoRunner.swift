@@ -3,7 +3,7 @@ package import Model
 package import Platform
 import Stills
 
-/// Runs a plan for one photo: decodes it once, writes every variant and checks each for identifying metadata.
+/// Runs a plan for one photo: decodes it, writes every variant, and of an animation the preview, and checks each for identifying metadata.
 ///
 /// It is synchronous and opens no file.
 package struct PhotoRunner: Sendable {
@@ -11,9 +11,9 @@ package struct PhotoRunner: Sendable {
 
   package init(_ plan: PhotoPlan) { self.plan = plan }
 
-  /// Decodes the photo and writes its variants.
+  /// Decodes the photo and writes its outputs.
   ///
-  /// - Parameter outputs: an empty file for each output of the plan.
+  /// - Parameter outputs: an empty file for each output of the plan. That of a preview stays empty if the report has none.
   /// - Throws: `MediaError` if the run fails without a verdict on the photo.
   package func run(_ file: OpenFile, outputs: [Role: OpenFile]) throws(MediaError) -> PhotoReport {
     guard Set(outputs.keys) == Set(plan.outputs) else {
@@ -21,7 +21,12 @@ package struct PhotoRunner: Sendable {
     }
     do {
       let source = try PhotoSource(file, limits: plan.limits)
-      return try report(PhotoDecoder(source: source, variants: Array(plan.variants.values)).decode(), outputs)
+      let photo = try PhotoDecoder(source: source, variants: Array(plan.variants.values)).decode()
+      var report = try report(photo, outputs)
+      if let preview = plan.preview, let file = outputs[.photoPreview] {
+        try PhotoPreviewWriter(preview: preview, source: source, file: file).write(addingTo: &report)
+      }
+      return report
     } catch {
       switch error {
       case .refused(let reason): return PhotoReport(reason: reason)

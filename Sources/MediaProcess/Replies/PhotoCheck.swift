@@ -16,13 +16,16 @@ struct PhotoCheck {
       try reason.check(as: field, inputs: [.photo: bytes])
     }
     try ReplyField("facts").require((report.facts != nil) == isAccepted, isAccepted ? "are missing" : "are unexpected")
-    try report.facts?.check(as: ReplyField("facts"), limits: plan.limits, bytes: bytes)
+    try report.facts?.check(as: ReplyField("facts"), plan: plan, bytes: bytes)
     try report.decisions.check(as: ReplyField("decisions"), inputs: [.photo])
     try ReplyField("thumbhash").require(thumbHash: report.thumbhash, isPresent: isAccepted)
     let color = ReplyField("dominant_color")
     try color.require((report.dominantColor != nil) == isAccepted, isAccepted ? "is missing" : "is unexpected")
     try color.require(report.dominantColor.map(Self.isColor) ?? true, "is not a colour")
-    let planned = report.facts.map { plan.plannedOutputs(of: plan.limits.decoded($0.display)) } ?? []
+    let planned =
+      report.facts.map { facts in
+        plan.plannedOutputs(of: plan.limits.decoded(facts.display), hasPreview: facts.previewImages != nil)
+      } ?? []
     try OutputsCheck(planned: planned, files: outputs).check(report.outputs, as: ReplyField("outputs"))
     var cleaned = report
     cleaned.reason = report.reason?.cleaned
@@ -41,7 +44,8 @@ extension PhotoFacts {
   private static let models = ["grey", "YCbCr", "RGB", "CMYK"]
 
   /// Fails if a value is impossible for a photo of this length that the limits accept.
-  fileprivate func check(as field: ReplyField, limits: PhotoLimits, bytes: Int64) throws(MediaFailure) {
+  fileprivate func check(as field: ReplyField, plan: PhotoPlan, bytes: Int64) throws(MediaFailure) {
+    let limits = plan.limits
     try field["format"].require(format.rawValue, among: limits.formats.map(\.rawValue))
     try field["bytes"].require(self.bytes == bytes, "is \(self.bytes); the photo has \(bytes)")
     let pixels = format == .jpeg ? max(limits.pixels, limits.headerPixels ?? 0) : limits.pixels
@@ -52,6 +56,10 @@ extension PhotoFacts {
     // libheif says -1 of a file that does not say it.
     try field["bits"].require(bits, in: -1...32)
     try field["model"].require(model, among: Self.models)
+    guard let previewImages else { return }
+    try field["preview_images"].require(
+      plan.preview != nil && isAnimated && PhotoPreview.formats.contains(format), "is unexpected")
+    try field["preview_images"].require(previewImages, in: 2...PhotoPreview.maxImages)
   }
 }
 

@@ -132,11 +132,17 @@ extension Plan {
 
 extension PhotoPlan {
   /// What the plan determines about each of `outputs`, for a photo that is decoded to this upright size.
-  func plannedOutputs(of photo: Size) -> [PlannedOutput] {
-    outputs.compactMap { role in
+  ///
+  /// - Parameter hasPreview: whether it is an animation of which the preview shows several images.
+  func plannedOutputs(of photo: Size, hasPreview: Bool) -> [PlannedOutput] {
+    let planned = variantRoles.compactMap { role in
       variants[role].map { variant in
         PlannedOutput(role, type: (variant.format ?? .jpeg).type, size: variant.geometry(of: photo).size)
       }
     }
+    guard hasPreview, let preview else { return planned }
+    var output = PlannedOutput(.photoPreview, type: PhotoPreview.type, size: photo.within(longEdge: preview.longEdge))
+    output.seconds = 0...Double(PhotoPreview.maxMilliseconds) / 1000
+    return planned + [output]
   }
 }

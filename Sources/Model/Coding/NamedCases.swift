@@ -20,7 +20,7 @@ extension KeyedDecodingContainer {
   ) throws -> [Name: Value] {
     var values: [Name: Value] = [:]
     for (text, value) in try decode([String: Value].self, forKey: key) {
-      guard let name = Name(rawValue: text) else {
+      guard let name = Name(rawValue: text), names.contains(name) else {
         throw DecodingError.dataCorruptedError(
           forKey: key, in: self, debugDescription: unknown(text, among: names))
       }

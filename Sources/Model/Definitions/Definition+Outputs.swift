@@ -50,7 +50,7 @@ extension Definition {
           case .clip: try container.decodeIfPresent(Clip.self, forKey: key).map(Output.clip)
           case .still: try container.decodeIfPresent(Still.self, forKey: key).map(Output.still)
           case .preview: try container.decodeIfPresent(Preview.self, forKey: key).map(Output.preview)
-          case .source, .variant: nil
+          case .source, .variant, .photoPreview: nil
           }
       }
     }
@@ -81,7 +81,7 @@ extension Definition.Outputs {
       case .clip(let input): inputs.contains(input)
       case .rendition: hasComposition
       case .still, .preview: self[role]?.source?.input.map(inputs.contains) ?? hasComposition
-      case .source, .variant: false
+      case .source, .variant, .photoPreview: false
       }
     }
   }

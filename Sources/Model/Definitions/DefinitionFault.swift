@@ -62,6 +62,8 @@ extension NumberRange {
   /// Of an edge of a canvas, and of an output.
   static let canvasEdge = NumberRange(64, 4096)
   static let outputEdge = NumberRange(16, 16_384)
+  /// Of an edge of the preview of an animated photo, which has up to a hundred images.
+  static let animationEdge = NumberRange(16, 1024)
   /// Of the frame rate of an output, and of a preview.
   static let outputRate = NumberRange(1, 240)
   static let previewRate = NumberRange(1, 60)

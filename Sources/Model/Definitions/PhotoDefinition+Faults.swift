@@ -22,6 +22,13 @@ extension PhotoDefinition {
       faults.require(variant.square, in: .outputEdge, "\(path).square")
       faults.require(variant.maxBytes, in: .variantBytes, "\(path).most_bytes")
     }
+    if let preview {
+      faults.require(
+        PhotoPreview.formats.contains(where: limits.formats.contains), "preview",
+        "no photo would have one: 'limits.formats' needs \(PhotoPreview.formats.map(\.rawValue).joined(separator: " or "))"
+      )
+      faults.require(preview.longEdge, in: .animationEdge, "preview.long_edge")
+    }
     return faults.all
   }
 }

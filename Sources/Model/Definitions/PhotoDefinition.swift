@@ -17,6 +17,8 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
   package var limits: PhotoLimits
   /// The variants of each photo, by role.
   package var variants: [Role: PhotoVariant]
+  /// The preview of animated photos; nil: they have none.
+  package var preview: PhotoPreview?
   package var metadata: Metadata
   /// Whether posts are held until a decision; nil: they are not. Only posts can be held.
   package var moderation: ModerationRule?
@@ -34,6 +36,7 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
     photos = try container.decode(Int.self, forKey: .photos)
     limits = try container.decode(PhotoLimits.self, forKey: .limits)
     variants = try container.decode(named: Role.allCases.filter(\.isVariant), forKey: .variants)
+    preview = try container.decodeIfPresent(PhotoPreview.self, forKey: .preview)
     metadata = try container.decode(Metadata.self, forKey: .metadata)
     moderation = try container.decodeIfPresent(ModerationRule.self, forKey: .moderation)
     look = try container.decodeIfPresent(LookAudience.self, forKey: .look)
@@ -45,5 +48,7 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
     try NumberRange.pixels.check(limits.pixels, "limits.pixels")
     try NumberRange.pixels.check(limits.headerPixels, "limits.header_pixels")
     try NumberRange.pixels.check(limits.progressivePixels, "limits.progressive_pixels")
+    try NumberRange.edge.check(preview?.longEdge, "preview.long_edge")
+    try NumberRange.quality.check(preview?.quality, "preview.quality")
   }
 }

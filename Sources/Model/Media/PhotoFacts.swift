@@ -13,8 +13,10 @@ package struct PhotoFacts: Codable, Sendable, Hashable {
   /// The colour model: grey, YCbCr, RGB or CMYK.
   package var model: String
   package var hasAlpha: Bool
-  /// Whether the file has further frames; only the first is decoded.
+  /// Whether the file has further frames; variants show the first one.
   package var isAnimated: Bool
+  /// The number of images in its preview, at least 2; nil: it has none.
+  package var previewImages: Int?
   /// The name of the colour profile; nil: none, so sRGB applies.
   package var profile: String?
   package var dynamicRange: DynamicRange

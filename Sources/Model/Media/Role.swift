@@ -25,6 +25,8 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   case photoSmall = "photo.small"
   /// A square crop from the centre.
   case photoSquare = "photo.square"
+  /// The first seconds of an animated photo.
+  case photoPreview = "photo.preview"
   case avatar
   case avatarSmall = "avatar.small"
   /// A photo as submitted.
@@ -46,6 +48,8 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
     case preview
     /// A variant of a photo: a post has one for each of its photos.
     case variant
+    /// The animation of a photo that is one.
+    case photoPreview
   }
 
   /// The table of all roles: everything that depends on the role of a file follows from its kind.
@@ -64,6 +68,7 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
     case .poster, .image, .thumbnail, .thumbnailFront, .thumbnailBack: .still
     case .preview: .preview
     case .photoLarge, .photoMedium, .photoSmall, .photoSquare, .avatar, .avatarSmall: .variant
+    case .photoPreview: .photoPreview
     }
   }
 
@@ -76,6 +81,9 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
 
   /// Whether it is a variant of a photo.
   package var isVariant: Bool { kind == .variant }
+
+  /// Whether each photo of a post has an output of its own with this role.
+  package var isOfPhoto: Bool { kind == .variant || kind == .photoPreview }
 
   /// The name of a file of this role in a folder of outputs.
   package var fileName: String { "\(rawValue).\(kind.fileExtension)" }
@@ -93,7 +101,7 @@ extension Role.Kind {
     case .clip: 2
     case .still: 3
     case .preview: 4
-    case .source, .variant: nil
+    case .source, .variant, .photoPreview: nil
     }
   }
 
@@ -101,7 +109,7 @@ extension Role.Kind {
     switch self {
     case .composed, .rendition, .clip, .source(.front), .source(.back), .source(.clip): "mp4"
     case .still, .variant, .source(.photo): "jpg"
-    case .preview: "webp"
+    case .preview, .photoPreview: "webp"
     }
   }
 }

@@ -37,6 +37,7 @@ extension PhotoPlan {
   package var look: PhotoPlan? {
     var look = self
     look.isLook = true
+    look.preview = nil
     return look.outputs.isEmpty ? nil : look
   }
 }

@@ -276,7 +276,7 @@ package enum Collections: RecordRoom {
     return try rows.map { row in
       let set = try row.get("asset_set_id", as: Int64?.self)
       let thumbnail = (set.flatMap { assets[$0] } ?? []).filter {
-        $0.place == 0 && ($0.role.kind == .still || $0.role.isVariant)
+        $0.place == 0 && ($0.role.kind == .still || $0.role.isOfPhoto)
       }
       return StoredCollection(
         id: try row.publicID("public_id"), kind: try row.get("kind"), author: try row.get("author"),

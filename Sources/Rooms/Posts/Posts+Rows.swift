@@ -27,7 +27,7 @@ extension Posts {
     var assets: [Role: Asset] = [:]
     var photos: [Int: [Role: Asset]] = [:]
     for asset in all {
-      if asset.role.isVariant {
+      if asset.role.isOfPhoto {
         photos[asset.place, default: [:]][asset.role] = asset
       } else {
         assets[asset.role] = asset

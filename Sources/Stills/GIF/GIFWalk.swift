@@ -5,12 +5,12 @@ struct GIFWalk {
   /// The header of an image.
   typealias Image = (left: Int, top: Int, width: Int, height: Int, flags: UInt8)
   /// The codes of an image: blocks with their lengths, up to an empty one.
-  typealias Codes = (minBits: Int, blocks: Range<Int>)
+  typealias Codes = (minBits: Int, blocks: ArraySlice<UInt8>)
 
   /// An extension between images.
   enum Extension {
-    /// The control of the next image, with the index of the colour that is transparent.
-    case control(transparent: UInt8?)
+    /// The control of the next image.
+    case control(GIFControl)
     case text(GIFImage.Text)
     case other
   }
@@ -40,8 +40,7 @@ struct GIFWalk {
     let blocks = try blocks()
     let first = file[blocks.lowerBound + 1..<blocks.lowerBound + 1 + Int(file[blocks.lowerBound])]
     switch label {
-    case 0xF9 where first.count >= 4:
-      return .control(transparent: first[first.startIndex] & 1 == 1 ? first[first.startIndex + 3] : nil)
+    case 0xF9 where first.count >= 4: return .control(GIFControl(first))
     case 0xFE: return .text(.comment)
     case 0xFF where first.starts(with: Self.xmp): return .text(.xmp)
     default: return .other
@@ -63,7 +62,8 @@ struct GIFWalk {
   mutating func codes() throws(ImageError) -> Codes {
     let minBits = Int(try take(1).last ?? 0)
     guard 2...8 ~= minBits else { throw .malformed("its codes have \(minBits) bits") }
-    return (minBits, try blocks())
+    let blocks = try blocks()
+    return (minBits, file[blocks])
   }
 
   /// Whether another image begins behind the first one. What is behind that, and whether the file is whole, does not matter.

@@ -45,11 +45,11 @@ package struct NewAsset: Sendable {
       duration: facts.duration, thumbhash: facts.thumbhash, loudness: facts.loudnessLufs)
   }
 
-  /// Creates a variant of a photo.
+  /// Creates an output of a photo.
   package init(_ facts: OutputFacts, of photo: PhotoReport, place: Int, content: SealedBlob) {
     self.init(
       role: facts.role, type: facts.type, content: content, width: facts.width, height: facts.height,
-      thumbhash: photo.thumbhash, place: place, color: photo.dominantColor)
+      duration: facts.duration, thumbhash: photo.thumbhash, place: place, color: photo.dominantColor)
   }
 
   /// The largest size that is stored in the blob's row instead of the blob store.

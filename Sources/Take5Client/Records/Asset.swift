@@ -84,6 +84,8 @@ public struct Asset: Sendable, Hashable, Codable {
     public static let photoSmall = Self(rawValue: "photo.small")
     /// A photo, square.
     public static let photoSquare = Self(rawValue: "photo.square")
+    /// Up to two seconds of a photo that is an animation, as an animated WebP.
+    public static let photoPreview = Self(rawValue: "photo.preview")
     /// A profile image, 512 pixels square.
     public static let avatar = Self(rawValue: "avatar")
     /// A profile image, 150 pixels square.

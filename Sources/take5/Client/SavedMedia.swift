@@ -61,7 +61,7 @@ extension Submission {
     }
     let photos: [Int?] = resource == .image ? [nil] : Array(files.indices)
     return photos.flatMap { photo in
-      Role.allCases.filter(\.isVariant).flatMap { role in
+      Role.allCases.filter(\.isOfPhoto).flatMap { role in
         ["jpg", "webp", "avif"].map { MediaName(photo: photo, role: role).fileName(ending: $0) }
       }
     }

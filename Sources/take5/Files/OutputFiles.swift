@@ -45,7 +45,10 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
   var opened: [Name: OpenFile] { files.mapValues(\.file) }
 
   /// Moves all files to their paths, or none of them; returns the paths.
-  mutating func commit() throws(CommandFailure) -> [Name: String] {
+  ///
+  /// - Parameter written: the names of those that have a content; nil: all. The others appear nowhere.
+  mutating func commit(_ written: Set<Name>? = nil) throws(CommandFailure) -> [Name: String] {
+    let files = files.filter { written?.contains($0.key) ?? true }
     var created: [String] = []
     // What is written to standard output cannot be undone: it comes last.
     for file in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {

@@ -55,7 +55,7 @@ struct LocalPhotos {
       } onCancel: {
         cancellation.cancel()
       }
-      let paths = report.reason == nil ? try files.commit() : [:]
+      let paths = report.reason == nil ? try files.commit(Set(report.outputs.map(\.role))) : [:]
       return PhotoResult(file: path, report: report, paths: paths)
     } catch let failure as MediaFailure where failure.refusalCode != nil {
       return PhotoResult(file: path, failure: failure)
@@ -67,14 +67,16 @@ struct LocalPhotos {
     }
   }
 
-  /// The paths of the variants of a photo, by role: `IMG_1.HEIC` becomes `IMG_1.large.jpg`.
+  /// The paths of the outputs of a photo, by role: `IMG_1.HEIC` becomes `IMG_1.large.jpg`.
   private func paths(of photo: String, in folder: String) -> [Role: String] {
     let name = photo.split(separator: "/").last.map(String.init) ?? photo
     let stem = name.lastIndex(of: ".").map { $0 > name.startIndex ? String(name[..<$0]) : name } ?? name
+    let plan = definition.plan
     var paths: [Role: String] = [:]
-    for (role, variant) in definition.plan.variants {
+    for role in plan.outputs {
       let suffix = role.rawValue.hasPrefix("photo.") ? String(role.rawValue.dropFirst(6)) : role.rawValue
-      let ending = variant.format.map { $0 == .jpeg ? "jpg" : $0.rawValue } ?? "jpg"
+      let format = role == .photoPreview ? PhotoVariant.Format.webp : plan.variants[role]?.format ?? .jpeg
+      let ending = format == .jpeg ? "jpg" : format.rawValue
       paths[role] = "\(folder)/\(stem).\(suffix).\(ending)"
     }
     return paths

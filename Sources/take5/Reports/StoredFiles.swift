@@ -15,7 +15,7 @@ struct StoredFile: Sendable {
   private init(_ stored: StoredAsset, hasPhotos: Bool) {
     self.stored = stored
     let role = stored.asset.role
-    let isPhoto = role.isVariant || role == .sourcePhoto
+    let isPhoto = role.isOfPhoto || role == .sourcePhoto
     name = MediaName(photo: hasPhotos && isPhoto ? stored.asset.place : nil, role: role)
   }
 

@@ -122,9 +122,9 @@ struct GIFTests {
   @Test("an image that is read alone reads the same", arguments: cases)
   func alone(example: Case) throws {
     let image = try GIFImage(example.bytes, pixels: 1 << 24)
-    let again = try GIFImage(image.bytes, pixels: 1 << 24)
-    #expect(again.bytes == image.bytes && !again.isAnimated && again.texts.isEmpty)
-    #expect((again.width, again.height) == (image.imageWidth, image.imageHeight))
+    let again = try GIFImage(image.picture.bytes, pixels: 1 << 24)
+    #expect(again.picture.bytes == image.picture.bytes && !again.isAnimated && again.texts.isEmpty)
+    #expect((again.width, again.height) == (image.picture.width, image.picture.height))
   }
 
   @Test("texts are reported, and no output holds them")

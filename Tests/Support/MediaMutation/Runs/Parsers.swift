@@ -104,7 +104,7 @@ package struct Parsers {
     do throws(ImageError) {
       let image = try GIFImage(bytes, pixels: Self.pixels)
       do throws(ImageError) {
-        if try GIFImage(image.bytes, pixels: Self.pixels).bytes != image.bytes {
+        if try GIFImage(image.picture.bytes, pixels: Self.pixels).picture.bytes != image.picture.bytes {
           violations.append("the image of a GIF is rewritten to other bytes")
         }
       } catch {
