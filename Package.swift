@@ -224,6 +224,8 @@ let package = Package(
       }),
     .target(
       name: "CJPEGReference", path: "Tests/Support/CJPEGReference", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(
+      name: "CWebPReference", path: "Tests/Support/CWebPReference", linkerSettings: [.linkedLibrary("webpdemux")]),
     .target(name: "CClockSkew", path: "Tests/Support/CClockSkew", linkerSettings: [.linkedLibrary("dl")]),
     .executableTarget(
       name: "push-probe", dependencies: ["CLinkedLibraries", "Model", "Platform", "Push"],
@@ -261,7 +263,10 @@ let package = Package(
     support("HTTPTesting", ["HTTPServer", "Platform", "WaitTesting"]),
     support(
       "MediaFixtures",
-      ["AV", "BoxTesting", "CHEIFFixture", "CJPEGReference", "Kernels", "Model", "Platform", "Stills"], optimised: true),
+      [
+        "AV", "BoxTesting", "CHEIFFixture", "CJPEGReference", "CWebPReference", "Kernels", "Model", "Platform",
+        "Stills",
+      ], optimised: true),
     support("MemoryTesting", []),
     support("SchemaTesting", ["Postgres"]),
     support("WaitTesting", ["Platform"]),

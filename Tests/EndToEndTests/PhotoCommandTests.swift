@@ -64,6 +64,31 @@ struct PhotoCommandTests {
         == ["large", "medium", "small", "square"].map { "\(out)/IMG_1.weird.\($0).jpg" })
   }
 
+  @Test("a definition with a preview makes one of an animation, and no file for other photos")
+  func preview() async throws {
+    let definition = "\(folder.path)/animated.json"
+    let text = String(
+      decoding: try #require(Definitions.documents.first { $0.name == "photo-post" }).bytes, as: UTF8.self)
+    let changed = text.replacing("\"jpeg\",", with: "\"jpeg\", \"gif\",")
+      .replacing("\"metadata\"", with: "\"preview\": { \"long_edge\": 20, \"quality\": 60 }, \"metadata\"")
+    try Descriptor(writing: definition, replacing: true).write(Array(changed.utf8))
+    let animation = "\(folder.path)/ball.gif"
+    let images = (0..<3).map { index in GIFFile.Image(width: 40, height: 30) { x, _ in UInt8(x / 10 == index ? 1 : 0) }
+    }
+    let file = GIFFile(width: 40, height: 30, colors: [200, 200, 200, 220, 30, 30], images: images)
+    try Descriptor(writing: animation, replacing: true).write(file.bytes)
+    let out = "\(folder.path)/out"
+    let (results, status) = try await results([animation, photo, "-o", out, "--definition", definition])
+    #expect(status == 0)
+    #expect(results.map { $0.outputs[.photoPreview]?.width } == [20, nil])
+    let path = "\(out)/ball.preview.webp"
+    #expect(results.first?.outputs[.photoPreview]?.path == path)
+    let preview = try #require(WebPAnimation(try Descriptor(reading: path).contents()))
+    #expect((preview.width, preview.height) == (20, 15) && preview.ends == [100, 200, 300])
+    #expect(try Folders.files(below: out).filter { $0.contains("preview") } == [path])
+    #expect(try Folders.files(below: out).count == 9)
+  }
+
   @Test("existing files are replaced only with --force")
   func force() async throws {
     let out = "\(folder.path)/out"

@@ -144,6 +144,10 @@ struct EvidenceTests {
     let one = SetEvidence(
       id: PublicID.now(), referrers: [current], members: variants, expected: ExpectedAssets(photos))
     #expect(one.findings.first?.detail.contains("photo.large of photo 1") == true)
+    // Only an animation has a preview.
+    var animated = photos
+    animated.preview = PhotoPreview(longEdge: 480, quality: 60)
+    #expect(animated.plan.outputs.count == variants.count + 1 && ExpectedAssets(animated) == ExpectedAssets(photos))
   }
 
   @Test("each built-in definition for clips makes all roles of its outputs")

@@ -27,7 +27,8 @@ struct DefinitionFaultTests {
       [
         "moderation": #""none""#, "look": #""none""#, "variants.photo.small.format": #""webp""#,
         "variants.photo.small.most_bytes": "40000", "variants.photo.small.full_chroma": "true",
-        "limits.header_pixels": "208000000",
+        "limits.header_pixels": "208000000", "limits.formats": #"["jpeg","gif"]"#,
+        "preview": #"{"long_edge":480,"quality":60}"#,
       ]
     ), ("reaction", [:]), ("profile-image", [:]),
   ]
@@ -210,6 +211,25 @@ struct DefinitionFaultTests {
       #expect(
         found?.hasPrefix(path) == true || found?.hasPrefix(parent) == true, "\(path) = \(json): \(found ?? "accepted")")
     }
+  }
+
+  @Test("a preview has an edge and a quality in their ranges, and a format that is animated")
+  func preview() throws {
+    func reason(_ preview: String, _ formats: String = #"["gif"]"#) throws -> String? {
+      Self.reason(try Self.node("photo-post", ["limits.formats": formats, "preview": preview]))
+    }
+    for (edge, quality) in [(16, 1), (480, 60), (1024, 100)] {
+      #expect(try reason(#"{"long_edge":\#(edge),"quality":\#(quality)}"#) == nil)
+    }
+    for edge in [-1, 0, 15, 1025, 16_384, 16_385] {
+      #expect(try reason(#"{"long_edge":\#(edge),"quality":60}"#)?.hasPrefix("preview.long_edge: ") == true)
+    }
+    for quality in [-1, 0, 101] {
+      #expect(try reason(#"{"long_edge":480,"quality":\#(quality)}"#)?.hasPrefix("preview.quality: ") == true)
+    }
+    #expect(try reason(#"{"long_edge":480}"#)?.hasPrefix("preview.quality ") == true)
+    let unanimated = try reason(#"{"long_edge":480,"quality":60}"#, #"["jpeg","webp"]"#)
+    #expect(unanimated == "preview: no photo would have one: 'limits.formats' needs gif")
   }
 
   @Test("all faults are found at once, each with its path and what to write")

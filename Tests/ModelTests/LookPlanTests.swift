@@ -57,6 +57,9 @@ struct LookPlanTests {
     #expect(look.outputs == [.photoSmall, .photoSquare] && look.variants == plan.variants)
     #expect(try JSON.text(look) != JSON.text(plan))
     #expect(try !JSON.text(plan).contains("is_look"))
+    var animated = plan
+    animated.preview = PhotoPreview(longEdge: 480, quality: 60)
+    #expect(animated.outputs == plan.outputs + [.photoPreview] && animated.look == look)
     let large = PhotoPlan(limits: plan.limits, variants: [.photoLarge: PhotoVariant(longEdge: 721, quality: 80)])
     #expect(large.look == nil && large.outputs == [.photoLarge])
     #expect(PhotoPlan(limits: plan.limits, variants: [:]).look == nil)

@@ -70,6 +70,31 @@ struct PhotoDefinitionTests {
     #expect(try !JSON.text(definition).contains("header_pixels"))
   }
 
+  @Test("a definition with a preview plans it behind the variants, and one without is written and planned as it was")
+  func preview() throws {
+    let plain = try #require(try Definitions.photo("photo-post"))
+    #expect(plain.preview == nil && plain.plan.outputs == plain.plan.variantRoles)
+    #expect(try !JSON.text(plain).contains("preview") && !JSON.text(plain.plan).contains("preview"))
+    let text = try JSON.text(plain)
+    let changed = #"{"preview":{"long_edge":480,"quality":60},"# + text.dropFirst()
+    let definition = try JSON.decode(PhotoDefinition.self, from: Array(changed.utf8))
+    #expect(definition.preview == PhotoPreview(longEdge: 480, quality: 60))
+    #expect(definition.plan.preview == definition.preview && definition.plan.variantRoles == plain.plan.outputs)
+    #expect(definition.plan.outputs == plain.plan.outputs + [.photoPreview])
+    #expect(try JSON.decode(PhotoDefinition.self, from: JSON.encode(definition)) == definition)
+  }
+
+  @Test(
+    "what is no variant of a photo is not accepted as one", arguments: ["photo.preview", "composed", "source.photo"])
+  func variants(role: String) throws {
+    let text = try JSON.text(try #require(try Definitions.photo("photo-post")))
+    let changed = text.replacing("\"photo.large\"", with: "\"\(role)\"")
+    let error = #expect(throws: DecodingError.self) {
+      try JSON.decode(PhotoDefinition.self, from: Array(changed.utf8))
+    }
+    #expect(error.map(JSON.reason)?.hasPrefix("variants: '\(role)' is not one of photo.large, ") == true)
+  }
+
   @Test("a square is cropped from the centre, a long edge keeps the aspect ratio, and neither is enlarged")
   func geometry() {
     let photo = Size(width: 4032, height: 3024)

@@ -168,11 +168,17 @@ struct ImageTests {
         return
       }
       #expect(try work.photos.map { try fixture.content($0) } == ["a", "b", "c"])
-      let outputs = try (0..<3).map { index in
-        NewAsset(
-          role: .photoSmall, type: "image/jpeg", content: try fixture.seal("out \(index)"), width: index + 1, height: 1,
-          place: index)
-      }
+      let outputs =
+        try (0..<3).map { index in
+          NewAsset(
+            role: .photoSmall, type: "image/jpeg", content: try fixture.seal("out \(index)"), width: index + 1,
+            height: 1,
+            place: index)
+        } + [
+          NewAsset(
+            OutputFacts(role: .photoPreview, type: "image/webp", bytes: 9, width: 4, height: 2, duration: 1.5),
+            of: PhotoReport(), place: 1, content: try fixture.seal("a preview"))
+        ]
       _ = try await store.transaction(publishing: outputs, fixture.pool) { session in
         try store.publish(
           outputs, of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
@@ -181,6 +187,7 @@ struct ImageTests {
       let post = try await fixture.post(id)
       #expect(post.status == .ready && post.assets.isEmpty)
       #expect(post.photos.map { $0[.photoSmall]?.width } == [1, 2, 3])
+      #expect(post.photos.map { $0[.photoPreview]?.duration } == [nil, 1.5, nil])
 
       let textOnly = try await fixture.pool.transaction { session in
         try store.submitPost(draft, sources: [], definition: .photos(definition), request: nil, session)

@@ -50,7 +50,9 @@ extension FuzzTarget {
 
   private static let silenceFFmpeg: Void = Library.configure(maxAllocation: 512 << 20)
 
-  /// A JPEG, PNG, WebP or GIF, decoded and scaled to the largest of its variants.
+  private static let preview = PhotoPreview(longEdge: 32, quality: 60)
+
+  /// A JPEG, PNG, WebP or GIF, decoded and scaled to the largest of its variants, and the preview of an animation.
   private static let photo = FuzzTarget("photo") { bytes in
     silenceFFmpeg
     // libheif and its decoders are fuzzed by their own projects.
@@ -65,5 +67,12 @@ extension FuzzTarget {
       let geometry = variant.geometry(of: photo.decoded)
       expect(geometry.size.width > 0 && geometry.size.height > 0, "a variant without pixels")
     }
+    var report = PhotoReport(facts: photo.facts)
+    try PhotoPreviewWriter(preview: preview, source: source, file: file([])).write(addingTo: &report)
+    expect(report.outputs.isEmpty == (report.facts?.previewImages == nil), "a preview that the facts do not name")
+    expect(
+      report.facts?.previewImages.map { 2...PhotoPreview.maxImages ~= $0 } ?? true,
+      "a preview of too few or many images")
+    expect(report.outputs.allSatisfy { 0...2 ~= $0.duration ?? 3 }, "a preview of another duration")
   }
 }

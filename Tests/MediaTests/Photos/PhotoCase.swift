@@ -16,10 +16,10 @@ struct PhotoCase {
 
   init(
     _ bytes: [UInt8], variants: [Role: PhotoVariant] = [.photoLarge: PhotoVariant(longEdge: 2048, quality: 95)],
-    limits: PhotoLimits = limits()
+    preview: PhotoPreview? = nil, limits: PhotoLimits = limits()
   ) throws {
-    let plan = PhotoPlan(limits: limits, variants: variants)
-    files = try variants.mapValues { _ in try TemporaryFile.make() }
+    let plan = PhotoPlan(limits: limits, variants: variants, preview: preview)
+    files = try Dictionary(uniqueKeysWithValues: plan.outputs.map { ($0, try TemporaryFile.make()) })
     report = try PhotoRunner(plan).run(try TemporaryFile.make(bytes), outputs: files)
   }
 

@@ -94,8 +94,23 @@ struct HonestReplyTests {
     for name in Definitions.photoNames {
       let variants = try #require(try Definitions.photo(name)).plan.variants
       try Self.expectUnchanged(photo, variants: variants)
+      try Self.expectUnchanged(photo, variants: variants, preview: PhotoPreview(longEdge: 100, quality: 60))
     }
     try Self.expectUnchanged(photo, variants: [:])
+  }
+
+  @Test("the reports of animations pass unchanged, with a preview and without, also if nothing moves in them")
+  func animations() throws {
+    for colors in [[0, 1, 2], [1, 1], [2]] as [[UInt8]] {
+      let photo = PhotoPreviewTests.file(colors.map { PhotoPreviewTests.all($0) }).bytes
+      for edge in [16, 33, 480] {
+        let preview = PhotoPreview(longEdge: edge, quality: 60)
+        try Self.expectUnchanged(photo, variants: [:], preview: preview)
+        let variants: [Role: PhotoVariant] = [.photoSmall: PhotoVariant(longEdge: 20, quality: 80)]
+        try Self.expectUnchanged(photo, variants: variants, preview: preview)
+        try Self.expectUnchanged(photo, variants: variants)
+      }
+    }
   }
 
   @Test("the reports of variants in WebP and AVIF with odd sides pass unchanged")
@@ -121,14 +136,17 @@ struct HonestReplyTests {
     }
   }
 
-  private static func expectUnchanged(_ photo: [UInt8], variants: [Role: PhotoVariant]) throws {
+  private static func expectUnchanged(
+    _ photo: [UInt8], variants: [Role: PhotoVariant], preview: PhotoPreview? = nil
+  ) throws {
     var limits = PhotoCase.limits()
     limits.formats = PhotoFormat.allCases
-    let run = try PhotoCase(photo, variants: variants, limits: limits)
+    let run = try PhotoCase(photo, variants: variants, preview: preview, limits: limits)
+    let plan = PhotoPlan(limits: limits, variants: variants, preview: preview)
     let check = PhotoCheck(
-      plan: PhotoPlan(limits: limits, variants: variants), bytes: Int64(photo.count),
+      plan: plan, bytes: Int64(photo.count),
       outputs: try Dictionary(
-        uniqueKeysWithValues: variants.keys.map { ($0, RequestFile(try run.bytes($0))) }))
+        uniqueKeysWithValues: plan.outputs.map { ($0, RequestFile(try run.bytes($0))) }))
     #expect(try check.checked(run.report) == run.report)
   }
 }

@@ -162,7 +162,23 @@ extension Submission {
     }
     return try photos.flatMap { name, photo in
       try photoDefinitions().map { Submission.photo(name, photo, definition: $0) }
+    } + animations()
+  }
+
+  /// A GIF whose images move a transparent square, with its preview.
+  private static func animations() throws -> [Submission] {
+    guard var definition = try Definitions.photo("photo-post") else { return [] }
+    definition.name = "animations"
+    definition.limits.formats.append(.gif)
+    definition.preview = PhotoPreview(longEdge: 100, quality: 60)
+    let images = (0..<8).map { index in
+      var image = GIFFile.Image(width: 200, height: 120) { x, y in UInt8(x / 25 == index ? 3 : (x / 50 + y / 60) % 3) }
+      (image.transparent, image.disposal, image.delay) = (3, 2, 10)
+      return image
     }
+    let colors: [UInt8] = [220, 30, 30, 30, 180, 30, 30, 30, 220, 0, 0, 0]
+    let file = GIFFile(width: 200, height: 120, colors: colors, images: images)
+    return [.photo("gif", { try TemporaryFile.make(file.bytes) }, definition: definition)]
   }
 
   /// Returns every built-in definition, and one with the formats and the chroma that those do not use.

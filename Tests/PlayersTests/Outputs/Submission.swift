@@ -43,7 +43,8 @@ struct Submission: Sendable {
   static func photo(_ name: String, _ photo: @escaping Clip, definition: PhotoDefinition) -> Submission {
     let name = "\(name), \(definition.name)"
     return Submission(name: name) {
-      let files = try definition.variants.mapValues { _ in try TemporaryFile.make() }
+      let files = try Dictionary(
+        uniqueKeysWithValues: definition.plan.outputs.map { ($0, try TemporaryFile.make()) })
       let report = try PhotoRunner(definition.plan).run(try photo(), outputs: files)
       if let reason = report.reason { throw Rejection([reason]) }
       return try report.outputs.compactMap { facts in

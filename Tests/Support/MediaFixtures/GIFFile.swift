@@ -15,6 +15,8 @@ package struct GIFFile {
     package var transparent: UInt8?
     /// In hundredths of a second.
     package var delay = 0
+    /// What becomes of its area, 0 to 7: 2 makes it transparent, 3 what it was before.
+    package var disposal: UInt8 = 0
 
     package init(width: Int, height: Int, _ pixel: (_ x: Int, _ y: Int) -> UInt8) {
       self.width = width
@@ -44,8 +46,9 @@ package struct GIFFile {
     var bytes =
       Array("GIF89a".utf8) + word(width) + word(height) + [flags(colors), background, 0] + colors + extensions
     for image in images {
-      if image.transparent != nil || image.delay > 0 {
-        bytes += [0x21, 0xF9, 4, image.transparent == nil ? 0 : 1] + word(image.delay) + [image.transparent ?? 0, 0]
+      if image.transparent != nil || image.delay > 0 || image.disposal > 0 {
+        bytes += [0x21, 0xF9, 4, image.disposal << 2 | (image.transparent == nil ? 0 : 1)] + word(image.delay)
+        bytes += [image.transparent ?? 0, 0]
       }
       bytes += [0x2C] + word(image.left) + word(image.top) + word(image.width) + word(image.height)
       bytes.append(flags(image.colors) | (image.isInterlaced ? 0x40 : 0))

@@ -137,14 +137,18 @@ private enum SyntheticPhotos {
     return sources + [Source("animated.gif", animated.bytes)]
   }
 
-  /// Two images, each on a part of the canvas: interlaced with a transparent colour, and with a table of its own.
+  /// Images that each leave something else behind: interlaced with a transparent colour, with a table of its own, and on a part of
+  /// the canvas.
   private static var animated: GIFFile {
     let colors: [UInt8] = [220, 30, 30, 30, 180, 30, 30, 30, 220, 230, 220, 40]
     var first = GIFFile.Image(width: 30, height: 20) { x, y in UInt8((x + y) % 4) }
     (first.left, first.top, first.isInterlaced, first.transparent, first.delay) = (5, 3, true, 2, 10)
+    first.disposal = 2
     var second = GIFFile.Image(width: 40, height: 30) { x, y in UInt8(x * y % 4) }
-    (second.colors, second.delay) = (colors.reversed(), 10)
-    var file = GIFFile(width: 40, height: 30, colors: colors, images: [first, second])
+    (second.colors, second.delay, second.disposal) = (colors.reversed(), 10, 3)
+    var third = GIFFile.Image(width: 20, height: 10) { x, _ in UInt8(x % 4) }
+    (third.left, third.top, third.delay) = (10, 10, 30)
+    var file = GIFFile(width: 40, height: 30, colors: colors, images: [first, second, third])
     file.extensions = GIFFile.text(0xFE, "a comment")
     return file
   }

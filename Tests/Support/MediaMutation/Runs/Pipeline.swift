@@ -51,6 +51,7 @@ package struct Pipeline: Sendable {
         settings.photos[index].limits.headerPixels = 1 << 24
         settings.photos[index].limits.progressivePixels = 1 << 21
         settings.photos[index].limits.formats.append(.gif)
+        settings.photos[index].preview = PhotoPreview(longEdge: 32, quality: 60)
       }
       return settings
     }
