@@ -205,6 +205,28 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
+  @Test("the preview of a GIF is made behind the walls, also of the largest canvas; without one its file is empty")
+  func preview() async throws {
+    let slot = try Self.slot()
+    var plan = try #require(try Definitions.photo("photo-post")).plan
+    plan.limits.formats.append(.gif)
+    plan.preview = PhotoPreview(longEdge: 480, quality: 60)
+    for (width, images, shown) in [(64, 1, nil), (64, 3, 3), (4096, 20, 15), (4097, 2, nil)] as [(Int, Int, Int?)] {
+      let image = GIFFile.Image(width: 8, height: 8) { x, _ in UInt8(x % 2) }
+      let file = GIFFile(
+        width: width, height: 4096, colors: [220, 30, 30, 30, 30, 220], images: Array(repeating: image, count: images))
+      let outputs = try Dictionary(uniqueKeysWithValues: plan.outputs.map { ($0, try TemporaryFile.make()) })
+      let report = try await slot.photo(
+        plan, photo: TemporaryFile.make(file.bytes), outputs: outputs, deadline: .seconds(60),
+        cancellation: cancellation)
+      #expect(report.reason == nil && report.facts?.previewImages == shown, "\(width), \(images)")
+      #expect(report.outputs.count == plan.variantRoles.count + (shown == nil ? 0 : 1))
+      let size = try #require(outputs[.photoPreview]).descriptor.size()
+      #expect((size > 0) == (shown != nil))
+    }
+    await slot.stop()
+  }
+
   @Test("a thousand damaged photos neither crash a child nor leave anything in the server")
   func damagedPhotos() async throws {
     let slot = try Self.slot()

@@ -17,11 +17,11 @@ extension FuzzTarget {
   private static let planner = Planner(definition)
   private static let plan = planner.plan(front: clip, back: clip, foreground: .front)
   private static let photoPlan = PhotoPlan(
-    limits: PhotoLimits(bytes: 1 << 20, pixels: 1 << 20, progressivePixels: 1 << 20, formats: [.jpeg, .heif]),
+    limits: PhotoLimits(bytes: 1 << 20, pixels: 1 << 20, progressivePixels: 1 << 20, formats: [.jpeg, .heif, .gif]),
     variants: [
       .photoLarge: PhotoVariant(longEdge: 200, quality: 80),
       .photoSmall: PhotoVariant(square: 50, quality: 80, format: .webp),
-    ])
+    ], preview: PhotoPreview(longEdge: 200, quality: 60))
 
   private static let definition: Definition = {
     do { return try Definitions.take5Post() } catch { fatalError("\(error)") }
