@@ -93,7 +93,7 @@ struct ViewerURLTests {
 
     /// The status in the row of docs/access.md.
     func status() throws -> Int {
-      let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+      let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
       let text = try String(contentsOfFile: "\(root)/docs/access.md", encoding: .utf8)
       let row = try #require(text.split(separator: "\n").first { $0.hasPrefix("| \(rawValue) |") })
       return try #require(Int(row.split(separator: "|")[1].filter(\.isNumber)))

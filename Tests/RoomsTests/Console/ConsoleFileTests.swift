@@ -11,7 +11,7 @@ import Testing
 @Suite("Files of the console", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ConsoleFileTests {
   private static let folder =
-    "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources/Console/web"
+    "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Sources/Console/web"
 
   private static func bytes(of name: String) throws -> [UInt8] {
     try Descriptor(reading: "\(folder)/\(name)").contents()

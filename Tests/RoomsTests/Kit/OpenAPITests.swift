@@ -10,7 +10,7 @@ import Testing
 @Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct OpenAPITests {
   /// The root directory of the repository.
-  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
   private static func text(of path: String) throws -> String {
     try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)

@@ -4,7 +4,7 @@ import Testing
 /// Compares the lists of docs/uploads-conformance.md with the tests.
 @Suite("The conformance of uploads")
 struct UploadDocumentTests {
-  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
   /// The texts in backticks of a line.
   private static func quoted(_ line: some StringProtocol) -> [String] {
@@ -24,7 +24,7 @@ struct UploadDocumentTests {
     #expect(named.count > 40)
     let folders = ["RoomsTests", "HTTPServerTests", "BlobsTests"].map { "\(Self.root)/Tests/\($0)" }
     let sources = try folders.flatMap { folder in
-      try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("Tests.swift") }
+      try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix("Tests.swift") }
         .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
     }
     for test in named {
