@@ -180,7 +180,7 @@ struct GIFTests {
   @Test("more pixels than the limit are refused by the headers of the canvas and of the image")
   func pixels() throws {
     let file = Self.file([Self.quarters()]).bytes
-    #expect(try Self.run(file, pixels: 44 * 28).report.reason == nil)
+    #expect(try Self.run(file, pixels: 44 * 28).report.reason?.detail == nil)
     let reason = try #require(try Self.run(file, pixels: 44 * 28 - 1).report.reason)
     #expect(reason.detail.contains("ts header declares 44x28 pixels; at most 1231 in total are accepted"))
     let large = Self.file([Self.quarters(width: 88, height: 56)]).bytes
