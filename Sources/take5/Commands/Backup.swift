@@ -37,7 +37,7 @@ extension Subcommand {
       throw CommandFailure(.io, "the dump of the database cannot be read: \(error)", remedy: "make the backup again")
     } catch let error as BlobError {
       throw CommandFailure(
-        .io, "the blobs cannot be copied: \(error)", remedy: "run the command again: it goes on with what is missing")
+        .io, "the blobs cannot be copied: \(error)", remedy: "run the command again: it copies the rest")
     } catch let error as SystemError {
       throw CommandFailure(
         .io, "the backup in \(folder.path) cannot be written: \(error)",

@@ -18,7 +18,7 @@ extension Subcommand {
     let name = arguments.operands[0]
     guard name.contains(where: { !$0.isWhitespace }) else {
       throw CommandFailure(
-        .usage, "the name of the key is empty", remedy: "pass a name, such as that of the client that uses the key")
+        .usage, "the name of the key is empty", remedy: "pass a name, such as the name of the client that uses the key")
     }
     let scopes = try scopes(arguments)
     let key = newKey()

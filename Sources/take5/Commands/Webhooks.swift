@@ -100,7 +100,7 @@ extension Subcommand {
     "replay", "Send deliveries again: one of them, or those that failed.",
     [
       Option("--delivery", "ID", help: "this delivery"),
-      Option("--since", "TIME", help: "those that failed, of events since this time, such as 2026-11-20T18:30:00Z"),
+      Option("--since", "TIME", help: "failed deliveries of events since this time, such as 2026-11-20T18:30:00Z"),
     ]
   ) { id, arguments, session in
     var count: Int? = 0

@@ -27,7 +27,7 @@ enum ServedDefinitions {
         guard moment.isOfPair else {
           throw CommandFailure(
             .configuration, "\(path): \(UnfitDefinition.pair.description)",
-            remedy: "compare it with that of 'take5 definition show take5-post'")
+            remedy: "compare it with the output of 'take5 definition show take5-post'")
         }
         definitions.moment = moment
       } catch { failures.append(error) }
