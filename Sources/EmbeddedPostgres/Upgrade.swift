@@ -199,7 +199,7 @@ package struct Upgrade {
     let missing = try ClusterContents(old).missing(in: ClusterContents(new))
     guard missing.isEmpty else {
       throw EmbeddedPostgresError(
-        "the upgrade does not copy what was set or created outside of the store's database: \(missing.joined(separator: ", "))",
+        "the upgrade does not copy settings and objects outside of the store's database: \(missing.joined(separator: ", "))",
         remedy: "Note and remove it (ALTER SYSTEM RESET, DROP ROLE, DROP DATABASE), upgrade, and set it again")
     }
   }

@@ -63,7 +63,7 @@ def calm(stage):
         expect(part.get_by_role("listitem").filter(has_text="Take5WallDown")).to_be_visible()
         # As many as the file for Prometheus has, but for the one that no page can show.
         expect(part.get_by_role("listitem")).to_have_count(RULES.read_text().count("- alert: ") - 1)
-        part.get_by_role("button", name="Show those that are near alone").click()
+        part.get_by_role("button", name="Show only the near ones").click()
         expect(part.get_by_role("listitem").filter(has_text="Take5WallDown")).to_have_count(0)
 
 

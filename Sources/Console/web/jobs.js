@@ -23,7 +23,7 @@ const changes = {
   },
   cancel: {
     word: "Cancel", done: "cancelled", permits: job => ["scheduled", "available", "executing"].includes(job.state),
-    meaning: "Jobs that wait end at once, those that run with their next heartbeat. Their posts have then failed, until a run of reprocessing.",
+    meaning: "Waiting jobs end at once, running ones with their next heartbeat. Their posts have then failed, until a run of reprocessing.",
   },
 }
 

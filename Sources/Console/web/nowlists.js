@@ -150,7 +150,7 @@ export function alerts() {
   const near = facts => {
     last = facts
     const calm = facts.alerts.filter(isCalm).length, isOpen = rest.getAttribute("aria-expanded") === "true"
-    put(rest, isOpen ? "Show those that are near alone" : `${count(calm)} more ${calm === 1 ? "is" : "are"} calm or not measured: show all`)
+    put(rest, isOpen ? "Show only the near ones" : `${count(calm)} more ${calm === 1 ? "is" : "are"} calm or not measured: show all`)
     rest.hidden = !calm
     return isOpen ? facts.alerts : facts.alerts.filter(each => !isCalm(each))
   }

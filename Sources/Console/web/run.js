@@ -50,7 +50,7 @@ export function controlsOf(app, run, changed) {
   const cancel = async () => {
     const agreed = await confirm({
       title: "Cancel this run?", action: "Cancel the run", isDangerous: true,
-      text: "Items that wait are not made, those that run are stopped. What is made stays. A run that is cancelled cannot be resumed.",
+      text: "The run makes no waiting item and stops the running ones. Finished outputs stay. A cancelled run cannot be resumed.",
     })
     if (agreed) return set("cancelled", "The run is cancelled.")()
   }

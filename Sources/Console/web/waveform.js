@@ -125,7 +125,7 @@ class Sounds {
       slider, h("div", { class: "row" }, said,
         h("button", { onclick: () => move(this.offset) }, known === null ? "No offset" : "The service’s offset"),
         h("button", { onclick: () => move(best) }, "The best here")),
-      h("p", { class: "quiet" }, "This curve is computed in the browser, by a simpler measure than that of the service. ",
+      h("p", { class: "quiet" }, "This curve is computed in the browser, by a simpler measure than the service uses. ",
         "One clear peak is what makes an offset certain."))
     move(this.offset)
     return element

@@ -164,7 +164,7 @@ function deliveryRow(app, path, delivery, read) {
     return "It will be sent again."
   }
   const hasCode = ["account_verification_requested", "password_reset_requested"].includes(delivery.kind)
-  const why = delivery.state === "pending" ? "It is sent at its time: only what is delivered or has failed can be sent again." : hasCode ? "It had a code, which is gone." : null
+  const why = delivery.state === "pending" ? "It is sent at its time: only a delivered or failed message can be sent again." : hasCode ? "It had a code, which is gone." : null
   const state = delivery.state === "pending" ? h("span", { class: "badge wait" }, "pending") : badge(delivery.state)
   return h("li", { class: "delivery" }, state, h("span", {}, h("strong", {}, delivery.kind ?? "an event that is gone"),
     h("small", {}, " ", delivery.created_at && ["of ", time(delivery.created_at)])),

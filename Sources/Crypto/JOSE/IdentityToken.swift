@@ -153,7 +153,7 @@ package enum IdentityTokenError: Error, Sendable, Hashable, CaseIterable {
     case .unknownKey: "The JSON Web Token is not signed with a key of the identity provider."
     case .invalidSignature: "The signature of the JSON Web Token is invalid."
     case .otherType: "The JSON Web Token has another purpose: its typ is neither JWT nor at+jwt."
-    case .invalidClaims: "The JSON Web Token lacks iss, aud or exp, or a claim of it has another type."
+    case .invalidClaims: "The JSON Web Token lacks iss, aud or exp, or one of its claims has another type."
     case .otherIssuer: "The JSON Web Token has another issuer."
     case .otherAudience: "The JSON Web Token is for another audience."
     case .expired: "The JSON Web Token has expired."

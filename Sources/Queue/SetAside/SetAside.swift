@@ -59,7 +59,7 @@ package enum SetAside {
     for row in try session.execute(statements["counts"]) { counts[try row.get("relation")] = try row.get("rows") }
     return counts.map { table, rows in
       MetricGauge(
-        "take5_rows_set_aside", "Rows of which a value cannot be used, and which are tried again each hour.",
+        "take5_rows_set_aside", "Rows that hold a value which cannot be used; the worker tries them again each hour.",
         ["table": table], Double(rows))
     }
   }

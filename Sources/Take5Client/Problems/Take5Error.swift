@@ -36,7 +36,7 @@ public enum Take5Error: Error, Sendable, Equatable {
     switch self {
     case .problem(let problem): problem.detail ?? problem.title
     case .unreachable: "The service cannot be reached."
-    case .unreadable(let detail): "The answer is not that of the service: \(detail)"
+    case .unreadable(let detail): "The answer does not come from the service: \(detail)"
     case .file(let detail): detail
     case .signedOut: "No user is signed in."
     case .cancelled: "It was cancelled."

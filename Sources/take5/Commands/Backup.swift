@@ -111,7 +111,7 @@ private struct BackupResult: Encodable {
     } else {
       lines.append("\(folder) is a backup without \(Counted.text(missing.count, "blob")): \(content)")
       lines.append(
-        "'take5 verify' says what is damaged; 'take5 verify --repair' makes outputs again from their sources")
+        "'take5 verify' lists the damage; 'take5 verify --repair' makes outputs again from their sources")
     }
     return lines.joined(separator: "\n")
   }

@@ -54,7 +54,7 @@ extension Subcommand {
   }
 
   static let moderationApprove = decision(
-    .approve, "Approve a user or something of a user's: it releases what is held, hidden or suspended.",
+    .approve, "Approve a user or a user's record, and release it if it is held, hidden or suspended.",
     example: "take5 moderation approve --user mallory --note 'has apologized'")
 
   static let moderationHide = decision(

@@ -31,7 +31,7 @@ final class ClockWatch: Sendable {
     return [
       MetricGauge(
         "take5_clock_offset_seconds",
-        "Seconds by which the clock of this machine is ahead of that of the database, without the error of the measurement.",
+        "Seconds by which the clock of this machine is ahead of the database's clock, without the error of the measurement.",
         [:], last.offset.certain)
     ]
   }

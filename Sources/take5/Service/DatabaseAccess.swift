@@ -116,7 +116,7 @@ struct DatabaseAccess: Sendable {
       access.newerSchema = newer
       if let newer, isService {
         log.warning(
-          "the schema is that of a newer version of take5: install it here too once the upgrade is decided",
+          "a newer version of take5 has migrated the schema: install it here too once the upgrade is decided",
           ["version": "\(newer)"])
       }
       // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
@@ -199,7 +199,7 @@ struct DatabaseAccess: Sendable {
   private static func migrationsMissing(_ migrations: [Migration]) -> CommandFailure {
     CommandFailure(
       .rejected,
-      "the schema of the database is that of an earlier version: \(CountText.text(migrations.count, "migration")) missing",
+      "the database has the schema of an earlier version: \(CountText.text(migrations.count, "migration")) missing",
       remedy: "run 'take5 migrate', or start the service of this version")
   }
 
