@@ -154,7 +154,7 @@ extension SealedBlob {
   }
 }
 
-/// The name of a staged file on a file system without O_TMPFILE, removed with the last reference; or that of an upload, which
+/// The name of a staged file on a file system without O_TMPFILE, removed with the last reference; or the name of an upload, which
 /// is kept.
 final class StagingName: Sendable {
   let path: String

@@ -24,7 +24,7 @@ final class StorageThreads: Sendable {
   private let shared: Locked<Shared>
 
   /// - Parameters:
-  ///   - name: that of the threads.
+  ///   - name: the name of the threads.
   ///   - limit: the time after which a call hangs, unless others that began later have ended.
   init(name: String, threads: Int, maxWaiting: Int = 1024, limit: Duration) {
     self.name = name

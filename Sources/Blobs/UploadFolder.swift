@@ -19,7 +19,7 @@ package struct UploadFolder: Sendable {
   private let folder: String
 
   /// - Parameters:
-  ///   - store: that which uploads become blobs of, or the copies of one on another machine.
+  ///   - store: the store in which uploads become blobs, or the copies of one on another machine.
   ///   - folder: where they lie; nil: in the folder of the store.
   init(of store: FolderBlobStore, in folder: String? = nil) {
     self.store = store

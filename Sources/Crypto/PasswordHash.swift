@@ -19,7 +19,7 @@ package struct PasswordHash: Sendable, Hashable {
   /// A stored hash.
   package init(text: String) { self.text = text }
 
-  /// The form of a password that is hashed, so that it does not depend on the keyboard: that of the profile OpaqueString (RFC
+  /// The form of a password that is hashed, so that it does not depend on the keyboard: the profile OpaqueString (RFC
   /// 8265, section 4.2.2). Each space is U+0020, and characters are composed (NFC).
   package static func prepared(_ password: String) -> String {
     var scalars = String.UnicodeScalarView()

@@ -132,7 +132,7 @@ package struct Upgrade {
         "the file system of \(layout.home) cannot exchange two folders (\(error))",
         remedy: "Make a backup with 'take5 backup', and restore it into a new store of the other version")
     }
-    // A folder whose version is not that of its name is another's.
+    // A folder whose version differs from its name belongs to another program.
     for (path, version) in try layout.formerClusters() where Layout.version(of: path) == version {
       try Folder.remove(path)
     }

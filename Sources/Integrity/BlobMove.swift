@@ -133,7 +133,7 @@ package struct BlobMoveReport: Sendable, Hashable {
   package var bytes: Int64 = 0
   /// Those that cannot be read, or whose rows have another length.
   package var damaged: [SHA256Digest] = []
-  /// Whether the blobs are those of the other store now.
+  /// Whether the database uses the other store now.
   package var isFinished = false
 }
 

@@ -17,7 +17,7 @@ struct Confinement {
   private static let maxProcesses: UInt64 = 64
   private static let maxDescriptors: UInt64 = 64
 
-  /// Builds the walls of this process, which has one thread and has read no media, and tests those of a child.
+  /// Builds the walls of this process, which has one thread and has read no media, and tests the walls of a child.
   init(_ settings: ServerSettings) {
     guard settings.isConfined else {
       let missing = Wall.allCases.filter { $0 != .limits && $0 != .cgroup }

@@ -40,7 +40,7 @@ extension S3Client {
         }
         tags.append(tag)
       }
-      // Each part is that of its own hash: the file may have changed between two of them.
+      // Each part has a hash of its own: the file may have changed between two parts.
       guard whole.finalize() == hash else {
         throw S3Error(status: nil, code: "", description: "\(key) has changed on this machine while it was sent")
       }

@@ -22,7 +22,7 @@ package struct IdentityToken: Sendable, Hashable {
     self.key = key
   }
 
-  /// Whether a bearer token has the form of a JSON Web Token: three parts, of which the first is a JSON object in base64url.
+  /// Whether a bearer token has the form of a JSON Web Token: three parts, the first of them a JSON object in base64url.
   package static func isLikely(_ bearer: String) -> Bool {
     bearer.hasPrefix("ey") && bearer.utf8.count { $0 == UInt8(ascii: ".") } == 2
   }
@@ -48,7 +48,7 @@ package struct IdentityToken: Sendable, Hashable {
 package struct IdentityRules: Sendable, Hashable {
   package let issuer: String
   package let audience: String
-  /// What the user ids of the provider begin with, so that those of several providers differ.
+  /// The prefix of the provider's user ids, by which ids of several providers differ.
   package let prefix: String
 
   package init(issuer: String, audience: String, prefix: String = "") {

@@ -45,7 +45,7 @@ extension ContainerRefusal: CustomStringConvertible {
     }
   }
 
-  /// The remedy, if it is not that of the code.
+  /// The remedy, if it differs from the code's.
   fileprivate var remedy: Remedy? {
     switch self {
     case .unsupported(let found) where found.kind == .image: .sendClipNotImage

@@ -17,7 +17,7 @@ package struct BackupFolder: Sendable {
   package var blobs: String { "\(path)/blobs" }
 
   private var manifestFile: String { "\(path)/backup.json" }
-  /// Shows that the folder is that of a first backup which has not ended, and of which store.
+  /// Shows that the folder belongs to a first backup which has not ended, and names the store.
   private var markerFile: String { "\(path)/\(Self.markerName)" }
   private static let markerName = "backup.unfinished"
 

@@ -23,7 +23,7 @@ struct NumberRange: CustomStringConvertible {
   static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }
 
-/// Ranges of what is decoded, also of stored definitions: far beyond what is useful, and small enough that no arithmetic with such
+/// Ranges of decoded numbers, also of stored definitions: far beyond useful ones, and small enough that no arithmetic with such
 /// numbers overflows.
 extension NumberRange {
   /// Of an edge in pixels.

@@ -1,7 +1,7 @@
 internal import CPush
 import Platform
 
-/// A request on its stream, and what has been received in response.
+/// A request on its stream, and the part of the response that has arrived.
 final class Exchange {
   let work: Work
   let body: [UInt8]

@@ -9,7 +9,7 @@ package final class Sender: Sendable {
     package var apns: APNs?
     package var fcm: FCM?
     package var webPush: WebPush?
-    /// A file of trusted certificates in PEM; nil: those of the system.
+    /// A file of trusted certificates in PEM; nil: the system's.
     package var certificates: String?
     /// Addresses that subscriptions of browsers may have in addition to public ones.
     package var permitted: [AddressRange] = []

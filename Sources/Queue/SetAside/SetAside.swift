@@ -42,7 +42,7 @@ package enum SetAside {
     try session.execute(statements["set_aside"], .text(table.rawValue), .text(key), .text(reason))
   }
 
-  /// Notes a row by the error of what was to be done with it. The values of the row, which may be a user's, are no part of it.
+  /// Notes a row by the error that its use made. The values of the row, which may be a user's, are no part of it.
   package static func note(
     _ table: Table, _ key: String, _ error: any Error, _ session: Session
   ) throws(PostgresError) {

@@ -103,7 +103,7 @@ private struct KnownBlobs: Sendable {
   }
 }
 
-/// Where blobs lie: a folder or a bucket, which may not be that of the database.
+/// Where blobs lie: a folder or a bucket, which may belong to another database.
 package struct BlobPlace<Blobs>: Sendable {
   /// The id of the store; nil if there is none.
   package let id: @Sendable () throws -> PublicID?

@@ -92,7 +92,7 @@ package struct Export: Sendable {
 
 /// A check of rows against those from which they follow, and its repair.
 package struct RowCheck: Sendable {
-  /// The kind of what is checked, such as `user`.
+  /// The kind of the checked record, such as `user`.
   package let kind: String
   /// Reads the rows after the position `$1`, which is empty at first, at most `$2`, in the order of their `position`: the `id`, and
   /// the `code` and the `detail` of what is wrong, NULL if nothing is.

@@ -7,7 +7,7 @@ package import Platform
 package import Postgres
 import Queue
 
-/// The core of what is stored: submissions, outputs, the publication of blobs, and what all rooms share. A capability of the app is a
+/// The core of the store: submissions, outputs, the publication of blobs, and all that rooms share. A capability of the app is a
 /// `Room`.
 ///
 /// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
@@ -111,7 +111,7 @@ extension Store {
   /// The fragments of SQL that rooms share.
   package static let fragments: EmbeddedText = StoreSQL.Fragments
 
-  /// Its tables in the baseline of the schema, which come before those of the rooms.
+  /// Its tables in the baseline of the schema, which come before the tables of the rooms.
   package static let schema: [EmbeddedText] = [
     StoreSQL.Blobs_schema, StoreSQL.Assets_schema, StoreSQL.Posts_schema,
     StoreSQL.Reprocessing_schema, StoreSQL.Quarantine_schema,

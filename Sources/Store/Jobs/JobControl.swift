@@ -5,7 +5,7 @@ package import Queue
 /// Cancellation and retries of jobs, and the loss of workers, with the changes to posts and images in the same
 /// transaction.
 package enum JobControl {
-  /// Cancels a job. The subject of a waiting job fails at once, that of an executing job when its worker stops.
+  /// Cancels a job. The subject of a waiting job fails at once, the subject of an executing job when its worker stops.
   package static func cancel(job: PublicID, _ session: Session) throws(PostgresError) -> CancelOutcome {
     try cancel(jobs: [job], session)[job] ?? .notLive
   }
@@ -25,7 +25,7 @@ package enum JobControl {
     try !retry(jobs: [job], session).isEmpty
   }
 
-  /// Retries now those of the jobs that are dead or wait for their next attempt, and returns their queues.
+  /// Retries now the given jobs that are dead or wait for their next attempt, and returns their queues.
   ///
   /// The caller notifies the workers of these queues (`JobQueue.notify`).
   package static func retry(jobs: [PublicID], _ session: Session) throws(PostgresError) -> [PublicID: String] {

@@ -17,7 +17,7 @@ public enum Take5Error: Error, Sendable, Equatable {
   case problem(Problem)
   /// The service did not answer: the network is interrupted, or the service does not run. What is queued is sent later.
   case unreachable(String)
-  /// The answer is not that of the service, such as the sign-in page of a network.
+  /// Something else than the service has answered, such as the sign-in page of a network.
   case unreadable(String)
   /// A file of a submission, or of this client, cannot be read or written.
   case file(String)

@@ -6,7 +6,7 @@ extension UploadQueue {
     do throws(Take5Error) { try folder.save(record) } catch {}
   }
 
-  /// Does what is left to do; returns the id of what was submitted.
+  /// Takes the remaining steps; returns the id of the submitted post or image.
   func advance(_ record: inout UploadRecord) async throws(Take5Error) -> String {
     var created: Set<Int> = []
     for index in record.files.indices where record.files[index].upload == nil {

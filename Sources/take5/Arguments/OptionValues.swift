@@ -62,7 +62,7 @@ enum OptionValues: Sendable, Hashable {
     if case .format(let format) = self { format.isSecret } else { false }
   }
 
-  /// The fixed values, of which a shell offers those that fit; empty if there are none.
+  /// The fixed values, for a shell to offer the ones that fit; empty if there are none.
   var choices: [String] {
     switch self {
     case .choice(let choices), .list(let choices): choices

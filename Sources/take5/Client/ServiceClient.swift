@@ -45,7 +45,7 @@ final class ServiceClient: Sendable {
   /// Lists posts, newest first.
   ///
   /// - Parameters:
-  ///   - parameters: those of the list, without its pages.
+  ///   - parameters: the parameters of the list, without its pages.
   ///   - limit: the maximum number of posts.
   func posts(_ parameters: [(name: String, value: String)], limit: Int) async throws -> [MediaResponse] {
     let query = parameters.map { "\($0.name)=\(Submission.escaped($0.value))&" }.joined()

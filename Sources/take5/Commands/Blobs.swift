@@ -66,7 +66,7 @@ extension Subcommand {
 /// The result that `take5 blobs move` prints.
 private struct MoveResult: Encodable {
   let to: String
-  /// Whether the blobs are those of the other store now.
+  /// Whether the database uses the other store now.
   let moved: Bool
   let blobs: Int
   let copied: Int

@@ -71,7 +71,7 @@ struct OtherVariable: Sendable {
 struct InvalidConfiguration: Error, Sendable {
   let failures: [CommandFailure]
 
-  /// The status of a start: that of all failures, or 78 if they differ.
+  /// The status of a start: the status that all failures share, or 78 if they differ.
   var startStatus: ExitStatus {
     let statuses = Set(failures.map(\.status))
     return statuses.count == 1 ? statuses.first ?? .configuration : .configuration

@@ -2,7 +2,7 @@ import Definitions
 import Model
 import Rooms
 
-/// The definitions that a service processes submissions with: those that are built in, and those of its folders and files.
+/// The definitions that a service processes submissions with: the built-in ones, and the ones in its folders and files.
 enum ServedDefinitions {
   static let option = Option(
     "--definitions", "DIR", variable: "TAKE5_DEFINITIONS",

@@ -18,7 +18,7 @@ struct BlobWait: Sendable {
   /// The pause between two attempts.
   private static let pause = Duration.seconds(2)
 
-  /// Opens the blobs, or begins to wait for them; throws if they are those of another store, or if an option is wrong.
+  /// Opens the blobs, or begins to wait for them; throws if they belong to another store, or if an option is wrong.
   func begin() async throws -> AwaitedBlobStore {
     let blobs = AwaitedBlobStore(isRemote: places.isRemote, urlOrigin: places.urlOrigin)
     let started = OneShot<Result<Void, any Error>>()

@@ -3,7 +3,7 @@ import Postgres
 import Store
 import Telemetry
 
-/// Compares the clock of this machine with that of the database while a service or a worker runs.
+/// Compares the clock of this machine with the clock of the database while a service or a worker runs.
 final class ClockWatch: Sendable {
   private struct State {
     var next: ContinuousClock.Instant?

@@ -34,7 +34,7 @@ struct DatabaseAccess: Sendable {
   var url: DatabaseURL { address.url }
 
   /// The address for programs such as `pg_dump`, which change settings of their session: through a pooler in transaction
-  /// mode these would become those of other clients. Status 64 if the server cannot be reached past the pooler.
+  /// mode other clients would get them. Status 64 if the server cannot be reached past the pooler.
   func programURL() throws(CommandFailure) -> DatabaseURL {
     guard let direct = url.listenerURL else {
       throw CommandFailure(
@@ -188,7 +188,7 @@ struct DatabaseAccess: Sendable {
 
   /// The failure of a command that needs a store where there is none.
   ///
-  /// - Parameter mayBeStarting: whether there is a database of its own, of which some process may make a store at the moment.
+  /// - Parameter mayBeStarting: whether there is a database of its own, which some process may be turning into a store.
   static func storeNotFound(in location: String, mayBeStarting: Bool = false) -> CommandFailure {
     let waiting = mayBeStarting ? "if a service is starting, wait until it listens; otherwise " : ""
     return CommandFailure(

@@ -63,7 +63,7 @@ struct StoreRestore: Sendable {
     return manifest
   }
 
-  /// Refuses a place that has blobs, unless they are those of this store: an interrupted run has copied them.
+  /// Refuses a place that has blobs, unless they belong to this store: an interrupted run has copied them.
   private func checkEmpty(_ place: BlobOptions.Place, for manifest: BackupManifest) throws {
     let found: PublicID?
     do {
@@ -83,7 +83,7 @@ struct StoreRestore: Sendable {
         + "--database")
   }
 
-  /// Refuses a new embedded server that is older than that of the backup, before it is created.
+  /// Refuses a new embedded server that is older than the backup's, before it is created.
   private func checkPrograms(for manifest: BackupManifest) throws {
     if try arguments.secret(.database) == nil {
       try checkVersion(try EmbeddedPostgres.installedVersion(), for: manifest)
