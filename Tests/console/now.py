@@ -1,4 +1,4 @@
-"""The view Now: its figures are those of the service, and its charts move with the load."""
+"""The view Now: it shows the figures of the service, and its charts move with the load."""
 
 import pathlib
 import re
@@ -29,7 +29,7 @@ def chart(console, title):
 
 
 def figures(stage):
-    """the figures are those of the service"""
+    """the view shows the figures of the service"""
     content = stage.content
     content.ready, content.rejected, content.dead
     with opened(Console(stage)) as console:
