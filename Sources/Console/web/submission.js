@@ -240,7 +240,7 @@ export class Submission {
     const said = {
       uploading: `It sends ${counted(this.items.length, "file")}, ${bytes(this.total)}.`,
       waiting: "The network or the service is not there. The upload continues by itself.",
-      paused: "The upload is paused. What has arrived stays for an hour.", submitting: "All bytes have arrived.",
+      paused: "The upload is paused. The service keeps the bytes that have arrived for an hour.", submitting: "All bytes have arrived.",
       processing: "The service has the submission.", ready: `It is ready, ${this.#span("sent", "ready")} after the last byte.`,
       rejected: "The media were processed, and are rejected.", failed: this.post?.status === "failed" ? "The service could not process the media." : "The service has not answered as it should.", held: "It is ready, and waits for a moderator.",
       refused: "The service has refused it before any processing.", cancelled: "It is cancelled. Nothing was submitted.",

@@ -159,7 +159,7 @@ function sessions({ app, path, signal }) {
         { title: "Ends", cell: row => time(row.expires_at) }, { title: "Change", cell: end },
       ],
     }), rows.length > 0 && h("div", { class: "buttons" }, all),
-    !isMinter && h("p", { class: "quiet" }, "Those that permit one submission need the scope ‘tokens’ to be seen.")]
+    !isMinter && h("p", { class: "quiet" }, "A sign-in needs the scope ‘tokens’ to see tokens that permit one submission.")]
   })
   return list.element
 }

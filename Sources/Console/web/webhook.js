@@ -148,7 +148,7 @@ function about(app, path, webhook, changed) {
 async function replayFailed(app, path, read) {
   const day = new Date(Date.now() - 86_400_000).toISOString()
   const given = await ask({
-    title: "Send failed deliveries again?", text: "Those that have failed, of events since this time; the oldest 10,000.", action: "Send again",
+    title: "Send failed deliveries again?", text: "Sends the failed deliveries of events since this time; the oldest 10,000.", action: "Send again",
     content: field({ label: "Events since", name: "since", type: "datetime-local", value: localTime(day), help: "Empty: all." }),
   })
   if (!given) return

@@ -112,7 +112,7 @@ struct Arguments: Sendable {
     return value(name)
   }
 
-  /// What is wrong with the value of an option; nil if nothing is.
+  /// The fault of the value of an option; nil if it has none.
   func failure(of name: String) -> CommandFailure? {
     guard let option = command.options.first(where: { $0.name == name }), let setting = setting(name),
       let problem = option.values.problem(with: setting.text, unit: option.unit)

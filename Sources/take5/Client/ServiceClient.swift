@@ -89,7 +89,7 @@ final class ServiceClient: Sendable {
   /// Sends a request until it is answered, and returns the response.
   ///
   /// - Parameters:
-  ///   - statuses: those that are no failures, besides the successful ones.
+  ///   - statuses: the statuses that are no failures, besides the successful ones.
   ///   - file: receives the body of the response.
   private func answered(
     _ request: HTTPRequest, accepting statuses: Set<Int> = [], into file: OpenFile? = nil

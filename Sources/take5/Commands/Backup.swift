@@ -84,7 +84,7 @@ private struct BackupResult: Encodable {
   let createdAt: Date
   let counts: BackupManifest.Counts
   let dumpBytes: Int64
-  /// The blobs that this run has copied, and those that it has removed.
+  /// The blobs that this run has copied, and the ones that it has removed.
   let copied: Int
   let copiedBytes: Int64
   let removed: Int

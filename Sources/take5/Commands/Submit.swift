@@ -4,7 +4,7 @@ import Model
 extension Subcommand {
   private static let author = Option("--author", "NAME", help: "author, as the app names them")
   private static let alternativeText = Option(
-    "--alternative-text", "TEXT", help: "what the media show, for those who do not see them")
+    "--alternative-text", "TEXT", help: "description of the media, for people who cannot see them")
   private static let resultOptions =
     [
       Option("--wait", help: "wait until the media are processed, and show the progress"),

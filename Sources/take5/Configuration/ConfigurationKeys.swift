@@ -34,7 +34,7 @@ struct ConfigurationKeys: Sendable {
     }
   }
 
-  /// What is wrong with the file, in the order of its lines: its syntax, unknown keys, and the values of the options of
+  /// The faults of the file, in the order of its lines: its syntax, unknown keys, and the values of the options of
   /// one command.
   func failures(in file: ConfigurationFile, _ arguments: Arguments, options: [Option]) -> [CommandFailure] {
     let values = options.compactMap { option -> (line: Int, failure: CommandFailure)? in

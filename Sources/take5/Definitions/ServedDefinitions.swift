@@ -9,7 +9,7 @@ enum ServedDefinitions {
     help: "folder with definitions that replace built-in ones of the same name, each a file *.json; "
       + "'take5 definition list' lists them")
 
-  /// Reads the definitions, and reports all files that a service cannot use. That of moments is the one that `--definition` names, if it
+  /// Reads the definitions, and reports all files that a service cannot use. For moments it is the one that `--definition` names, if it
   /// is given.
   static func read(_ arguments: Arguments) throws -> SubmissionDefinitions {
     var failures: [CommandFailure] = []

@@ -43,7 +43,7 @@ enum BlobOptions {
 
     var isRemote: Bool { place.bucket != nil || next?.bucket != nil }
 
-    /// That of URLs of a bucket; nil while the blobs move.
+    /// The origin of URLs of a bucket; nil while the blobs move.
     var urlOrigin: String? { next == nil ? place.bucket.map(\.origin) : nil }
 
     /// Opens the blobs of the database; what fails is translated by `failure(_:)`.
