@@ -220,7 +220,7 @@ package protocol InspectableBlobStore: BlobStore {
 package struct BlobListing: Sendable, Hashable {
   /// The published blobs with their lengths.
   package var blobs: [SHA256Digest: Int64] = [:]
-  /// Those that are younger than an hour: a writer publishes them before its transaction.
+  /// The blobs that are younger than an hour: a writer publishes them before its transaction.
   package var recent: Set<SHA256Digest> = []
   /// Files that no blob store created.
   package var foreign: [StoredFile] = []

@@ -73,7 +73,7 @@ package final class SealedBlob: Sendable {
     }
   }
 
-  /// What was done for the publication of a blob.
+  /// The steps that a publication of a blob has taken.
   package enum Preparation: Int, Sendable, Comparable {
     case none
     /// It is written where it was not.
@@ -84,7 +84,7 @@ package final class SealedBlob: Sendable {
     package static func < (left: Preparation, right: Preparation) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// What was done for the publication of the blob.
+  /// The steps that the publication of the blob has taken.
   package var prepared: Preparation { preparation.withLock(\.self) }
 
   /// Does something for the publication of the blob unless it was done before.

@@ -10,7 +10,7 @@ final class StorageThreads: Sendable {
   private struct Job: Sendable {
     /// Makes the call; returns how it has ended, and what notifies its callers.
     let run: @Sendable () -> (ending: StorageCalls.Ending, notify: @Sendable () -> Void)
-    /// That of the task which makes the call.
+    /// The scope of the task which makes the call.
     let scope = TaskScope.current
     let fail: @Sendable (BlobError) -> Void
   }

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Model
 
-/// What is known of an upload besides its bytes.
+/// The facts of an upload besides its bytes.
 package struct UploadRecord: Codable, Sendable, Hashable {
   package let id: PublicID
   /// The user that it belongs to; nil: the client acted as no user.

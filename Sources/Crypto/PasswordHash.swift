@@ -4,7 +4,7 @@ internal import Platform
 
 /// The hash of a password by Argon2id (RFC 9106; libargon2), with its parameters and a salt of its own.
 ///
-/// The parameters are those that OWASP recommends (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. A hash takes
+/// OWASP recommends the parameters (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. A hash takes
 /// some 30 ms.
 package struct PasswordHash: Sendable, Hashable {
   private static let memoryKiB: UInt32 = 19 << 10

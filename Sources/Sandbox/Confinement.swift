@@ -3,8 +3,8 @@ import Glibc
 import MediaProcess
 import Platform
 
-/// The walls around the children of a fork server: those that it builds for itself, which its children inherit, and those
-/// that each child adds.
+/// The walls around the children of a fork server: it builds some for itself, which its children
+/// inherit, and each child adds others.
 struct Confinement {
   private(set) var reports: [WallReport] = []
   private var filter: csandbox_filter?

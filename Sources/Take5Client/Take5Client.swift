@@ -28,7 +28,7 @@ public struct Take5Client: Sendable {
   ///     and a host each call throws a problem with the code `client`.
   ///   - tokens: Where the session is stored; on Apple's platforms a `KeychainTokenStore`.
   ///   - folder: Where the queue stores submissions until they are sent; by default a folder for this service in Application Support.
-  ///   - configuration: That of the connections. `ephemeral` has neither cookies nor a cache, which the service does not need.
+  ///   - configuration: Configures the connections. `ephemeral` has neither cookies nor a cache, which the service does not need.
   public init(
     url: URL, tokens: any TokenStore, folder: URL? = nil, configuration: URLSessionConfiguration = .ephemeral
   ) {

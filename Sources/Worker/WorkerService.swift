@@ -29,7 +29,7 @@ package final class WorkerService: Sendable {
   ) throws {
     let slots = try (0..<configuration.slots).map { number in
       var media = configuration.media
-      // Those who want to see something, and the service, come first.
+      // Requests and first looks take precedence over compositions.
       media.priority = .low
       return try MediaProcess(name: "media-\(number + 1)", configuration: media)
     }

@@ -190,7 +190,7 @@ package final class S3Client: Sendable {
       if let token { query.append(("continuation-token", token)) }
       let response = try send("GET", "", query: query)
       let page = S3Document(response.body)
-      // What is no list is not an empty one.
+      // A body that is no list is not an empty one.
       guard page.isOf("ListBucketResult") else { throw unreadable("a list", response) }
       for object in page.elements("Contents") {
         guard let key = object.text("Key").flatMap({ S3Document.decoded($0) }),
@@ -329,7 +329,7 @@ package final class S3Client: Sendable {
   /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.
   func storeSeconds() -> Int { now() + skew.withLock(\.self) }
 
-  /// What is refused is one object, and not the service.
+  /// The store refuses one object, and not all requests.
   private static let codesOfObjects: Set = [
     "BadDigest", "EntityTooLarge", "EntityTooSmall", "IncompleteBody", "InvalidDigest", "InvalidPart",
     "InvalidPartOrder", "KeyTooLongError",

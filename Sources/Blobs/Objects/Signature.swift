@@ -41,7 +41,7 @@ struct RequestSigner: Sendable {
   let credentials: S3Credentials
   let region: String
 
-  /// What is signed of a request.
+  /// The signed part of a request.
   struct Parts: Sendable {
     var method: String
     /// Percent-encoded.

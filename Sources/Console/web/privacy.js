@@ -18,7 +18,7 @@ export default async function (panel, { record, signal }) {
   await check(checked, record, keys, signal)
 }
 
-// MARK: What was there
+// MARK: Metadata of the sources
 
 function identifying(verdict) {
   const inputs = Object.entries(verdict?.inputs ?? {}).map(([name, report]) => [name, report.facts?.identifying])

@@ -13,7 +13,7 @@ export function progressOf(run) {
     parts.map(([, tone]) => h("span", { class: tone })))
   const words = h("p", { class: "run-words" })
   const element = h("div", { class: "run-progress" }, bar, words)
-  // The first look and those of the last half minute: the rate is that of these.
+  // The first reading and the readings of the last half minute, which give the rate.
   const looks = []
   element.update = run => {
     const { items, total } = run

@@ -132,7 +132,7 @@ function devices({ app, path, signal }) {
   }).element
 }
 
-/** The valid tokens; a sign-in without the scope ‘tokens’ sees those that are sessions. */
+/** The valid tokens; a sign-in without the scope ‘tokens’ sees only sessions. */
 function sessions({ app, path, signal }) {
   const isMinter = app.session.can("tokens")
   const list = part(app, signal, async () => {

@@ -18,7 +18,7 @@ package final class RequestContext: Sendable {
   let client: IPAddress
   /// The header fields of every response.
   let commonFields: HeaderFields
-  /// Whether the client of a late request goes on from what has arrived.
+  /// Whether the client of a late request continues behind the bytes that have arrived.
   let isResumable: Bool
   /// The maximum length of the body, in bytes.
   let maxBodyBytes: Int64

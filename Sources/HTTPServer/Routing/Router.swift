@@ -95,7 +95,7 @@ package struct Route: Sendable {
   /// The problem of a disk that hangs, for a handler that waits for the disk, as in uploads (fsync(2)); nil: it waits for none.
   /// It runs on threads of its own, so that no other request waits behind it.
   let diskProblem: Problem?
-  /// Whether a client whose body arrives slowly goes on from what has arrived.
+  /// Whether a client whose body arrives slowly continues behind the bytes that have arrived.
   package let isResumable: Bool
   /// What `admission` checks, in the terms of the program whose route it is.
   package let access: (any Sendable)?

@@ -6,7 +6,7 @@ struct NumberRange: CustomStringConvertible {
 
   var description: String { "\(Self.text(range.lowerBound)) and \(Self.text(range.upperBound))" }
 
-  /// What is wrong with a number; nil if it is in the range.
+  /// The fault of a number; nil if it is in the range.
   func reason(_ number: Double) -> String? {
     range.contains(number) ? nil : "\(Self.text(number)) is not between \(self)"
   }

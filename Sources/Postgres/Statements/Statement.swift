@@ -75,7 +75,7 @@ package struct Statements: Sendable {
   /// - Parameters:
   ///   - topic: the prefix of the names, as in `queue.claim`.
   ///   - files: their contents.
-  ///   - fragments: those that the program knows, by name.
+  ///   - fragments: the program's fragments, by name.
   package init(topic: String, _ files: EmbeddedText..., fragments: [String: String] = [:]) {
     do { try self.init(topic: topic, parsing: files.map(\.bytes), fragments: fragments) } catch {
       preconditionFailure("topic \(topic): \(error)")

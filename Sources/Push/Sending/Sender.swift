@@ -69,7 +69,7 @@ package final class Sender: Sendable {
     guard mailbox.post({ $0.batches.append(batch) }) else { return batch.endAll(Self.stopped) }
   }
 
-  /// Stops: what waits is reported as `retry`, what has been sent as `unknown`.
+  /// Stops, and reports waiting deliveries as `retry`, sent ones as `unknown`.
   package func stop() {
     mailbox.post { $0.isStopped = true }
     thread.take()?.join()

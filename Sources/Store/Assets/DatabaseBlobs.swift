@@ -50,7 +50,7 @@ package enum DatabaseBlobs {
     }
   }
 
-  /// Opens the blobs of a database and the store that they move to, or have moved to: what is written goes to both.
+  /// Opens the blobs of a database and the store that they move to, or have moved to: writes go to both.
   ///
   /// - Parameter place: the store of the blobs before the move.
   /// - Throws: `BlobFolderRefusal`, `BlobError`.

@@ -118,7 +118,7 @@ extension Store {
     StoreSQL.Uploads_schema, StoreSQL.Forgetting_schema,
   ]
 
-  /// What has changed them since.
+  /// Later changes of them.
   package static let migrations = [
     Migration(version: 147, name: "left_out", StoreSQL.v0147_left_out),
     Migration(version: 148, name: "unused", StoreSQL.v0148_unused),

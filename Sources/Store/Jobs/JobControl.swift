@@ -58,7 +58,7 @@ package enum JobControl {
     try fail(jobs: reaped.filter(\.state.isFinal).map(\.publicID), session)
   }
 
-  /// Cancels the jobs of what the transaction deletes, and returns those that no worker executes.
+  /// Cancels the jobs of records that the transaction deletes, and returns the ones that no worker executes.
   @discardableResult
   package static func cancelJobs(_ rows: Rows, _ session: Session) throws -> [PublicID] {
     let outcomes = try JobQueue.cancel(rows.map { try $0.publicID("job") }, session)

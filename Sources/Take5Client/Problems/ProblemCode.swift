@@ -1,6 +1,6 @@
 /// The kind of a problem: the end of its `type`, which does not change between versions of the service.
 ///
-/// Those that an app handles have names here; a later service may send others.
+/// Codes that an app handles have names here; a later service may send others.
 ///
 /// ```swift
 /// if error.code == .userNameTaken { suggestAnotherName() }

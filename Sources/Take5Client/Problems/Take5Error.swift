@@ -15,7 +15,7 @@ public import Foundation
 public enum Take5Error: Error, Sendable, Equatable {
   /// The service refuses the request, or rejected the media.
   case problem(Problem)
-  /// The service did not answer: the network is interrupted, or the service does not run. What is queued is sent later.
+  /// The service did not answer: the network is interrupted, or the service does not run. The queue sends its submissions later.
   case unreachable(String)
   /// Something else than the service has answered, such as the sign-in page of a network.
   case unreadable(String)

@@ -37,7 +37,7 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   public var id: String
   /// The kind.
   public var kind: PostKind
-  /// What has become of it.
+  /// The status of the post.
   public var status: PostStatus
   /// The id of the author.
   public var author: String

@@ -80,7 +80,7 @@ public struct Posts: Sendable {
     }
   }
 
-  /// Changes a post. What is nil stays as it is.
+  /// Changes a post. A value that is nil stays as it is.
   @discardableResult
   public func change(
     _ id: String, caption: String? = nil, visibility: PostVisibility? = nil, foreground: Camera? = nil

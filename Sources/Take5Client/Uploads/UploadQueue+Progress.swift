@@ -47,7 +47,7 @@ extension UploadQueue {
     report(record) { $0.phase = phase }
   }
 
-  /// Notifies those who observe a submission of a change.
+  /// Notifies the observers of a submission of a change.
   func report(_ record: UploadRecord, _ change: (inout UploadProgress) -> Void) {
     var state = states[record.id] ?? UploadState(record)
     let former = state.progress

@@ -1,7 +1,7 @@
 import Foundation
 
 extension UploadQueue {
-  /// A disk that is full costs no submission: what is not stored is asked of the service after the next start.
+  /// A full disk costs no submission: after the next start the queue asks the service for the state that it could not store.
   func save(_ record: UploadRecord) {
     do throws(Take5Error) { try folder.save(record) } catch {}
   }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 package import Platform
 
-/// Writes log lines on a thread of its own, so that a reader who stops does not stop those who log.
+/// Writes log lines on a thread of its own, so that a reader who stops does not stop the threads that log.
 ///
 /// Lines wait in a queue of limited size. While it is full, further lines are dropped; when the queue is written, a line has their
 /// number.

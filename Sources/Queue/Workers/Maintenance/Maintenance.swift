@@ -64,7 +64,7 @@ struct Maintenance: Sendable {
   let tasks: [MaintenanceTask]
   let metrics: WorkerMetrics
   let polling: Polling
-  /// Raised when a job may be due before those that are known.
+  /// Raised when a job may be due before the known ones.
   let schedule: WakeUp
   let log: Logger
 
