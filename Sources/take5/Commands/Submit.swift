@@ -94,7 +94,7 @@ extension Subcommand {
   /// The author; status 64 without one: no user of the app has the posts of a made-up name.
   fileprivate static func namedAuthor(of arguments: Arguments) throws(CommandFailure) -> String {
     guard let name = arguments.value(author.name) else {
-      throw CommandFailure(.usage, "no author given", remedy: "name its user with --author NAME")
+      throw CommandFailure(.usage, "no author given", remedy: "name the author with --author NAME")
     }
     return name
   }
