@@ -10,7 +10,7 @@ package struct APNs: Provider {
   /// start. A clock may be half an hour behind.
   private static let tokenSeconds = 30 * 60
 
-  /// Where the token of a device is valid: that of an app from the store, or of one that a developer installs.
+  /// Where the token of a device is valid: production for an app from the store, development for one that a developer installs.
   package enum Environment: String, Sendable, CaseIterable {
     case production
     case development

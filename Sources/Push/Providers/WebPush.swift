@@ -36,7 +36,7 @@ package struct WebPush: Provider {
     publicKey = Base64URL.text(of: key.publicPoint ?? [])
   }
 
-  /// Whether a server is that of the maker of a browser, and not one that any user may name.
+  /// Whether the maker of a browser runs a server, and not anyone whom a user may name.
   package static func isOfMaker(_ origin: Origin) -> Bool {
     let makers = ["fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"]
     return origin.port == 443 && (makers.contains(origin.host) || origin.host.hasSuffix(".notify.windows.com"))

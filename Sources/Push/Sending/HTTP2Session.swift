@@ -1,7 +1,7 @@
 internal import CPush
 import Platform
 
-/// A request on its stream, and what has been received in response.
+/// A request on its stream, and the part of the response that has arrived.
 final class Exchange {
   let work: Work
   let body: [UInt8]
@@ -205,7 +205,7 @@ private func receiveData(
 ) -> Int32 {
   guard let exchange = exchange(session, stream) else { return 0 }
   guard exchange.response.body.count + count <= maxBodyBytes else {
-    // What is longer is not what the documents of a provider describe. The status is enough.
+    // No document of a provider describes a longer body. The status is enough.
     nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_NO_ERROR.rawValue)
     return 0
   }

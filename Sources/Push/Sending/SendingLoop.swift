@@ -5,7 +5,7 @@ import Platform
 final class SendingLoop {
   /// The maximum number of servers that users name, with open connections, at the same time.
   static let maxForeignHosts = 64
-  /// The number of servers beyond which the pauses of those that users name are forgotten: a user can name many.
+  /// The number of servers beyond which the loop forgets pauses of servers that users name: a user can name many.
   private static let maxHosts = 256
   /// The maximum number of addresses of a server that are tried for a connection.
   static let maxAddresses = 8

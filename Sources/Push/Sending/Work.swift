@@ -31,7 +31,7 @@ final class Batch: Sendable {
   }
 }
 
-/// What is done by one request.
+/// The purpose of one request.
 struct Work {
   enum Purpose {
     case delivery(Batch, Int)
@@ -86,7 +86,7 @@ final class Host {
   var pausedUntil: ContinuousClock.Instant?
   /// How often in a row it has not responded, and the last time.
   private var silences: (count: Int, last: ContinuousClock.Instant)?
-  /// The time from which another connection may be added to those that work.
+  /// The time from which another connection may be added to the working ones.
   var nextConnection = ContinuousClock.now
   private static let memory = Duration.seconds(600)
   private var waiting = JobList<Work>()

@@ -37,7 +37,8 @@ extension ReprocessRequest {
     } catch {
       throw CommandFailure(
         .configuration, "\(path) is not a definition: \(JSON.reason(error))",
-        remedy: "compare it with that of 'take5 definition show take5-post' or 'take5 definition show photo-post'")
+        remedy: "compare it with the output of 'take5 definition show take5-post' or 'take5 definition show photo-post'"
+      )
     }
   }
 

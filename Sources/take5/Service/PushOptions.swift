@@ -9,11 +9,13 @@ import Telemetry
 enum PushOptions {
   static let apns = Option(
     "--apns", "FILE", variable: "TAKE5_APNS",
-    help: "credentials for Apple's push service, without which it gets nothing")
+    help: "credentials for Apple's push service; without them the worker sends nothing to it")
   static let fcm = Option(
-    "--fcm", "FILE", variable: "TAKE5_FCM", help: "service account for Firebase, without which it gets nothing")
+    "--fcm", "FILE", variable: "TAKE5_FCM",
+    help: "service account for Firebase; without it the worker sends nothing to Firebase")
   static let webPush = Option(
-    "--web-push", "FILE", variable: "TAKE5_WEB_PUSH", help: "VAPID key for browsers, without which they get nothing")
+    "--web-push", "FILE", variable: "TAKE5_WEB_PUSH",
+    help: "VAPID key for browsers; without it the worker sends them nothing")
   static let notifications = Option(
     "--notifications", "FILE", variable: "TAKE5_NOTIFICATIONS",
     help: "titles and bodies of notifications in place of the built-in ones")
@@ -24,10 +26,10 @@ enum PushOptions {
   )
   static let server = Option(
     "--push-server", "URL", .service, variable: "TAKE5_PUSH_SERVER",
-    help: "for tests: server in place of Apple's and Google's, on whose addresses browsers may have theirs")
+    help: "for tests: server in place of Apple's and Google's; subscriptions of browsers may then name this machine")
   static let certificates = Option(
     "--push-certificates", "FILE", variable: "TAKE5_PUSH_CERTIFICATES",
-    help: "for tests: trusted CA certificates in PEM of push services, in place of the system's")
+    help: "for tests: trusted CA certificates in PEM for push services, in place of the system's")
 
   static let all = [apns, fcm, webPush, notifications, publicURL, server, certificates]
 

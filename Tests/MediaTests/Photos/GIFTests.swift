@@ -63,7 +63,7 @@ struct GIFTests {
       "interlaced, of few rows",
       file([quarters(height: 3) { $0.isInterlaced = true }], height: 3) { $0.colors += $0.colors }),
     Case(
-      "a table of its own, beside that of the file",
+      "a table of its own, beside the file's",
       file([quarters { $0.colors = [UInt8](colors[3...] + colors[..<3]) }]),
       [PhotoTests.green, PhotoTests.blue, PhotoTests.yellow, PhotoTests.red]),
     Case("a table of its own alone", file([quarters { $0.colors = colors }]) { $0.colors = [] }),

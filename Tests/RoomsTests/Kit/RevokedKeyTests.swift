@@ -45,7 +45,7 @@ struct RevokedKeyTests {
     }
   }
 
-  @Test("each table that refers to keys keeps those that it refers to")
+  @Test("each table that refers to a key keeps the key")
   func references() async throws {
     try await StoreFixture.with { fixture in
       let tables = try await fixture.pool.run { session in
