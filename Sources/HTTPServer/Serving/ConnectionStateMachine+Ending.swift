@@ -124,8 +124,11 @@ extension ConnectionStateMachine {
 
   /// The server is stopping.
   mutating func stop() -> Action? {
-    if case .idle = state, !input.isWithinHead { return close() }
-    return .finishStream
+    switch state {
+    case .idle: input.isWithinHead ? nil : close()
+    case .sending: .finishStream
+    case .interrupted, .receiving, .waiting, .lingering, .closed: nil
+    }
   }
 
   /// The connection ends in any state.
