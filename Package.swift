@@ -304,7 +304,7 @@ let package = Package(
       "EmbeddedPostgresTests",
       ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting", "WaitTesting"]),
     tests("TelemetryTests", ["Platform", "Telemetry", "WaitTesting"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Telemetry", "WaitTesting"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "SeededRandom", "Telemetry", "WaitTesting"]),
     tests(
       "PushTests",
       ["Crypto", "Definitions", "HTTPTesting", "Model", "Platform", "PostgresTesting", "Push", "TokenTesting"]),
