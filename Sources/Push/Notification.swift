@@ -78,12 +78,34 @@ package struct Notification: Sendable, Hashable {
 }
 
 /// Where a notification is sent.
-package enum Device: Sendable, Hashable {
-  /// A device token of Apple, in hexadecimal digits, and where it is valid; nil: where the credentials say.
-  case apns(String, APNs.Environment? = nil)
-  /// A registration token of Firebase.
-  case fcm(String)
-  case webPush(Subscription)
+package struct Device: Sendable, Hashable {
+  package let provider: ProviderKind
+  /// The token, or the endpoint of the subscription.
+  package let address: String
+  /// Where the token is valid; nil: where the credentials say.
+  package let environment: String?
+  /// Of a browser.
+  package let subscription: Subscription?
+
+  package init(
+    _ provider: ProviderKind, at address: String, environment: String? = nil, subscription: Subscription? = nil
+  ) {
+    self.provider = provider
+    self.address = address
+    self.environment = environment
+    self.subscription = subscription
+  }
+
+  /// The keys of a subscription, in base64url (RFC 8291).
+  package struct Keys: Sendable, Hashable {
+    package let p256dh: String
+    package let auth: String
+
+    package init(p256dh: String, auth: String) {
+      self.p256dh = p256dh
+      self.auth = auth
+    }
+  }
 
   /// A subscription of a browser (Push API, PushSubscription).
   package struct Subscription: Sendable, Hashable {
