@@ -24,6 +24,7 @@ package struct APNs: Provider {
   package static let owner = "Apple's"
   package static let credentials = "credentials for Apple's push service, without which it gets nothing"
   package static let shards = 0..<2
+  package static let responseFields: Set = ["apns-id", "retry-after"]
   package static let environments = Environment.allCases.map(\.rawValue)
   static let maxPayloadBytes = 4096
   /// Apple refuses a token after an hour, and another one within 20 minutes: all workers date theirs by the same half hours, whenever they

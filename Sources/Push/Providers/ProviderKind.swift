@@ -49,6 +49,9 @@ package protocol ProviderTraits: Sendable {
   /// Whether a server is that of the maker of the devices, and not one that any user may name.
   static func isOfMaker(_ origin: Origin) -> Bool
 
+  /// The header fields of responses that it reads, in lowercase.
+  static var responseFields: Set<String> { get }
+
   /// The address of a phone that registers with a token.
   ///
   /// - Throws: `invalidDevice` for a token of another form.
@@ -74,6 +77,8 @@ extension ProviderTraits {
   package static var isOfBrowsers: Bool { false }
 
   package static func isOfMaker(_ origin: Origin) -> Bool { true }
+
+  package static var responseFields: Set<String> { ["retry-after"] }
 
   package static func address(ofToken token: String) throws(PushError) -> String { token }
 }

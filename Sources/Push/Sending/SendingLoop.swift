@@ -148,8 +148,9 @@ final class SendingLoop {
       var capacity = connection.session.capacity
       while capacity > 0, !host.isDoubtful || !host.hasExchanges, let work = host.next() {
         guard let request = request(work, host, now) else { continue }
-        guard connection.session.submit(request, Exchange(work, body: request.body, authorization: authorization))
-        else {
+        let exchange = Exchange(
+          work, body: request.body, authorization: authorization, readFields: type(of: host.provider).responseFields)
+        guard connection.session.submit(request, exchange) else {
           host.putBack(work)
           break
         }
