@@ -6,16 +6,19 @@ final class Exchange {
   let work: Work
   let body: [UInt8]
   let authorization: Authorization?
+  /// The header fields of the response that are read.
+  fileprivate let readFields: Set<String>
   let started = ContinuousClock.now
   /// Whether its header fields have been passed to the socket, so that the server may process it.
   fileprivate var isOnWire = false
   fileprivate var sent = 0
   fileprivate(set) var response = PushResponse(status: 0)
 
-  init(_ work: Work, body: [UInt8], authorization: Authorization?) {
+  init(_ work: Work, body: [UInt8], authorization: Authorization?, readFields: Set<String>) {
     self.work = work
     self.body = body
     self.authorization = authorization
+    self.readFields = readFields
   }
 
   /// How it ends when its stream or its connection is lost.
@@ -184,9 +187,6 @@ private func readBody(
 /// The maximum length of the body of a response.
 private let maxBodyBytes = 16 << 10
 
-/// The fields of responses that are read.
-private let known: Set = ["retry-after", "apns-id", "location"]
-
 private func receiveField(
   _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameCount: Int,
   _ value: UnsafePointer<UInt8>?, _ valueCount: Int, _: UInt8, _: UnsafeMutableRawPointer?
@@ -195,7 +195,7 @@ private func receiveField(
   let name = String(decoding: UnsafeBufferPointer(start: name, count: nameCount), as: UTF8.self)
   let value = String(decoding: UnsafeBufferPointer(start: value, count: valueCount), as: UTF8.self)
   if name == ":status" { exchange.response.status = Int(value) ?? 0 }
-  if known.contains(name) { exchange.response.headers[name] = value }
+  if exchange.readFields.contains(name) { exchange.response.headers[name] = value }
   return 0
 }
 

@@ -6,9 +6,7 @@ package import Platform
 /// Its memory is bounded by what its callers wait for: a request is made when a stream is free for it.
 package final class Sender: Sendable {
   package struct Configuration: Sendable {
-    package var apns: APNs?
-    package var fcm: FCM?
-    package var webPush: WebPush?
+    package var providers: [any Provider] = []
     /// A file of trusted certificates in PEM; nil: the system's.
     package var certificates: String?
     /// Addresses that subscriptions of browsers may have in addition to public ones.

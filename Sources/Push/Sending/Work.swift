@@ -132,7 +132,9 @@ final class Host {
   /// Notes that it has not responded to what was sent at a time, if any user may name it. Requests that wait at the same time are one silence; from the second one
   /// on it gets nothing for a minute, then for two, up to ten.
   func noteSilence(since start: ContinuousClock.Instant) {
-    guard isForeign, !WebPush.isOfMaker(key.origin), silences.map({ start > $0.last }) ?? true else { return }
+    guard isForeign, !type(of: provider).isOfMaker(key.origin), silences.map({ start > $0.last }) ?? true else {
+      return
+    }
     let count = (silences?.count ?? 0) + 1
     silences = (count, .now)
     if isDoubtful { pause(min(60 << min(count - 2, 4), 600)) }

@@ -2,6 +2,7 @@ import HTTPTesting
 import Model
 import Postgres
 import PostgresTesting
+import Push
 import Testing
 
 @testable import Rooms
