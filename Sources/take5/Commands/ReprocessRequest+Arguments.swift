@@ -109,7 +109,6 @@ extension ReprocessSelection {
 
   /// The texts between whitespace in a file, or in standard input for `-`.
   private static func ids(inFile path: String) throws -> [String] {
-    String(decoding: try InputText.read(path, otherwise: .configuration), as: UTF8.self).split { $0.isWhitespace }.map(
-      String.init)
+    String(decoding: try InputText.read(path), as: UTF8.self).split { $0.isWhitespace }.map(String.init)
   }
 }
