@@ -189,7 +189,7 @@ package final class RequestContext: Sendable {
   /// Keeps the response to what the request has made durable: an error of what follows does not reach the client.
   func commit(_ response: Response) { shared.withLock { $0.committed = response } }
 
-  /// Sets the response to an error; an error of the commit takes precedence.
+  /// Sets the response to an error; the response of the commit takes precedence if there was one.
   func respond(toFailure problem: Problem) {
     respond(shared.withLock(\.committed) ?? problem.response)
   }

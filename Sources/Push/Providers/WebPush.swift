@@ -5,6 +5,7 @@ extension ProviderKind {
 }
 
 extension Device {
+  /// A browser, by its subscription.
   package static func webPush(_ subscription: Subscription) -> Device {
     Device(.webPush, at: subscription.endpoint, subscription: subscription)
   }
