@@ -352,8 +352,9 @@ let package = Package(
     tests(
       "IntegrityTests",
       [
-        "Blobs", "BlobTesting", "Crypto", "Definitions", "EmbeddedPostgres", "Integrity", "Model", "Platform",
-        "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "Telemetry", "WaitTesting",
+        "Blobs", "BlobTesting", "Crypto", "Definitions", "EmbeddedPostgres", "Integrity", "MediaFixtures",
+        "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "take5-media",
+        "Telemetry", "WaitTesting",
       ]),
     tests(
       "RoomsTests",

@@ -72,6 +72,16 @@ struct GIFTests {
       file([GIFFile.Image(width: 44, height: 28) { x, _ in x < 22 ? 0 : 1 }]) { $0.colors = [UInt8](colors[..<6]) },
       [PhotoTests.red, PhotoTests.green, PhotoTests.red, PhotoTests.green]),
     Case(
+      "a colour behind its own table, which is black",
+      file([
+        {
+          var image = GIFFile.Image(width: 44, height: 28) { x, y in x < 22 ? 0 : y < 14 ? 1 : 200 }
+          image.colors = colors
+          return image
+        }()
+      ]) { $0.colors = [UInt8](repeating: 90, count: 768) },
+      [PhotoTests.red, PhotoTests.green, PhotoTests.red, SIMD3(0, 0, 0)]),
+    Case(
       "256 colours, and more strings than codes",
       file(
         [GIFFile.Image(width: 400, height: 400) { x, y in UInt8(((x * 7 + y * x * 13) ^ (y * 5)) & 3) }], width: 400,
