@@ -24,14 +24,14 @@ package struct GIFPicture: Sendable {
     let count = try GIFCodes.pixels(in: codes.blocks, minBits: codes.minBits, atMost: width * height)
     guard count == width * height else { throw .truncated("an image has \(count) pixels") }
     let size = Self.word(width) + Self.word(height)
-    // The number of colours is two to the power of one more than this.
-    let colorBits = UInt8((colors.count / 3).trailingZeroBitCount - 1)
+    // Codes may have indices behind the table, whose colours a decoder may choose: black.
+    let colorBits = max((colors.count / 3).trailingZeroBitCount, codes.minBits)
     var bytes = Array("GIF89a".utf8) + size + [0, 0, 0]
     if let transparent = control.transparent { bytes += [0x21, 0xF9, 4, 1, 0, 0, transparent, 0] }
     bytes += [0x2C, 0, 0, 0, 0] + size
-    // A table of its own, and whether its rows are interlaced.
-    bytes.append(0x80 | (image.flags & 0x40) | colorBits)
-    bytes += colors
+    // A table of its own, and whether its rows are interlaced. The number of colours is two to the power of one more than the field.
+    bytes.append(0x80 | (image.flags & 0x40) | UInt8(colorBits - 1))
+    bytes += colors + [UInt8](repeating: 0, count: 3 << colorBits - colors.count)
     bytes.append(UInt8(codes.minBits))
     bytes += codes.blocks
     bytes.append(0x3B)

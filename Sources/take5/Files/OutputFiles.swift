@@ -50,7 +50,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
   mutating func commit(_ written: Set<Name>? = nil) throws(CommandFailure) -> [Name: String] {
     let files = files.filter { written?.contains($0.key) ?? true }
     var created: [String] = []
-    // What is written to standard output cannot be undone: it comes last.
+    // Nothing undoes a write to standard output: it comes last.
     for file in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {
       do throws(CommandFailure) {
         try file.content.take()?.commit()
