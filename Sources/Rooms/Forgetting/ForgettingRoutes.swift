@@ -39,7 +39,7 @@ extension Forgetting {
   package static func start(
     _ user: String, request: JobRequest?, _ session: Session, check: (AppUser?) throws -> Void
   ) throws -> (job: PublicID, tokens: [PublicID]) {
-    try begin(user, request: request, session, revoking: { try Tokens.revokeAll(of: user, $0) }) {
+    try begin(user, request: request, session, revoking: { try Tokens.revokeAll(of: user, in: .all, $0) }) {
       try check(People.find(user, for: .unrestricted, session))
     }
   }

@@ -1,5 +1,5 @@
 internal import HTTPServer
-package import Model
+internal import Model
 internal import Postgres
 import Store
 
@@ -62,83 +62,7 @@ protocol RecordRoom: Room {
   static var record: RecordKind { get }
 }
 
-extension RecordKind {
-  static let all = [any Room.Type].all.compactMap { ($0 as? any RecordRoom.Type)?.record }
-
-  /// The fragments of statements about the subjects of cases, of which each row `opened` of `moderation_case` has one.
-  static let fragments = [
-    "subject_ids": all.map { record in
-      let column = "opened.\(record.column)"
-      guard !record.kind.isNamed else { return column }
-      return "(SELECT public_id FROM \(record.table) AS subject WHERE subject.id = \(column)) AS \(record.kind.name)"
-    }.joined(separator: ", "),
-    "subject_authors": all.map { record in
-      record.kind == .user
-        ? "opened.user_id"
-        : "(SELECT \(record.author) FROM \(record.table) WHERE \(record.table).id = opened.\(record.column))"
-    }.joined(separator: ", "),
-  ]
-
-  /// The column of `moderation_case` that refers to the record.
-  var column: String { kind.name + "_id" }
-
-  /// A statement about the case of a subject of this kind, whose id is `$1`.
-  func fill(_ statement: Statement) -> Statement {
-    statement.filled(
-      kind.name,
-      [
-        "column": column,
-        "subject": kind.isNamed ? "$1" : "(SELECT id FROM \(table) WHERE public_id = $1::uuid)",
-      ])
-  }
-
-  /// The names of the kinds in a text, such as `post, user and place`.
-  static var names: String {
-    let names = all.map(\.kind.name)
-    return "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
-  }
-}
-
-extension RecordID.Kind {
-  package static let all = RecordKind.all.map(\.kind)
-
-  var record: RecordKind {
-    guard let record = RecordKind.all.first(where: { $0.kind == self }) else {
-      preconditionFailure("no room has records of the kind \(name)")
-    }
-    return record
-  }
-
-  /// Whether the viewer sees a record of this kind with an id.
-  func exists(_ id: String, for viewer: Viewer, _ session: Session) throws -> Bool {
-    try record.exists?(id, viewer, session) == true
-  }
-
-  /// Returns what the viewer is to a record of this kind; nil if there is none with this id, and a role of nil if the viewer does not see it.
-  func role(_ id: String, for viewer: Viewer, _ session: Session) throws -> StoredCollection.Role?? {
-    guard let role = record.role else { return nil }
-    return try role(id, viewer, session)
-  }
-}
-
 extension RecordID {
-  /// Locks the record, or what a comment is on, until the transaction ends; nil if the viewer does not see it.
-  func lock(for viewer: Viewer, _ session: Session) throws -> RecordKind.Locked? {
-    try kind.record.lock(self, viewer, session)
-  }
-
-  /// The path of a record, other than a comment.
-  var path: String { "/v1/\(kind.record.path)/\(MediaURLs.percentEncoded(id))" }
-
   /// The id if the record is of a kind, otherwise nil.
   func id(ifOf kind: Kind) -> String? { kind == self.kind ? id : nil }
-}
-
-extension KitHolder {
-  /// The problem of a record that does not exist, or that the client does not see.
-  static func notFound(_ kind: RecordID.Kind, _ id: some CustomStringConvertible) -> Problem {
-    kind.record.problem.problem(kind.record.missing("\(id)"))
-  }
-
-  static func notFound(_ record: RecordID) -> Problem { notFound(record.kind, record.id) }
 }

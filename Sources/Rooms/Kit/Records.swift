@@ -111,13 +111,6 @@ extension KitHolder {
     }
   }
 
-  /// Returns the id of a record from the path; throws the problem of its kind if it is malformed.
-  func id(_ kind: RecordID.Kind, _ request: Request, _ parameter: String = "id") throws(Problem) -> PublicID {
-    let text = request.parameter(parameter)
-    guard let id = PublicID(text) else { throw Self.notFound(kind, text) }
-    return id
-  }
-
   /// Returns a name that the app assigned from the path; throws a problem if it is too long.
   func name(_ request: Request, _ parameter: String = "id") throws(Problem) -> String {
     let name = request.parameter(parameter)

@@ -59,7 +59,7 @@ enum RenewableSession {
     case .repetition:
       renewed = try session.execute(Accounts.statements["repeat_access_token"], .bytes(hash(next.access))).first
     case .end:
-      _ = try Rooms.Tokens.revoke(stored.id, of: stored.user, session) { _ in }
+      _ = try Rooms.Tokens.revoke(stored.id, of: stored.user, in: .all, session) { _ in }
       return .ended(stored)
     }
     return try renewed.map {

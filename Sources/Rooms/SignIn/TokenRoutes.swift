@@ -56,7 +56,7 @@ struct TokenRoutes: RouteRoom {
     let revoked = try await database.transaction { session in
       // The tokens of a user are a list, which has no version.
       try request.checkVersion(of: nil)
-      return try Tokens.revokeAll(of: user, session)
+      return try Tokens.revokeAll(of: user, in: .all, session)
     }
     access.tokens.forget(Set(revoked))
     return Response(.noContent)
@@ -78,7 +78,7 @@ struct TokenRoutes: RouteRoom {
 
   private func revoke(_ id: PublicID, of user: String, _ request: Request) async throws -> Bool {
     let isRevoked = try await database.transaction { session in
-      try Tokens.revoke(id, of: user, session, check: request.checkVersion)
+      try Tokens.revoke(id, of: user, in: .all, session, check: request.checkVersion)
     }
     access.tokens.forget([id])
     return isRevoked

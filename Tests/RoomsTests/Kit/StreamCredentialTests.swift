@@ -45,7 +45,7 @@ struct StreamCredentialTests {
         let revoked = try await api.token(of: "ada", minter: .key(minter))
         try await Self.expectEnd(path, revoked.header, api) {
           _ = try await api.pool.transaction { session in
-            try Tokens.revoke(revoked.id, of: "ada", session) { _ in }
+            try Tokens.revoke(revoked.id, of: "ada", in: .all, session) { _ in }
           }
         }
         let expired = try await api.token(of: "ada", minter: .key(minter))

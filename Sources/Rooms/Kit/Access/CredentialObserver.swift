@@ -12,5 +12,15 @@ package protocol CredentialObserver: Room {
 }
 
 extension [any Room.Type] {
-  var credentialObservers: [any CredentialObserver.Type] { compactMap { $0 as? any CredentialObserver.Type } }
+  private var credentialObservers: [any CredentialObserver.Type] { compactMap { $0 as? any CredentialObserver.Type } }
+
+  /// Reports to the rooms that observe it that these user tokens are revoked.
+  func report(revoked tokens: [PublicID], _ session: Session) throws {
+    for room in credentialObservers { try room.revoked(tokens: tokens, session) }
+  }
+
+  /// The same for a user who is suspended.
+  func report(suspended user: String, _ session: Session) throws {
+    for room in credentialObservers { try room.suspended(user: user, session) }
+  }
 }

@@ -81,30 +81,30 @@ package enum Tokens: Room {
 
   /// Revokes a token of a user, and what depends on it; false if the user has no such token.
   ///
-  /// - Parameter check: receives the locked token; the caller must roll back if it throws.
+  /// - Parameters:
+  ///   - rooms: all rooms, of which each `CredentialObserver` learns of it.
+  ///   - check: receives the locked token; the caller must roll back if it throws.
   package static func revoke(
-    _ id: PublicID, of user: String, _ session: Session, check: (UserToken) throws -> Void
+    _ id: PublicID, of user: String, in rooms: [any Room.Type], _ session: Session, check: (UserToken) throws -> Void
   ) throws -> Bool {
     let revoked = try session.execute(
       Self.statements["revoke_user_token"], .text(id.description), .text(user))
     try revoked.first.map { try check(UserToken($0)) }
-    if !revoked.isEmpty { try report(revoked: [id], session) }
+    if !revoked.isEmpty { try rooms.report(revoked: [id], session) }
     return !revoked.isEmpty
   }
 
   /// Revokes the tokens of a user, all or all but one, and what depends on them, and returns their ids.
+  ///
+  /// - Parameter rooms: all rooms, of which each `CredentialObserver` learns of it.
   package static func revokeAll(
-    of user: String, except kept: PublicID? = nil, _ session: Session
+    of user: String, except kept: PublicID? = nil, in rooms: [any Room.Type], _ session: Session
   ) throws -> [PublicID] {
     let revoked = try session.execute(
       Self.statements["revoke_user_tokens"], .text(user), .text(kept?.description)
     ).map { try $0.publicID("public_id") }
-    try report(revoked: revoked, session)
+    try rooms.report(revoked: revoked, session)
     return revoked
-  }
-
-  private static func report(revoked tokens: [PublicID], _ session: Session) throws {
-    for room in [any Room.Type].all.credentialObservers { try room.revoked(tokens: tokens, session) }
   }
 
   /// Uses the grant of a token in the transaction of its submission; false if another submission has used it, or if the

@@ -3,7 +3,7 @@ internal import HTTPServer
 package import Model
 package import Postgres
 import Queue
-import Store
+package import Store
 
 /// What a client wants beside the records of a response, by the parameter `include`.
 package struct Inclusion: Sendable {
@@ -20,11 +20,14 @@ package struct Inclusion: Sendable {
   let parts: Set<Part>
   package let viewer: Viewer
   let urls: MediaURLs
+  private let rooms: [any Room.Type]
 
-  package init(parts: Set<Part>, viewer: Viewer, urls: MediaURLs) {
+  /// - Parameter rooms: all rooms, of which those that are an `IncludedRoom` have the records to include.
+  package init(parts: Set<Part>, viewer: Viewer, urls: MediaURLs, rooms: [any Room.Type]) {
     self.parts = parts
     self.viewer = viewer
     self.urls = urls
+    self.rooms = rooms
   }
 
   /// Reads what records name and the viewer sees; nil if the client wants nothing.
@@ -78,13 +81,12 @@ package struct Inclusion: Sendable {
     return users
   }
 
-  private static let rooms = [any Room.Type].all.compactMap { $0 as? any IncludedRoom.Type }
-
   private func read(
     _ kind: RecordID.Kind, _ ids: [String], _ session: Session
   ) throws -> [String: IncludedRecord] {
-    guard !ids.isEmpty, let room = Self.rooms.first(where: { $0.record.kind == kind }) else { return [:] }
-    return try room.included(ids, for: viewer, urls, session)
+    guard !ids.isEmpty else { return [:] }
+    let including = rooms.lazy.compactMap { $0 as? any IncludedRoom.Type }
+    return try including.first { $0.record.kind == kind }?.included(ids, for: viewer, urls, session) ?? [:]
   }
 
   /// What the viewer has to each id of the parts, and `received` for a request to the viewer: read once, for all parts that need it.
@@ -143,6 +145,6 @@ extension KitHolder {
     guard !parts.contains(.mine) || viewer.user != nil else {
       throw ProblemKind.userRequired.problem("The request wants what is the acting user's, and acts as no user.")
     }
-    return Inclusion(parts: parts, viewer: viewer, urls: access.mediaURLs(for: request))
+    return Inclusion(parts: parts, viewer: viewer, urls: access.mediaURLs(for: request), rooms: store.rooms)
   }
 }
