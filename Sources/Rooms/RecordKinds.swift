@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 package import Model
 internal import Postgres
 internal import Store

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Kit
 internal import Model
 internal import Postgres
 import Rooms

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 package import Model
 package import Postgres
 package import Queue

@@ -1,6 +1,7 @@
 import CRoomsSQL
 package import Crypto
 import FoundationEssentials
+internal import Kit
 package import Model
 package import Postgres
 package import Queue

@@ -1,6 +1,7 @@
 internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store
@@ -38,7 +39,7 @@ struct TokenRoutes: RouteRoom {
   }
 
   /// The same for the tokens of a session that is renewed.
-  static func minted(_ tokens: RenewableSession.Tokens) throws -> Response {
+  static func minted(_ tokens: RenewableSession.IssuedTokens) throws -> Response {
     let response = TokenResponse(
       tokens.stored, text: tokens.access, refresh: tokens.refresh.text, expiresAt: tokens.accessExpiry)
     return try .versioned(response, tokens.stored, .created)

@@ -4,6 +4,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Devices for notifications", .tags(.database, .network), .timeLimit(.minutes(60)))

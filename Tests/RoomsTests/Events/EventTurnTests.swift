@@ -4,6 +4,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Announcements take turns", .tags(.database), .timeLimit(.minutes(60)))

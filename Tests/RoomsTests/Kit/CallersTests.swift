@@ -6,6 +6,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Every operation with every kind of client, for a post of each visibility, as docs/access.md has it.

@@ -7,6 +7,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Credentials of streams", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -8,6 +8,7 @@ import Testing
 import TokenTesting
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// What ends a credential or the sight of a post, in many orders.
