@@ -313,7 +313,7 @@ let package = Package(
       "EmbeddedPostgresTests",
       ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting", "WaitTesting"]),
     tests("TelemetryTests", ["Platform", "Telemetry", "WaitTesting"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Telemetry", "WaitTesting"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "SeededRandom", "Telemetry", "WaitTesting"]),
     tests(
       "PushTests",
       ["Crypto", "Definitions", "HTTPTesting", "Model", "Platform", "PostgresTesting", "Push", "TokenTesting"]),
@@ -361,8 +361,9 @@ let package = Package(
     tests(
       "IntegrityTests",
       [
-        "Blobs", "BlobTesting", "Crypto", "Definitions", "EmbeddedPostgres", "Integrity", "Model", "Platform",
-        "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "Telemetry", "WaitTesting",
+        "Blobs", "BlobTesting", "Crypto", "Definitions", "EmbeddedPostgres", "Integrity", "MediaFixtures",
+        "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "take5-media",
+        "Telemetry", "WaitTesting",
       ]),
     tests(
       "RoomsTests",

@@ -38,7 +38,7 @@ package final class BlobReads: Sendable {
 
   /// Opens a blob of this length.
   ///
-  /// - Parameter timeout: the time that the caller waits; nil: that of a client.
+  /// - Parameter timeout: the time that the caller waits; nil: as long as a client does.
   package func open(
     _ hash: SHA256Digest, bytes: Int64, within timeout: Duration? = nil
   ) async throws(BlobError) -> OpenFile {

@@ -25,7 +25,7 @@ package protocol BlobStore: Sendable {
   /// Makes a sealed blob durable and readable under its hash. Of a prepared one little is left to do: a link in a folder, a question to a
   /// bucket.
   ///
-  /// Throws `.missing` if the blob is that of an upload which has been removed.
+  /// Throws `.missing` if the blob belongs to an upload which has been removed.
   ///
   /// - Parameter replacing: whether to replace an existing blob, because it is known to be damaged; otherwise an
   ///   existing blob does not change.
@@ -106,7 +106,7 @@ extension BlobStore {
   /// Makes a sealed blob durable and readable under its hash; an existing blob does not change.
   package func publish(_ blob: SealedBlob) throws(BlobError) { try publish(blob, replacing: false) }
 
-  /// Copies a file of another store, unpublished; throws `.damaged` if its content is not that of the hash.
+  /// Copies a file of another store, unpublished; throws `.damaged` if its content does not have the hash.
   package func copy(of file: borrowing Descriptor, _ hash: SHA256Digest) throws(BlobError) -> SealedBlob {
     var staged = try stage()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
@@ -220,7 +220,7 @@ package protocol InspectableBlobStore: BlobStore {
 package struct BlobListing: Sendable, Hashable {
   /// The published blobs with their lengths.
   package var blobs: [SHA256Digest: Int64] = [:]
-  /// Those that are younger than an hour: a writer publishes them before its transaction.
+  /// The blobs that are younger than an hour: a writer publishes them before its transaction.
   package var recent: Set<SHA256Digest> = []
   /// Files that no blob store created.
   package var foreign: [StoredFile] = []

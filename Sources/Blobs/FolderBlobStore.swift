@@ -58,7 +58,7 @@ package struct FolderBlobStore: BlobStore {
     do throws(SystemError) { _ = try Self.make(folder, id) } catch { throw .system(error) }
   }
 
-  /// Throws `.unavailable` unless the folder is that of this store now; makes that of copies again.
+  /// Throws `.unavailable` unless the folder belongs to this store now; creates the folder of copies again.
   func checkID() throws(BlobError) {
     guard let found = try Self.storedID(in: folder) else {
       guard isCache else { throw .unavailable("no \(Self.idFileName) in \(folder)") }

@@ -2,9 +2,9 @@ package import Crypto
 package import Model
 package import Platform
 
-/// A store whose blobs move to another one: what is written goes to both, and what is read comes from the first that has it.
+/// A store whose blobs move to another one: writes go to both, and reads come from the first that has the blob.
 ///
-/// It is used from before the move until after it, so that processes which know one of the stores alone, and those which know
+/// It is used from before the move until after it, so that processes which know one of the stores alone, and processes which know
 /// both, read what the others have written.
 package struct MovingBlobStore: InspectableBlobStore {
   private let current: any InspectableBlobStore

@@ -1,4 +1,4 @@
-/// What was seen lately, with bounded memory.
+/// The elements that were seen lately, with bounded memory.
 package struct RecentSet<Element: Hashable & Sendable>: Sendable {
   private let interval: Duration
   private let maxCount: Int

@@ -73,7 +73,7 @@ package final class SealedBlob: Sendable {
     }
   }
 
-  /// What was done for the publication of a blob.
+  /// The steps that a publication of a blob has taken.
   package enum Preparation: Int, Sendable, Comparable {
     case none
     /// It is written where it was not.
@@ -84,7 +84,7 @@ package final class SealedBlob: Sendable {
     package static func < (left: Preparation, right: Preparation) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// What was done for the publication of the blob.
+  /// The steps that the publication of the blob has taken.
   package var prepared: Preparation { preparation.withLock(\.self) }
 
   /// Does something for the publication of the blob unless it was done before.
@@ -154,7 +154,7 @@ extension SealedBlob {
   }
 }
 
-/// The name of a staged file on a file system without O_TMPFILE, removed with the last reference; or that of an upload, which
+/// The name of a staged file on a file system without O_TMPFILE, removed with the last reference; or the name of an upload, which
 /// is kept.
 final class StagingName: Sendable {
   let path: String

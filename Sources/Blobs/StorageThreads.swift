@@ -10,7 +10,7 @@ final class StorageThreads: Sendable {
   private struct Job: Sendable {
     /// Makes the call; returns how it has ended, and what notifies its callers.
     let run: @Sendable () -> (ending: StorageCalls.Ending, notify: @Sendable () -> Void)
-    /// That of the task which makes the call.
+    /// The scope of the task which makes the call.
     let scope = TaskScope.current
     let fail: @Sendable (BlobError) -> Void
   }
@@ -24,7 +24,7 @@ final class StorageThreads: Sendable {
   private let shared: Locked<Shared>
 
   /// - Parameters:
-  ///   - name: that of the threads.
+  ///   - name: the name of the threads.
   ///   - limit: the time after which a call hangs, unless others that began later have ended.
   init(name: String, threads: Int, maxWaiting: Int = 1024, limit: Duration) {
     self.name = name

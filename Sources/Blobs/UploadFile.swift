@@ -46,7 +46,7 @@ package final class UploadFile: Sendable {
     do throws(SystemError) { try file.reserve(length) } catch { throw .system(error) }
   }
 
-  /// Reads bytes at a position; 0 at the end of what has arrived.
+  /// Reads bytes at a position; returns 0 behind the last byte that has arrived.
   package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(BlobError) -> Int {
     do throws(SystemError) { return try file.read(into: buffer, at: offset) } catch { throw .system(error) }
   }

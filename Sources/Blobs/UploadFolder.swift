@@ -19,7 +19,7 @@ package struct UploadFolder: Sendable {
   private let folder: String
 
   /// - Parameters:
-  ///   - store: that which uploads become blobs of, or the copies of one on another machine.
+  ///   - store: the store in which uploads become blobs, or the copies of one on another machine.
   ///   - folder: where they lie; nil: in the folder of the store.
   init(of store: FolderBlobStore, in folder: String? = nil) {
     self.store = store
@@ -262,7 +262,7 @@ package struct UploadFolder: Sendable {
     _ = try content.lock(waiting: true)
     defer { flock(content.number, LOCK_UN) }
     guard let status = FolderBlobStore.status(source) else { return }
-    // What is there was copied whole by a call that was interrupted, and may have got more bytes since.
+    // An interrupted call has copied the file whole, and it may have got more bytes since.
     if FolderBlobStore.status(target) == nil { try copy(content, status, to: name) }
     // A machine that loses its power has one of both.
     try Folder.synchronize(folder)

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Model
 
-/// What is known of an upload besides its bytes.
+/// The facts of an upload besides its bytes.
 package struct UploadRecord: Codable, Sendable, Hashable {
   package let id: PublicID
   /// The user that it belongs to; nil: the client acted as no user.
@@ -25,7 +25,7 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package var awaited: Awaited?
   /// The bytes that count for quotas; nil: none.
   package var charged: Int64?
-  /// The length of an upload whose bytes are those of a post by now, so that there is no file of them; nil: it is not finished.
+  /// The length of an upload whose bytes a post has taken over, so that its file is gone; nil: it is not finished.
   package private(set) var finished: Int64?
   /// The SHA-256 of these bytes in hexadecimal digits; nil: it is not finished, or no blob has its bytes.
   package private(set) var finishedHash: String?

@@ -75,7 +75,7 @@ static inline AVIOContext *cffmpeg_alloc_io(
 #endif
 }
 
-// The side data of a stream are those of its codec parameters since libavcodec 60.30.101; before, the stream has them.
+// Since libavcodec 60.30.101 the codec parameters of a stream have its side data; before, the stream has them.
 #define CFFMPEG_HAS_CODED_SIDE_DATA (LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 101))
 
 static inline const uint8_t *cffmpeg_side_data(const AVStream *stream, enum AVPacketSideDataType type, size_t *size) {

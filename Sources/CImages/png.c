@@ -156,7 +156,7 @@ static int read_code_points(struct png_reader *self, struct cimages_header *head
   return 0;
 }
 
-// Chromaticities and gamma without a profile become one, unless they are those of sRGB.
+// Chromaticities and gamma without a profile become one, unless they describe sRGB.
 static void make_profile(struct png_reader *self) {
   if (png_get_valid(self->png, self->info, PNG_INFO_sRGB)) return;
   struct cimages_chromaticities found = {0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06};

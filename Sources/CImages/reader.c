@@ -42,7 +42,7 @@ enum cimages_status cimages_read_row16(struct cimages_reader *reader, uint16_t *
   uint8_t *bytes = (uint8_t *)row;
   const size_t samples = 4 * (size_t)width;
   const enum cimages_status status = reader->read(reader, bytes, samples, 1, failure);
-  // From the last on: the samples of 8 bits lie where the first half of those of 16 is written.
+  // From the last on: the samples of 8 bits lie where the first half of the samples of 16 bits is written.
   for (size_t index = samples; status == cimages_ok && index-- > 0;) row[index] = (uint16_t)(257 * bytes[index]);
   return status;
 }

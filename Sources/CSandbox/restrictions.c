@@ -34,7 +34,7 @@ int csandbox_landlock_version(void) {
 }
 
 int csandbox_enter_landlock(void) {
-  // The structure and the rights of version 6; Debian's header has those of its kernel. Each version accepts what it
+  // The structure and the rights of version 6; Debian's header follows its own kernel. Each version accepts what it
   // knows: the number of file rights, and the size of the structure.
   struct {
     uint64_t files, ports, scopes;

@@ -4,7 +4,7 @@ internal import Platform
 
 /// The hash of a password by Argon2id (RFC 9106; libargon2), with its parameters and a salt of its own.
 ///
-/// The parameters are those that OWASP recommends (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. A hash takes
+/// OWASP recommends the parameters (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. A hash takes
 /// some 30 ms.
 package struct PasswordHash: Sendable, Hashable {
   private static let memoryKiB: UInt32 = 19 << 10
@@ -19,7 +19,7 @@ package struct PasswordHash: Sendable, Hashable {
   /// A stored hash.
   package init(text: String) { self.text = text }
 
-  /// The form of a password that is hashed, so that it does not depend on the keyboard: that of the profile OpaqueString (RFC
+  /// The form of a password that is hashed, so that it does not depend on the keyboard: the profile OpaqueString (RFC
   /// 8265, section 4.2.2). Each space is U+0020, and characters are composed (NFC).
   package static func prepared(_ password: String) -> String {
     var scalars = String.UnicodeScalarView()

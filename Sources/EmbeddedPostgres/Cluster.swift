@@ -148,7 +148,7 @@ struct Cluster {
 struct ServerUser: Equatable {
   let user: UInt32
   let group: UInt32
-  /// Whether the user differs from that of this process.
+  /// Whether the user differs from the user of this process.
   let isSwitched: Bool
 
   /// The user of this process; for root, the user `postgres`.

@@ -48,7 +48,7 @@ struct ServerLog {
     return bytes > maxBytes || rotated < now - maxAge
   }
 
-  /// The time of the last rotation: that of the former log. Without one, the time counts from now on.
+  /// The time of the last rotation, which the former log shows. Without one, the time counts from now on.
   private func rotated() -> Int {
     var status = stat()
     if lstat(former, &status) == 0 { return status.st_mtim.tv_sec }

@@ -132,7 +132,7 @@ package struct Upgrade {
         "the file system of \(layout.home) cannot exchange two folders (\(error))",
         remedy: "Make a backup with 'take5 backup', and restore it into a new store of the other version")
     }
-    // A folder whose version is not that of its name is another's.
+    // A folder whose version differs from its name belongs to another program.
     for (path, version) in try layout.formerClusters() where Layout.version(of: path) == version {
       try Folder.remove(path)
     }
@@ -199,7 +199,7 @@ package struct Upgrade {
     let missing = try ClusterContents(old).missing(in: ClusterContents(new))
     guard missing.isEmpty else {
       throw EmbeddedPostgresError(
-        "the upgrade does not copy what was set or created outside of the store's database: \(missing.joined(separator: ", "))",
+        "the upgrade does not copy settings and objects outside of the store's database: \(missing.joined(separator: ", "))",
         remedy: "Note and remove it (ALTER SYSTEM RESET, DROP ROLE, DROP DATABASE), upgrade, and set it again")
     }
   }

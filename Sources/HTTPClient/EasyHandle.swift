@@ -99,7 +99,7 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Header fields in addition to those of libcurl (curl_slist_append(3)).
+/// Header fields in addition to libcurl's (curl_slist_append(3)).
 struct HeaderList: ~Copyable {
   private(set) var first: UnsafeMutablePointer<curl_slist>?
 

@@ -130,7 +130,7 @@ package struct HTTPClient: Sendable {
   }
 }
 
-/// What is known of the server.
+/// The facts that are known of the server.
 private final class Manners: Sendable {
   /// Whether it, or a proxy before it, has accepted a body that it never asked for: the next one is not held back.
   let ignoresExpect = Locked(false)

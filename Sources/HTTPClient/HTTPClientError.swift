@@ -97,7 +97,7 @@ package struct HTTPClientError: Error, Sendable, CustomStringConvertible {
 }
 
 extension HTTPClientError.Stage {
-  /// That of an error of libcurl.
+  /// The stage of an error of libcurl.
   fileprivate init(_ code: CURLcode) {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .resolution

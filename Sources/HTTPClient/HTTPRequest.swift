@@ -16,7 +16,7 @@ package struct HTTPRequest: Sendable {
   package let path: String
   package let headers: [(name: String, value: String)]
   package let body: Body
-  /// The time without a byte in either direction after which the request fails, in seconds; nil: that of the client.
+  /// The time without a byte in either direction after which the request fails, in seconds; nil: the client's default.
   package let timeout: Int?
 
   package init(

@@ -1,4 +1,4 @@
-/// The URL of a request: a server, and what is asked of it.
+/// The URL of a request: a server, and a path on it.
 package struct RequestURL: Sendable, Hashable {
   package let server: ServerAddress
   /// With the query.

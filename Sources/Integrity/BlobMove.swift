@@ -127,13 +127,13 @@ package struct BlobMove: Sendable {
 package struct BlobMoveReport: Sendable, Hashable {
   /// The number of blobs that are files.
   package var blobs = 0
-  /// Those that this run has copied.
+  /// The number of blobs that this run has copied.
   package var copied = 0
   /// Their bytes.
   package var bytes: Int64 = 0
-  /// Those that cannot be read, or whose rows have another length.
+  /// The blobs that cannot be read, or whose rows have another length.
   package var damaged: [SHA256Digest] = []
-  /// Whether the blobs are those of the other store now.
+  /// Whether the database uses the other store now.
   package var isFinished = false
 }
 

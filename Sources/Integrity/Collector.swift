@@ -104,7 +104,7 @@ package struct Collector: Sendable {
       try await onThread("collect") { try blobs.removeStagedOrphans() })
   }
 
-  /// Calls `body` with each file that has no committed row, but for those that posts are about to get; a transaction that inserts the row may
+  /// Calls `body` with each file without a committed row, unless a post is about to get it; a transaction that inserts a row may
   /// still be open.
   func forEachOrphanCandidate(_ body: (SHA256Digest, Int64) async throws -> Void) async throws {
     let blobs = blobs
@@ -118,7 +118,7 @@ package struct Collector: Sendable {
     }
   }
 
-  /// Reads a page of all sets, and returns those that are orphans or retired for longer than the grace period.
+  /// Reads a page of all sets, and returns the ones that are orphans or retired for longer than the grace period.
   func removableSets(after last: Int64) async throws -> (sets: [(number: Int64, isRetired: Bool)], last: Int64)? {
     try await pool.run { [grace] session in
       let end = try session.execute(Integrity.statements["last_set"], .integer(last), .integer(Self.page)).single()

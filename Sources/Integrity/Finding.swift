@@ -135,7 +135,7 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case definitionUnreadable = "definition_unreadable"
   /// A set lacks assets that its definition makes, or a source.
   case assetMissing = "asset_missing"
-  /// The row of an asset has another length than that of its blob.
+  /// The row of an asset has another length than its blob.
   case assetSize = "asset_size"
   /// A post or an image is ready but has no set of assets.
   case mediaMissing = "media_missing"
@@ -201,7 +201,7 @@ package enum FindingObject: Sendable, Hashable {
     }
   }
 
-  /// The identifier of the object among those of its kind.
+  /// The identifier of the object, unique within its kind.
   package var id: String {
     switch self {
     case .blob(let hash), .definition(let hash): hash.hex

@@ -50,7 +50,7 @@ struct JobExchange {
   private func send(_ request: JobRequest, to child: borrowing JobChild) throws(MediaFailure) -> Bool {
     let message = try Envelope.encode(request.message)
     do throws(SystemError) {
-      // A child that reads nothing does not block this: two requests, of which the first is short, fit into the socket.
+      // A child that reads nothing does not block this: two requests, the first of them short, fit into the socket.
       try Failpoint.request.around { () throws(SystemError) in
         try child.socket.send(message, descriptors: request.files.map { $0.descriptor.number })
       }

@@ -14,7 +14,7 @@ package protocol MediaRunner: Sendable {
   ///   - plan: returns the plan for the facts of the clips, and a writable, seekable and readable file for each of its outputs;
   ///     nil: nothing is made. The media process waits for it.
   ///   - progress: of the run; called with the completed fraction, 0 to 1.
-  /// - Returns: the report of the run; without a plan that of the probe, which has no outputs.
+  /// - Returns: the report of the run; without a plan the report of the probe, which has no outputs.
   /// - Throws: `MediaFailure`, or what `plan` throws.
   func process(
     _ clips: [InputName: OpenFile], limits: Limits, mode: ExecutionMode, deadline: Duration,

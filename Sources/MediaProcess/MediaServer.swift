@@ -120,7 +120,7 @@ final class MediaServer {
 
   /// Forks a child that has a socket to this process and nothing else.
   func fork(_ limits: MediaCrash.Limits) throws -> JobChild {
-    // Files that children wrote to a file system in memory are charged to the cgroup; those of a removed one are not.
+    // Files that children wrote to a file system in memory are charged to the cgroup; the files of a removed one are not.
     if let memory, let usage = memory.usage, usage > memoryLimit / 2 {
       cgroup = try Self.makeCgroup(memoryLimit, of: process.id)
     }

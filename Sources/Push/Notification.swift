@@ -77,41 +77,6 @@ package struct Notification: Sendable, Hashable {
   }
 }
 
-/// Where a notification is sent.
-package enum Device: Sendable, Hashable {
-  /// A device token of Apple, in hexadecimal digits, and where it is valid; nil: where the credentials say.
-  case apns(String, APNs.Environment? = nil)
-  /// A registration token of Firebase.
-  case fcm(String)
-  case webPush(Subscription)
-
-  /// A subscription of a browser (Push API, PushSubscription).
-  package struct Subscription: Sendable, Hashable {
-    /// The push resource, an https URL without a fragment.
-    package let endpoint: String
-    /// The public key, an uncompressed point on P-256.
-    package let publicKey: [UInt8]
-    /// The authentication secret, 16 bytes.
-    package let secret: [UInt8]
-
-    /// - Throws: `invalidDevice` for keys in another form than base64url of 65 and 16 bytes, and for another URL.
-    package init(endpoint: String, p256dh: String, auth: String) throws(PushError) {
-      guard Origin.split(endpoint) != nil else {
-        throw PushError(.invalidDevice, "the endpoint is not an https URL of at most \(Origin.maxBytes) bytes")
-      }
-      guard let publicKey = Base64URL.bytes(of: p256dh), PublicPoint(publicKey) != nil else {
-        throw PushError(.invalidDevice, "p256dh is not a point on P-256 in base64url")
-      }
-      guard let secret = Base64URL.bytes(of: auth), secret.count == 16 else {
-        throw PushError(.invalidDevice, "auth is not 16 bytes in base64url")
-      }
-      self.endpoint = endpoint
-      self.publicKey = publicKey
-      self.secret = secret
-    }
-  }
-}
-
 /// The reason why a notification, a device or a file of credentials cannot be used. It repeats no secret.
 package struct PushError: Error, Sendable, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {

@@ -3,8 +3,8 @@ import Glibc
 import MediaProcess
 import Platform
 
-/// The walls around the children of a fork server: those that it builds for itself, which its children inherit, and those
-/// that each child adds.
+/// The walls around the children of a fork server: it builds some for itself, which its children
+/// inherit, and each child adds others.
 struct Confinement {
   private(set) var reports: [WallReport] = []
   private var filter: csandbox_filter?
@@ -17,7 +17,7 @@ struct Confinement {
   private static let maxProcesses: UInt64 = 64
   private static let maxDescriptors: UInt64 = 64
 
-  /// Builds the walls of this process, which has one thread and has read no media, and tests those of a child.
+  /// Builds the walls of this process, which has one thread and has read no media, and tests the walls of a child.
   init(_ settings: ServerSettings) {
     guard settings.isConfined else {
       let missing = Wall.allCases.filter { $0 != .limits && $0 != .cgroup }

@@ -12,7 +12,7 @@ package final class ColorProfile {
   package let name: String
   private let transform: OpaquePointer
 
-  /// The maximum size of a profile; those of printers have up to three megabytes.
+  /// The maximum size of a profile; profiles of printers have up to three megabytes.
   private static let maxBytes = 4 << 20
 
   package init(_ bytes: [UInt8]) throws(ImageError) {

@@ -18,17 +18,17 @@ public import Foundation
 public struct Take5Client: Sendable {
   let connection: Connection
 
-  /// What is to be submitted, and what was submitted while there was no network.
+  /// The submissions that wait, and the ones that were made without a network.
   public let uploads: UploadQueue
 
   /// Makes a client.
   ///
   /// - Parameters:
-  ///   - url: The service, such as `https://api.example.org`; a path that ends in `/v1` is that of the service too. Without a scheme
+  ///   - url: The service, such as `https://api.example.org`; a path that ends in `/v1` names the service too. Without a scheme
   ///     and a host each call throws a problem with the code `client`.
   ///   - tokens: Where the session is stored; on Apple's platforms a `KeychainTokenStore`.
   ///   - folder: Where the queue stores submissions until they are sent; by default a folder for this service in Application Support.
-  ///   - configuration: That of the connections. `ephemeral` has neither cookies nor a cache, which the service does not need.
+  ///   - configuration: Configures the connections. `ephemeral` has neither cookies nor a cache, which the service does not need.
   public init(
     url: URL, tokens: any TokenStore, folder: URL? = nil, configuration: URLSessionConfiguration = .ephemeral
   ) {

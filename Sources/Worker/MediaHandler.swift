@@ -73,7 +73,7 @@ struct MediaHandler: JobHandler {
   private func attempt(
     _ held: HeldJob, _ work: Work, _ slot: any MediaRunner, isAlone: Bool, _ log: Logger
   ) async -> AttemptEnding {
-    // A first loss is nearly always that of the machine: a machine that comes back composes and shows looks as before.
+    // The machine nearly always causes a first loss: a machine that comes back composes and shows looks as before.
     let isIsolated = work.refusals.isEmpty && (work.isSuspect || held.job.lost > 1)
     guard await isolation.enter(alone: isIsolated, within: Self.maxWait, by: clock) else { return .crowded }
     defer { isolation.leave() }

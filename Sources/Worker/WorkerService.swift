@@ -18,7 +18,7 @@ package final class WorkerService: Sendable {
   ///   - database: for the worker's own connections: the heartbeat and the listener.
   ///   - pool: for all other statements.
   ///   - metrics: receives the counts of jobs and of damaged blobs.
-  ///   - tasks: maintenance in addition to that of the core and its rooms.
+  ///   - tasks: maintenance in addition to the tasks of the core and its rooms.
   ///   - couriers: what sends to receivers outside.
   ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
@@ -29,7 +29,7 @@ package final class WorkerService: Sendable {
   ) throws {
     let slots = try (0..<configuration.slots).map { number in
       var media = configuration.media
-      // Those who want to see something, and the service, come first.
+      // Requests and first looks take precedence over compositions.
       media.priority = .low
       return try MediaProcess(name: "media-\(number + 1)", configuration: media)
     }

@@ -56,7 +56,7 @@ struct StoreIDTests {
   }
 
   @Test(
-    "without its store-id file, or with that of another store, the store is unavailable: no blob is missing, published or removed"
+    "without its store-id file, or with another store's, the store is unavailable: no blob is missing, published or removed"
   )
   func unavailable() throws {
     let store = try FolderBlobStore(folder: path)

@@ -274,7 +274,7 @@ struct AttackerTests {
 
   // MARK: The document
 
-  @Test("each row of the document names an attack here, but those that tests without a process have")
+  @Test("each row of the document names an attack here, or a test without a process")
   func rows() {
     let withoutProcess = [
       "connections that stay open when", "threads of handlers", "submissions that wait for",

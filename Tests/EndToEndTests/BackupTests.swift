@@ -263,7 +263,7 @@ struct BackupTests {
       #expect(run.status == status, "\(run)")
       try change(manifest, new, old)
     }
-    // A dump of which a byte has changed.
+    // A dump with a changed byte.
     let dump = "\(root)/backup/\(try #require(try dumps(in: "\(root)/backup").first))"
     var bytes = try Descriptor(reading: dump).contents()
     bytes[bytes.count / 2] ^= 1

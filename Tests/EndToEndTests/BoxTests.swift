@@ -65,7 +65,7 @@ struct BoxTests {
     await again.process.send(signal: SIGTERM)
     #expect(await again.process.wait() == 0)
     #expect(
-      again.process.log.ranges(of: "the schema is that of a newer version").count == 1,
+      again.process.log.ranges(of: "a newer version of take5 has migrated the schema").count == 1,
       "\(again.process.log)")
   }
 }

@@ -76,7 +76,7 @@ struct BucketTests {
       let verified = try await Take5Command.run(
         ["verify", "--json", "--data", service.data] + more, environment: Self.keys())
       #expect(verified.status == 0 && verified.output.contains("\"blobs\":0"), "\(verified.output)")
-      // Another bucket is not that of the database.
+      // Another bucket does not belong to the database.
       let refused = try await Take5Command.run(
         ["verify", "--data", service.data, "--database", database.connectionString, "--blobs", Self.url()],
         environment: Self.keys())

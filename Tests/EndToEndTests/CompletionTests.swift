@@ -13,7 +13,7 @@ struct CompletionTests {
     guard mkdir("\(folder.path)/clips", 0o755) == 0 else { throw SystemError(call: "mkdir") }
   }
 
-  @Test("the words and options are those of --help", arguments: CompletingShell.allCases)
+  @Test("the completion has the words and options of --help", arguments: CompletingShell.allCases)
   func commands(shell: CompletingShell) async throws {
     let commands = try await CommandHelp.all()
     #expect(commands.count > 40)
@@ -32,7 +32,7 @@ struct CompletionTests {
     for (expected, found) in zip(expected, found) { #expect(found == expected.candidates, "\(expected.line)") }
   }
 
-  @Test("the fixed values of each option are those of --help", arguments: CompletingShell.allCases)
+  @Test("each option has the fixed values of --help", arguments: CompletingShell.allCases)
   func choices(shell: CompletingShell) async throws {
     var expected: [(line: String, candidates: [String])] = [
       ("take5 serve --log-level ", ["debug", "error", "info", "warning"]), ("take5 serve --log-level d", ["debug"]),

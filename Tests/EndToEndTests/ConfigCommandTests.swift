@@ -94,9 +94,6 @@ struct ConfigCommandTests {
     "the check before a restart, doctor and the start agree on each file that an option names",
     arguments: [
       ("definitions", "{\n  \"name\": \"take5-post\",\n}", "line 3, column 1"), ("definitions", nil, "cannot be read"),
-      ("definition", "{\n  \"name\": \"take5-post\",\n}", "line 3, column 1"),
-      ("definition", "{}", "is not a definition"),
-      ("definition", nil, "cannot be read"),
       ("collections", "[]", "expected an object, not a list"), ("collections", nil, "cannot be read"),
       ("identity-providers", "[]", "0 identity providers"), ("apns", "{}", "key_id is missing"),
       ("notifications", "{", "line 1, column 2"), ("push-certificates", "none", "certificates in PEM"),

@@ -11,7 +11,7 @@ import WaitTesting
 
 @Suite("Recovery from failures", .tags(.process), .timeLimit(.minutes(60)))
 struct FailureRecoveryTests {
-  @Test("a service whose programs are removed or replaced after its start goes on with those that it started with")
+  @Test("a service whose programs are removed or replaced after its start goes on with its first ones")
   func upgrade() async throws {
     let programs = try TemporaryFolder(prefix: "take5-programs")
     for path in [Take5Binary.path, Take5Binary.mediaPath] {

@@ -153,7 +153,7 @@ struct PhotoCommandTests {
   static let media = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
 
   @Test(
-    "the colours of field photos equal those of Pillow", .enabled(if: media != nil, "TAKE5_FIELD_MEDIA is not set"))
+    "the colours of field photos equal Pillow's", .enabled(if: media != nil, "TAKE5_FIELD_MEDIA is not set"))
   func references() async throws {
     let media = try #require(Self.media)
     let names = Self.references.keys.sorted()

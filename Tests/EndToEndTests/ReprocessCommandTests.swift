@@ -381,6 +381,9 @@ struct ReprocessCommandTests {
       #expect(command.status == 64, "\(arguments)")
       #expect(command.errors.contains(message), "\(command.errors)")
     }
+    // Ids are no configuration.
+    let missing = try await Take5Command.run(["reprocess", "--ids", "\(folder.path)/ids", "--data", folder.path])
+    #expect(missing.status == 66 && missing.errors.contains("/ids cannot be read"), "\(missing)")
     for name in ["pause", "resume", "cancel", "status"] {
       let command = try await Take5Command.run(["reprocess", name, PublicID.now().description, "--data", folder.path])
       #expect(command.status == 66, "\(command.errors)")

@@ -85,7 +85,7 @@ struct RushTests {
     }
   }
 
-  /// Who has submitted the moments 0, 1, …: the first ten are those of one author.
+  /// The authors of the moments 0, 1, …: one author has the first ten.
   private static func author(_ number: Int) -> String { number < 10 ? "ada" : "author\(number)" }
 
   @Test("what clients open goes first, and an author with ten moments holds up others by no more than a share")

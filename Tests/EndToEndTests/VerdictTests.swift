@@ -147,7 +147,7 @@ struct VerdictTests {
     try await service.stop()
   }
 
-  /// Expects that the verdict on a file is that of the table.
+  /// Expects the verdict of the table on a file.
   private static func expectKnown(_ codes: Codes, of name: String) {
     switch InspectTests.field[name] {
     case .clip, .photo: #expect(codes == [], "\(name)")

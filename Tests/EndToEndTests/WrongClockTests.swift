@@ -5,7 +5,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// A machine whose clock is not that of the database.
+/// A machine whose clock differs from the database's.
 @Suite("Wrong clock", .tags(.process), .timeLimit(.minutes(60)))
 struct WrongClockTests {
   /// Puts a function in the place of the server's clock, for all sessions that connect from now on.

@@ -63,7 +63,7 @@ struct EarlierSchemaTests {
   }
 
   @Test(
-    "its schema becomes that of a new store, its rows stay and are read, and its work continues", arguments: [147, 146])
+    "it gets the schema of a new store, its rows stay and are read, and its work continues", arguments: [147, 146])
   func goesOn(version: Int) async throws {
     let new = try await withDatabase { url in
       let session = try Session.connect(url, timeout: .seconds(5))

@@ -67,7 +67,7 @@ struct RepairerTests {
       #expect(try await fixture.count("job") == 3)
       #expect(try await fixture.repair().isEmpty)
       #expect(try await fixture.count("job") == 3)
-      // The jobs are those of submissions.
+      // The jobs belong to submissions.
       for _ in 0..<2 { try await fixture.work("w") }
       #expect(try await fixture.count("post WHERE status = 'ready'") >= 2)
     }

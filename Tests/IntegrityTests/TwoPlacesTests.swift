@@ -211,7 +211,7 @@ struct TwoPlacesTests {
   }
 
   @Test(
-    "a backup has every file, also those that only rows have; so has a restored store, also from a backup without those of rows"
+    "a backup and a restored store have every file, also files that only rows have, and also from a backup without these"
   )
   func backup() async throws {
     try await Self.with { fixture, others in

@@ -197,7 +197,7 @@ struct VerifierTests {
         UPDATE blob SET bytes = \(bytes) WHERE hash = (SELECT blob FROM asset WHERE role = 'composed');
         UPDATE asset SET bytes = 77 WHERE role = 'poster'
         """)
-      // The row of the composed video's asset is right, but that of its blob is not.
+      // The row of the composed video's asset is right, but its blob's is not.
       #expect(try await fixture.codes() == [.assetSize, .assetSize, .blobSize])
       #expect(try await fixture.repair().isEmpty)
       #expect(try await fixture.codes() == [])

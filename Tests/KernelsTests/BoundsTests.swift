@@ -2,7 +2,7 @@ import Kernels
 import MemoryTesting
 import Testing
 
-/// Sizes below, at and above those of vectors (8, 16, 32), of tiles (16) and of their strips (480), and odd ones.
+/// Sizes below, at and above the sizes of vectors (8, 16, 32), of tiles (16) and of their strips (480), and odd ones.
 private let sizes =
   [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 18, 31, 32, 33, 48, 64, 66].flatMap { width in
     [0, 1, 2, 3, 4, 6, 17].map { (width, $0) }

@@ -1,7 +1,7 @@
 import Kernels
 import Testing
 
-/// Sizes around those of the kernel's tiles (16) and strips (480), and odd ones.
+/// Sizes around the kernel's tiles (16) and strips (480), and odd ones.
 private let sizes = [(1, 1), (3, 2), (16, 16), (17, 31), (64, 48), (33, 65), (497, 35), (962, 18), (7, 481)]
 
 @Suite("Orientation")

@@ -63,7 +63,7 @@ struct ChromaPositionTests {
   }
 
   @Test(
-    "stays that of luma in whatever direction and by whatever factor a frame is scaled",
+    "stays with luma in whatever direction and by whatever factor a frame is scaled",
     arguments: Orientation.allCases,
     [Size(width: 324, height: 576), Size(width: 430, height: 766), Size(width: 836, height: 1486)])
   func scaled(orientation: Orientation, size: Size) throws {
@@ -136,7 +136,7 @@ struct ChromaPositionTests {
   private static let small = Size(width: 96, height: 144)
   private static let places = [small, Size(width: 64, height: 96), Size(width: 36, height: 54)]
 
-  @Test("is that of luma in JPEG stills, scaled or not", arguments: places)
+  @Test("equals luma's in JPEG stills, scaled or not", arguments: places)
   func still(size: Size) throws {
     let images = try [false, true].map { falls in
       let file = try TemporaryFile.make()
@@ -150,7 +150,7 @@ struct ChromaPositionTests {
     #expect(abs(shift) < 0.1, "\(shift) pixels")
   }
 
-  @Test("is that of luma in previews, scaled or not", arguments: places)
+  @Test("equals luma's in previews, scaled or not", arguments: places)
   func preview(size: Size) throws {
     let images = try [false, true].map { falls in
       let file = try TemporaryFile.make()

@@ -64,7 +64,7 @@ struct FrameRateTests {
   }
 
   @Test(
-    "is that of the frames where it is constant, also with jitter and in a film's or television's thousandths",
+    "equals the frames' where it is constant, also with jitter and in a film's or television's thousandths",
     arguments: [10, 15, 20, 23.976, 24, 25, 29, 29.97, 30, 30.02, 48, 50, 59.94, 60], [0, 0.0003, 0.001])
   func constant(framesPerSecond: Double, jitter: Double) {
     for seconds in [0.5, 5, 30.0] {

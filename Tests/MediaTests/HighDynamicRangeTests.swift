@@ -56,7 +56,7 @@ struct HighDynamicRangeTests {
   }
 
   @Test(
-    "saturated colours are those of the formula: 95 of 100 within two and a half codes, and in the mean within three quarters",
+    "saturated colours follow the formula: 95 of 100 within two and a half codes, and in the mean within three quarters",
     arguments: [DynamicRange.hybridLogGamma, .perceptualQuantizer])
   func saturated(range: DynamicRange) throws {
     let rendering = ColorRendering(

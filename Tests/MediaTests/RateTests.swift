@@ -107,7 +107,7 @@ struct RateTests {
     #expect(stream.emptiest < 0)
   }
 
-  @Test("is that of its content where the limit is far: not a byte differs")
+  @Test("follows the content where the limit is far: not a byte differs")
   func ordinary() throws {
     var unlimited = try Self.builtIn()
     unlimited.x264["vbv-bufsize"] = nil

@@ -26,7 +26,7 @@ struct SoundPlacementTests {
     }
   }
 
-  @Test("is that of its timestamps within 20 ms, and no sample is left out or added without need", arguments: Clock.all)
+  @Test("follows its timestamps within 20 ms, and no sample is left out or added without need", arguments: Clock.all)
   func placed(clock: Clock) {
     var placement = SoundPlacement()
     var (start, written) = (Int64(4800), 4800.0)
@@ -57,7 +57,7 @@ struct SoundPlacementTests {
     }
   }
 
-  @Test("of frames that come again or start too early is not that of what is written already")
+  @Test("of frames that come again or start too early differs from the sound that is written already")
   func overlapping() {
     var placement = SoundPlacement()
     #expect(placement.place(0, lasting: 4096) == .following)
@@ -70,7 +70,7 @@ struct SoundPlacementTests {
     #expect(placement.place(.min, lasting: 1) == .repeated)
   }
 
-  @Test("is that of the source in the outputs", arguments: Clock.all)
+  @Test("equals the source's in the outputs", arguments: Clock.all)
   func encoded(clock: Clock) throws {
     // Six channels are encoded, not copied.
     let file = try MomentTests.clip(.red, channels: 6).write()
@@ -145,7 +145,7 @@ struct EncodedLevelTests {
     #expect(choices == ["encode", "6 dB quieter"])
   }
 
-  @Test("is that of the source where it is not loud throughout", arguments: [(0.4, false), (0.4, true), (0.85, false)])
+  @Test("equals the source's where it is not loud throughout", arguments: [(0.4, false), (0.4, true), (0.85, false)])
   func ordinary(level: Double, isSquare: Bool) throws {
     let (peak, strength, choices) = try Self.encoded(level: level, isSquare: isSquare)
     #expect(peak <= 1 && abs(strength - level * (isSquare ? 4 / .pi : 1)) < 0.05, "\(peak), \(strength)")

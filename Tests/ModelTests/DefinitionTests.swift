@@ -159,7 +159,7 @@ struct DefinitionTests {
       "limits.containers[0]: 'nonsense' is not one of mov, mp4, 3gp, webm",
       "moment.doubt: 'nonsense' is not one of warn, refuse", "window.late: 'nonsense' is not one of accept, refuse",
       "window.outside: 'nonsense' is not one of accept, refuse", "moderation: 'nonsense' is not one of none, hold",
-      "limits.formats[0]: 'nonsense' is not one of jpeg, heif, avif, png, webp",
+      "limits.formats[0]: 'nonsense' is not one of jpeg, heif, avif, png, webp, gif",
       "metadata: 'nonsense' is not one of strip",
       "variants.photo.large.format: 'nonsense' is not one of jpeg, webp, avif",
       "variants: 'nonsense' is not one of photo.large, photo.medium, photo.small, photo.square, avatar, avatar.small",

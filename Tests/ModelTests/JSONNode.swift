@@ -1,6 +1,6 @@
 import Model
 
-/// Any JSON, of which one value is replaced at a time.
+/// Any JSON, in which one value is replaced at a time.
 indirect enum JSONNode: Decodable, Hashable, Sendable {
   case object([String: JSONNode])
   case array([JSONNode])

@@ -27,7 +27,7 @@ struct MapPolygonTests {
     }
   }
 
-  /// Whether a point lies in a rectangle whose longitudes are those of a circle.
+  /// Whether a point lies in a rectangle on the longitudes of a circle.
   private static func contains(_ box: Rectangle, _ point: Corner) -> Bool {
     let eastward = (point.longitude - box.west).truncatingRemainder(dividingBy: 360)
     return (eastward < 0 ? eastward + 360 : eastward) < box.east - box.west

@@ -174,7 +174,7 @@ struct PlannerTests {
   }
 
   @Test(
-    "the roles that a definition makes are those that are planned from its inputs",
+    "a definition makes the roles that are planned from its inputs",
     arguments: [[.front, .back], [.front], [.back], [.clip]] as [[InputName]])
   func made(inputs: [InputName]) throws {
     for var definition in [try Definitions.take5Post(), try Definitions.markerVideo()] {

@@ -238,7 +238,7 @@ struct PoolTests {
         for _ in 0..<8 { try await pool.run { _ = try $0.execute("SELECT 1") } }
       }
       #expect(running.withLock { $0 } == ["ada": 4, "bob": 2, "carl": 1])
-      // A key's share is not that of a user.
+      // A key's share differs from a user's.
       all += tasks(1, of: "key", isShared: true)
       try await until { running.withLock { $0["key"] } == 1 }
       release.signal()
@@ -246,7 +246,7 @@ struct PoolTests {
     }
   }
 
-  @Test("in a pool that bounds what waits, a task beyond those of its client is refused at once")
+  @Test("in a pool that bounds what waits, a task beyond its client's share is refused at once")
   func waiting() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 1, boundsWaiting: true, timeout: .seconds(600))

@@ -29,7 +29,7 @@ struct SenderTests {
     // A port that nothing listens on.
     let port = try LocalSocket.listening().port
     var configuration = Sender.Configuration()
-    configuration.apns = try credentials.apns(origin: Origin(host: "127.0.0.1", port: port))
+    configuration.providers = [try credentials.apns(origin: Origin(host: "127.0.0.1", port: port))]
     let sender = try Sender(configuration)
     var late = Notification.sample
     late.expiry = time(nil) - 1
@@ -51,7 +51,7 @@ struct SenderTests {
     let credentials = try await CredentialsFixture()
     let (silent, closed) = (try LocalSocket.listening(), try LocalSocket.listening().port)
     var configuration = Sender.Configuration()
-    configuration.webPush = try credentials.webPush()
+    configuration.providers = [try credentials.webPush()]
     configuration.permitted = [try #require(AddressRange("127.0.0.0/8"))]
     configuration.timeout = .milliseconds(200)
     let sender = try Sender(configuration)

@@ -111,7 +111,7 @@ struct OrderTests {
   }
 
   @Test(
-    "an author whose jobs are all waited for has two head starts in ten minutes, and a share among those that are waited for"
+    "an author whose jobs are all waited for has two head starts in ten minutes, and a share among the awaited jobs"
   )
   func sharesOfHeadStarts() async throws {
     try await withSession { session in

@@ -64,7 +64,7 @@ struct PauseTests {
   }
 
   @Test(
-    "pauses of lost jobs that are not blamed are those of postponed jobs, bounded by four to the number of losses",
+    "lost jobs that are not blamed pause like postponed jobs, bounded by four to the number of losses",
     arguments: [
       (nil, 0, 1.0), (nil, 5, 1), (3600, 0, 1), (3600, 1, 4), (3600, 4, 256), (3600, 5, 300), (3600, 30_000, 300),
     ])

@@ -9,7 +9,7 @@ import WaitTesting
 
 @Suite("The requests that one user has in progress", .tags(.database, .network), .timeLimit(.minutes(60)))
 struct ConnectionShareTests {
-  @Test("they are those of a key that acts as the user, and of tokens of whatever age; other users are served")
+  @Test("they include a key that acts as the user, and tokens of whatever age; other users are served")
   func user() async throws {
     var setting = RunningAPI.Setting()
     setting.server.maxPerUser = 1

@@ -36,7 +36,7 @@ struct RunningAPI: Sendable {
   let api: ControlAPI
   /// Another machine, with an empty folder.
   let otherMachine: ControlAPI
-  /// The operations, which are all routes but those of the console's files.
+  /// The operations: all routes except the console's files.
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
@@ -61,7 +61,7 @@ struct RunningAPI: Sendable {
     var readLockLimit: Duration?
     /// The time for which what a client has asked for waits for a lock if it does not only read; nil: as long as it takes.
     var requestLockLimit: Duration?
-    /// The time for which a statement of what only reads runs, but those of lists; nil: as long as it takes.
+    /// The time for which a reading statement runs, except a list's; nil: as long as it takes.
     var readLimit: Duration?
     /// The number of connections that what only reads leaves to others.
     var reservedConnections = 0
@@ -80,7 +80,7 @@ struct RunningAPI: Sendable {
     var window: Definition.Window?
     /// The fields of posts and of users.
     var fields = RecordFields()
-    /// Kinds of collections beside those that are built in.
+    /// Kinds of collections beside the built-in ones.
     var kinds: [CollectionDefinition] = []
     /// Who sees the first look of a moment.
     var look: LookAudience?

@@ -8,7 +8,7 @@ struct JPEGCoderBoundsTests {
     case full, halved
   }
 
-  /// Sizes around those of blocks (8), MCUs (16) and strips of blocks (256).
+  /// Sizes around blocks (8), MCUs (16) and strips of blocks (256).
   static let sizes =
     [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33].flatMap { width in [1, 2, 8, 9, 17].map { (width, $0) } } + [
       (255, 3), (256, 8), (257, 9), (513, 17), (65_500, 1), (1, 65_500),

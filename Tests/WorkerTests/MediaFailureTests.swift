@@ -39,7 +39,7 @@ struct MediaFailureTests {
       #expect(found.reasons.map(\.code) == [.decoderCrashed] && found.reasons.map(\.photo) == [1])
       #expect(found.job?.state == .completed)
       let media = try #require(try await fixture.quarantined().first)
-      // The hash is that of the photo, and not of the post.
+      // The photo has this hash, and not the post.
       #expect(media.hash == SHA256.digest(of: Array("evil".utf8)) && media.inputs.map(\.hash) == [media.hash])
       #expect(media.kind == .photo && media.crash.signal == "SIGSEGV" && media.crash.stage == "photo")
       #expect(try JSON.decode(MediaCrash.Limits.self, from: Array((media.crash.limits ?? "").utf8)) == limits)

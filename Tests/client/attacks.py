@@ -83,7 +83,7 @@ def portal(stage, secure):
             stage.link(port=port) as strange:
         phone = stage.phone(link, secure=False)
         phone.through(strange)
-        assert phone.run("window").line("error ").startswith("client | The answer is not that of the service"), "window"
+        assert phone.run("window").line("error ").startswith("client | The answer does not come from the service"), "window"
         process = phone.start("film", *stage.clips(length=None), "portal")
         process.wait_for("phase waiting")
         process.kill()

@@ -58,7 +58,7 @@ def sends(stage, secure):
 
 
 def addresses(stage, secure):
-    """a URL without a scheme or a host is refused in words, and one that ends in /v1 is that of the service"""
+    """a URL without a scheme or a host is refused in words, and one that ends in /v1 names the service"""
     with stage.link(secure) as link:
         phone = stage.phone(link, secure)
         url = phone.url

@@ -149,17 +149,25 @@ class Client:
         return True
 
 
-def repeat_acknowledged(network, ledger, count):
-    """Repeats some submissions, which must get the response that acknowledged them."""
-    client = Client(network["client"], network["proxy"], ledger, threading.Event())
+def repeat_acknowledged(network, ledger, count, seconds):
+    """Repeats some submissions, which must get the response that acknowledged them, for a time at most."""
+    stop = threading.Event()
+    timer = threading.Timer(seconds, stop.set)
+    timer.daemon = True
+    timer.start()
+    client = Client(network["client"], network["proxy"], ledger, stop)
     keys = sorted(
         key for key, record in ledger.acknowledged.items() if record.kind not in ("photo in parts", "comment") and not ledger.losses_of(key))
     for key in random.sample(keys, min(count, len(keys))):
         kind, id, *_ = ledger.acknowledged[key]
         method, path, body, type = request_of(kind, key)
         answer = client.repeat(f"repeated {kind} {key}", method, path, {"Content-Type": type, "Idempotency-Key": f'"{key}"'}, body)
+        if not answer:
+            ledger.violate(f"{kind} {key}: repeated it gets no answer within {seconds} s")
+            break
         if "Idempotency-Replayed" not in answer[1] or json.loads(answer[2])["id"] != id:
             ledger.violate(f"{kind} {key}: acknowledged as {id}, and repeated it gets {answer[2].decode()}")
+    timer.cancel()
 
 
 class Crowd:
@@ -230,13 +238,16 @@ class Crowd:
         """Submits posts of text alone and comments, which make no job: they show when the service answers."""
         client.machine.enter()
         count = 0
-        if number == 0:
-            client.submit("text", self.watched)
-            self.post = self.ledger.acknowledged[self.watched].id
-        while not self.pulse_ends.wait(0.5):
-            kind = "comment" if self.post and count % 2 else "text"
-            client.submit(kind, f"{self.prefix}-{kind}-{number}-{count}", self.post)
-            count += 1
+        try:
+            if number == 0:
+                client.submit("text", self.watched)
+                self.post = self.ledger.acknowledged[self.watched].id
+            while not self.pulse_ends.wait(0.5):
+                kind = "comment" if self.post and count % 2 else "text"
+                client.submit(kind, f"{self.prefix}-{kind}-{number}-{count}", self.post)
+                count += 1
+        except Exception as failure:
+            self.ledger.violate(f"client of text {number}: {failure!r}")
 
     def wait(self, seconds):
         """Waits until everything is acknowledged; returns whether it is."""

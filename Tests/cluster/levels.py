@@ -98,3 +98,9 @@ def too_large(growths):
     """Those that have grown by more than a tenth, as texts."""
     return [f"{kind} {pid} of {name} has grown from {first / 1e6:.0f} to {last / 1e6:.0f} MB"
             for (name, kind, pid), (first, last) in growths.items() if last > LIMIT * first and last > LEAST]
+
+
+def unmeasured(growths, names, seconds):
+    """The services that have run for so long and have no process whose growth is known, as texts."""
+    known = {name for name, *_ in growths}
+    return [f"nothing is known of the memory of {name} in {seconds:.0f} s" for name in names if seconds > 1.5 * LONG and name not in known]

@@ -12,7 +12,7 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
 from faults import APIS, WEIGHTS, WORKERS, Fault, Weather, draw  # noqa: E402
-from levels import growth_of, levels, resident, too_large, wait_for_levels, waiting  # noqa: E402
+from levels import growth_of, levels, resident, too_large, unmeasured, wait_for_levels, waiting  # noqa: E402
 from machines import NAMES  # noqa: E402
 
 
@@ -34,6 +34,9 @@ class Levels(unittest.TestCase):
             self.assertEqual(bool(too_large({("api-2", "take5", 1): growth_of(samples)})), is_large)
         # What is small may grow.
         self.assertEqual(too_large({("api-2", "take5", 1): (1e6, 9e6)}), [])
+        measured = {("api-2", "take5", 1): (1e6, 9e6)}
+        self.assertEqual(unmeasured(measured, ("api-2", "worker-2"), 600), ["nothing is known of the memory of worker-2 in 600 s"])
+        self.assertEqual(unmeasured({}, ("api-2", "worker-2"), 300), [])
         self.assertGreater(resident(os.getpid()), 1e6)
         self.assertIsNone(resident(1 << 30))
 

@@ -20,7 +20,7 @@ from clients import Crowd, Ledger, repeat_acknowledged
 from database import PROGRAMS, Database, Server
 from faults import APIS, WORKERS, Weather, draw
 from figures import table, write
-from levels import Memory, levels, too_large, wait_for_levels
+from levels import Memory, levels, too_large, unmeasured, wait_for_levels
 from machines import Network, remove_all, wait_until
 from processes import Service
 from readers import Readers
@@ -132,7 +132,7 @@ class Run:
         if not crowd.wait(options.deadline):
             checks.wrong.append(
                 f"{options.jobs - sum(c for k, c in ledger.kinds.items() if k not in JOBLESS)} submissions are not acknowledged after {options.deadline} s")
-        self.on_network(lambda: repeat_acknowledged(self.network, ledger, 100))
+        self.on_network(lambda: repeat_acknowledged(self.network, ledger, 100, options.deadline))
         checks.wrong += [text for text in ledger.violations if text not in checks.wrong]
         submitted = time.monotonic()
         self.report("everything is acknowledged; the jobs end")
@@ -144,6 +144,8 @@ class Run:
         checks.wrong += readers.finish(checks.ask, recoveries.histories)
         growths = memory.stop().growths()
         checks.wrong += too_large(growths)
+        # Those that no fault kills.
+        checks.wrong += unmeasured(growths, (APIS[1], WORKERS[1]), time.monotonic() - recoveries.restored)
         self.verify(checks)
         text = table(self, checks, recoveries, readers, growths, (loaded, submitted, finished))
         print(text, end="")

@@ -42,7 +42,7 @@ class Service(Program):
                     self.start()
             if Service.is_over:
                 return
-            while not self.is_wanted:
+            while not self.is_wanted and not Service.is_over:
                 time.sleep(0.1)
 
     def processes(self):

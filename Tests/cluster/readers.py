@@ -1,4 +1,4 @@
-"""The readers of a run: back-ends that read the events of all users, and clients that read those of one."""
+"""The readers of a run: back-ends that read the events of all users, and clients that read the events of one."""
 
 import random
 import time

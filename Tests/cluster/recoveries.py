@@ -70,7 +70,7 @@ class Recoveries:
             signal_all(database.primary.backends()[:1], signal.SIGKILL)
             wait_until(database.primary.is_ready, "the primary recovers")
             time.sleep(4)
-            fenced = self.fail_over(heal)
+            fenced, _ = self.fail_over(heal)
         self.expect_history(fenced)
 
     def forget(self):
@@ -83,8 +83,9 @@ class Recoveries:
             database.primary.ask("SELECT pg_reload_conf()")
             heal = self.cut_off()
             self.wait_for_acknowledgements(FORGOTTEN, LAG)
-            fenced = self.fail_over(heal)
-            self.ledger.losses.append((began, time.monotonic()))
+            fenced, ended = self.fail_over(heal)
+            # What is sent later is committed by the new primary, which forgets nothing.
+            self.ledger.losses.append((began, ended))
         self.expect_history(fenced)
 
     def cut_off(self):
@@ -93,14 +94,15 @@ class Recoveries:
         return [machine.add_rule("input", f"ip saddr {other.address} drop") for machine, other in (pair, pair[::-1])]
 
     def fail_over(self, heal):
-        """Makes the standby the primary; returns when the former one ended."""
+        """Makes the standby the primary; returns the times between which the former one ended."""
         fenced = time.monotonic()
         self.database.fence()
+        ended = time.monotonic()
         for remove in heal:
             remove()
         self.database.promote()
         self.run.report(f"{self.database.primary.machine.name} is the primary, {time.monotonic() - fenced:.1f} s after the other one was fenced")
-        return fenced
+        return fenced, ended
 
     def rejoin(self):
         with self.weather.quiet_databases():

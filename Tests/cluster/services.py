@@ -21,6 +21,8 @@ STORE = pathlib.Path(__file__).resolve().parents[1] / "s3" / "store.sh"
 LEASE = 8
 # What nothing refers to stays for longer than a standby lags here, and goes within the run.
 RELEASED_PAUSE = 75
+# The longest time of a command, such as a check of all files, in seconds.
+COMMAND = 1800
 
 
 def start_store(machine, folder, logs):
@@ -99,7 +101,7 @@ class Take5:
         with path.open("w") as output:
             status = subprocess.run(
                 machine.inside(self.program, *arguments, "--data", self.data(machine)), stdout=output, stderr=subprocess.STDOUT,
-                env={**os.environ, **self.environment}).returncode
+                env={**os.environ, **self.environment}, timeout=COMMAND).returncode
         return status, path.read_text()
 
 

@@ -102,6 +102,8 @@ def run(options, services, data):
     if sorted(found) != sorted(comments):
         wrong.append(f"{len(comments)} comments were acknowledged, and {len(found)} events are of {len(comments & set(found))} of them")
     others = resumed([reader for reader, _ in going], turns)
+    if len({reader.where() for reader, _ in others}) < len(services):
+        wrong.append("a service got no id of the other one: the run does not show what becomes of it")
     wrong += check(others, ask)
     wrong += [f"the {version} version ends with {status}" for version, service in services.items() if (status := service.stop())]
     visits = sum(reader.connections for reader, _ in going)

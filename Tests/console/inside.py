@@ -165,7 +165,7 @@ def definition(stage):
 
 
 def attempts(stage):
-    """the attempts are those of the job, with its decisions and its log"""
+    """the view shows the attempts of the job, with its decisions and its log"""
     with part(stage, "attempts") as console:
         expect(console.part("Attempts")).to_contain_text("1 of at most 5 attempts")
         expect(console.part("Attempts")).to_contain_text("no lease lost")

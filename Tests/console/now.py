@@ -1,4 +1,4 @@
-"""The view Now: its figures are those of the service, and its charts move with the load."""
+"""The view Now: it shows the figures of the service, and its charts move with the load."""
 
 import pathlib
 import re
@@ -29,7 +29,7 @@ def chart(console, title):
 
 
 def figures(stage):
-    """the figures are those of the service"""
+    """the view shows the figures of the service"""
     content = stage.content
     content.ready, content.rejected, content.dead
     with opened(Console(stage)) as console:
@@ -63,7 +63,7 @@ def calm(stage):
         expect(part.get_by_role("listitem").filter(has_text="Take5WallDown")).to_be_visible()
         # As many as the file for Prometheus has, but for the one that no page can show.
         expect(part.get_by_role("listitem")).to_have_count(RULES.read_text().count("- alert: ") - 1)
-        part.get_by_role("button", name="Show those that are near alone").click()
+        part.get_by_role("button", name="Show only the near ones").click()
         expect(part.get_by_role("listitem").filter(has_text="Take5WallDown")).to_have_count(0)
 
 

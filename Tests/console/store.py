@@ -9,7 +9,7 @@ from console import Console, opened
 
 
 def holds(stage):
-    """the sums are those of the service, and the view says whether the disk becomes full"""
+    """the view shows the sums of the service, and whether the disk becomes full"""
     content = stage.content
     content.ready
     with opened(Console(stage, address="store")) as console:

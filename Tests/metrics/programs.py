@@ -105,7 +105,7 @@ class Take5(Program):
             return error.code, error.read()
 
     def submit(self, name, expected=202, **headers):
-        """Submits a moment whose bytes and author are those of the name, and returns its id if it has one."""
+        """Submits a moment whose bytes and author follow from the name, and returns its id if it has one."""
         parts = b""
         for camera in ["front", "back"]:
             parts += (

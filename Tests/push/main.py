@@ -249,6 +249,17 @@ def a_service_account_that_google_does_not_know_is_refused(setup, provider):
 
 
 @test
+def a_push_service_of_the_tests_own_is_sent_to(setup, provider):
+    devices = [{"pager": f"{7:064x}"}, apns("00", 8), {"pager": f"bad0{0:060x}"}]
+    run = Run(setup, provider, devices, pager=str(setup.folder / "apns.json"))
+    for found, expected in zip(run.outcomes, ["delivered", "delivered", 'deviceRefused("BadDeviceToken")'], strict=True):
+        begins(found, expected)
+    check({entry["device"] for entry in run.accepted}, {f"{7:064x}", f"{8:064x}"})
+    run = Run(setup, provider, devices)
+    check(run.outcomes[0], 'credentialsRefused("no credentials for the provider")')
+
+
+@test
 def browsers_decrypt_what_is_sent(setup, provider):
     browsers = [setup.subscription(provider.port, f"b{n}") for n in range(40)]
     run = Run(setup, provider, [browser.device for browser in browsers], {"media_url": "https://cdn.example.org/a.jpg"})

@@ -37,7 +37,7 @@ struct IdentityOptionsTests {
     return try IdentityOptions(Arguments(arguments + further, of: .serve, environment: [:]))
   }
 
-  @Test("all three options belong together; the message names those that are missing")
+  @Test("all three options belong together; the message names the missing ones")
   func combinations() throws {
     let all = ["keys": "k.json", "issuer": "https://id.example", "audience": "take5"]
     #expect(try Self.options([:]).providers.isEmpty)

@@ -164,7 +164,7 @@ struct IdleProcessTests {
   }
 
   @Test(
-    "an idle service with a worker sends at most one and a half transactions a second, half a one of which are for its keys"
+    "an idle service with a worker sends at most one and a half transactions a second, half a one for its keys"
   )
   func idle() async throws {
     try await withDatabase(Self.template) { url in

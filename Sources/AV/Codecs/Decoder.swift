@@ -52,7 +52,7 @@ package struct Decoder: ~Copyable {
 
   deinit { CodecContext.free(context) }
 
-  /// FFmpeg's name of the decoder of a codec: that of the codec for nearly all of its own. Its own one of AV1 needs hardware.
+  /// FFmpeg's name of the decoder of a codec: nearly always the name of the codec. FFmpeg's own decoder of AV1 needs hardware.
   static func name(ofCodec codec: String) -> String {
     switch codec {
     case "amr_nb": "amrnb"

@@ -100,7 +100,7 @@ package struct Muxer: ~Copyable {
     context.pointee.streams[stream].map { Rational($0.pointee.time_base) } ?? Rational(0, 1)
   }
 
-  /// Writes a packet, interleaved with those of other streams by decoding time. The packet is empty afterwards.
+  /// Writes a packet, interleaved with the packets of other streams by decoding time. The packet is empty afterwards.
   ///
   /// - Parameter timeBase: the time base of the packet's timestamps.
   package func write(_ packet: borrowing Packet, to stream: Int, timeBase: Rational) throws(AVError) {

@@ -9,9 +9,9 @@ package struct ChromaPosition: Hashable, Sendable {
     self.y = y
   }
 
-  /// Below each second sample, half-way to the next row: that of MPEG-4 and H.264 (ITU-T H.264, E.2.1, type 0).
+  /// Below each second sample, half-way to the next row, as in MPEG-4 and H.264 (ITU-T H.264, E.2.1, type 0).
   package static let left = ChromaPosition(x: 0, y: 128)
-  /// In the middle of four samples: that of JPEG and WebP.
+  /// In the middle of four samples, as in JPEG and WebP.
   package static let centre = ChromaPosition(x: 128, y: 128)
 
   /// The position after mirroring left to right, and then rotating by clockwise quarter turns.

@@ -121,7 +121,7 @@ package struct Resampler: ~Copyable {
 }
 
 extension Frame {
-  /// Audio: whether sample rate and channels are those of a recording; other frames count as damaged.
+  /// Audio: whether a recording can have this sample rate and these channels; other frames count as damaged.
   package var isResamplable: Bool {
     Resampler.sampleRates.contains(sampleRate) && 1...Resampler.maxChannels ~= channels && Resampler.canMix(self)
   }

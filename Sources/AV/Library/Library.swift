@@ -36,7 +36,7 @@ package enum Library {
   /// The decoders and encoders that the libraries lack, by FFmpeg's names.
   ///
   /// - Parameters:
-  ///   - codecs: the names of codecs, each of which has one decoder that is used.
+  ///   - codecs: the names of codecs. The program uses one decoder for each.
   ///   - encoders: the names of encoders.
   package static func missing(decodersOf codecs: [String], encoders: [String]) -> [String] {
     load()

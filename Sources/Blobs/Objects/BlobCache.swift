@@ -2,9 +2,9 @@ import Crypto
 import Glibc
 import Platform
 
-/// Copies of blobs on this machine, of which those that were not read for the longest time are removed above a limit.
+/// Copies of blobs on this machine. Above a limit the cache removes the copies that were not read for the longest time.
 ///
-/// It is a folder as that of a blob store: several processes of a machine share it, and what one removes another reads again. A
+/// It is a folder like a blob store's: several processes of a machine share it, and what one removes another reads again. A
 /// copy is not believed: it is compared with its hash when it is opened, unless that was done lately. One that differs, and a
 /// folder that has gone, cost further readings of the bucket and nothing else.
 final class BlobCache: Sendable {
@@ -74,7 +74,7 @@ final class BlobCache: Sendable {
   /// Removes a copy; one that cannot be removed is read from the bucket each time.
   private func drop(_ hash: SHA256Digest) { do { try store.remove(hash) } catch {} }
 
-  /// Keeps a copy of what has just been hashed.
+  /// Keeps a copy of bytes that have just been hashed.
   func insert(_ blob: SealedBlob, replacing: Bool = false) throws(BlobError) {
     do throws(BlobError) {
       try store.publish(blob, replacing: replacing)

@@ -8,7 +8,7 @@ package import Platform
 /// A blob store in a bucket, with objects `PREFIX/ab/<sha256>`, and two folders on this machine: what is written is staged in one, and
 /// what is read is kept in it up to a limit; what clients send in parts lies in the other.
 ///
-/// The content of an object never changes: its name is that of its bytes. The store verifies the SHA-256 as it receives them, and
+/// The content of an object never changes: its bytes determine its name. The store verifies the SHA-256 as it receives them, and
 /// what is read from it is verified before it is used. A copy may rot: it says nothing about the object.
 package struct ObjectBlobStore: BlobStore {
   let client: S3Client
@@ -26,7 +26,7 @@ package struct ObjectBlobStore: BlobStore {
   ///
   /// - Parameters:
   ///   - folder: the folder of copies on this machine.
-  ///   - uploads: that of files that clients send in parts, on the same file system.
+  ///   - uploads: the folder of files that clients send in parts, on the same file system.
   ///   - limit: the number of bytes above which blobs that were not read for the longest time are removed from the folder.
   ///   - id: the id of a new store.
   package init(
@@ -162,7 +162,7 @@ package struct ObjectBlobStore: BlobStore {
   /// Nothing is left to do: a copy has been compared as it was opened, and an object as it was fetched.
   package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? { nil }
 
-  /// Asks the bucket once, whether it is that of the store; throws as well if it has refused the last write.
+  /// Asks the bucket once whether it belongs to the store; throws as well if it has refused the last write.
   package func checkRemote() throws(BlobError) {
     let text = try Self.wrap { try client.get(client.location.key(Self.idName), isCheck: true) }
     guard PublicID(String(decoding: text, as: UTF8.self).prefix { !$0.isWhitespace }) == id else {

@@ -16,7 +16,7 @@ extension S3Client {
   /// The codes after which an upload begins again.
   private static let restarts = ["NoSuchUpload", "ConditionalRequestConflict"]
 
-  /// Writes an object in parts. What was sent of an upload that fails is removed, if the store can be reached.
+  /// Writes an object in parts. Removes the parts of an upload that fails, if the store can be reached.
   ///
   /// - Parameter isFirst: whether the upload begins once more if the store has lost it, or if another writer is in its way for long.
   func putParts(
@@ -40,7 +40,7 @@ extension S3Client {
         }
         tags.append(tag)
       }
-      // Each part is that of its own hash: the file may have changed between two of them.
+      // Each part has a hash of its own: the file may have changed between two parts.
       guard whole.finalize() == hash else {
         throw S3Error(status: nil, code: "", description: "\(key) has changed on this machine while it was sent")
       }

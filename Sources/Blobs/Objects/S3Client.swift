@@ -80,7 +80,7 @@ package final class S3Client: Sendable {
 
   /// - Parameters:
   ///   - credentials: returns the present keys.
-  ///   - partBytes: the length above which an object is written in parts, and that of a part.
+  ///   - partBytes: the length above which an object is written in parts, and the length of a part.
   ///   - uploadSeconds: the time after which the parts of an upload that has not ended are abandoned.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
   ///   - onExchange: called after each request, on the thread that has sent it.
@@ -190,7 +190,7 @@ package final class S3Client: Sendable {
       if let token { query.append(("continuation-token", token)) }
       let response = try send("GET", "", query: query)
       let page = S3Document(response.body)
-      // What is no list is not an empty one.
+      // A body that is no list is not an empty one.
       guard page.isOf("ListBucketResult") else { throw unreadable("a list", response) }
       for object in page.elements("Contents") {
         guard let key = object.text("Key").flatMap({ S3Document.decoded($0) }),
@@ -285,7 +285,7 @@ package final class S3Client: Sendable {
       case .aborted, .other: throw failure
       }
     }
-    // What is read of an object is anything; other bodies are those of the store.
+    // An object may contain anything; the store itself writes all other bodies.
     let isObject = method == "GET" && !key.isEmpty
     let status = isObject ? response.status : S3Document(response.body).status(of: response.status)
     guard 200..<300 ~= status else {
@@ -329,7 +329,7 @@ package final class S3Client: Sendable {
   /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.
   func storeSeconds() -> Int { now() + skew.withLock(\.self) }
 
-  /// What is refused is one object, and not the service.
+  /// The store refuses one object, and not all requests.
   private static let codesOfObjects: Set = [
     "BadDigest", "EntityTooLarge", "EntityTooSmall", "IncompleteBody", "InvalidDigest", "InvalidPart",
     "InvalidPartOrder", "KeyTooLongError",
@@ -350,7 +350,7 @@ package final class S3Client: Sendable {
 
   /// Whether a request that got a response may succeed if it is repeated.
   private func repeats(_ status: Int, _ code: String, _ response: HTTPResponse) -> Bool {
-    // The clock of this machine is wrong: the next attempt goes by that of the store.
+    // The clock of this machine is wrong: the next attempt goes by the clock of the store.
     if code == "RequestTimeTooSkewed", let date = response.headers["date"], let seconds = HTTPDate.seconds(date) {
       return skew.withLock { skew in
         let found = seconds - now()

@@ -41,7 +41,7 @@ struct RequestSigner: Sendable {
   let credentials: S3Credentials
   let region: String
 
-  /// What is signed of a request.
+  /// The signed part of a request.
   struct Parts: Sendable {
     var method: String
     /// Percent-encoded.
@@ -54,7 +54,7 @@ struct RequestSigner: Sendable {
     var bodyHash: String
   }
 
-  /// Returns the header fields of a request: those given, and those of the signature.
+  /// Returns the header fields of a request: the given ones, and the signature's.
   ///
   /// - Parameter host: the value of the field `Host`.
   func signed(_ parts: Parts, host: String, at time: SigningTime) -> [(name: String, value: String)] {

@@ -81,7 +81,7 @@ enum {
   CJPEGCODER_TOKEN_BITS = 19,
   /// A symbol that no scan of 8-bit samples uses, for tokens that contain only bits.
   CJPEGCODER_NO_SYMBOL = 0xff,
-  /// The offset of the DC symbols of the chroma components, which distinguishes them from those of luma.
+  /// The offset of the DC symbols of the chroma components, which distinguishes them from the symbols of luma.
   CJPEGCODER_CHROMA_DC = 0x10
 };
 

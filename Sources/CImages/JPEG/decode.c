@@ -57,7 +57,7 @@ static void check_pixels(struct cjpeg_decoder *decoder, const struct cjpeg_limit
     if (pixels > limits->header_pixels)
       cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
   } else {
-    // Without a limit of its own for one scan, `pixels` is that of all images.
+    // Without a limit of its own for one scan, `pixels` limits all images.
     if (pixels > limits->pixels && limits->header_pixels == limits->pixels)
       cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
     if (pixels > limits->pixels || pixels > limits->buffered_pixels)

@@ -88,7 +88,7 @@ enum {
   CKERNELS_LIGHT_STEP_BITS = 6,
   /// Entries of each signal table: one covers the lowest 1/256 of the light, the other all of it.
   CKERNELS_SIGNAL_NODES = 4096,
-  /// Nodes of the table of factors along light, up to ten times that of white.
+  /// Nodes of the table of factors along light, up to ten times the light of white.
   CKERNELS_FACTOR_NODES = 2560,
 };
 

@@ -31,11 +31,11 @@ struct csystem_child {
 /// The parent death signal is sent when the calling *thread* ends (prctl(2)): call this from a permanent thread.
 pid_t csystem_spawn(const struct csystem_child *child, int *error);
 
-/// As the first process of a PID namespace, that of a container, starts the program once more as a child and never returns: it passes
+/// As the first process of a container's PID namespace, starts the program once more as a child and never returns: it passes
 /// signals on to the child, reaps the orphans of the namespace, and ends with the child. Otherwise it does nothing. Call this before
 /// there is another thread.
 ///
-/// - arguments: those of the program, with its name first, NULL-terminated.
+/// - arguments: the program's arguments, with its name first, NULL-terminated.
 void csystem_leave_process_one(char *const *arguments);
 
 /// Kills the process of a descriptor (pidfd_send_signal(2)); ignores errors.

@@ -61,7 +61,7 @@ class App {
     turn()
   }
 
-  /** Notes that the service answers: what has failed meanwhile is tried again. */
+  /** Notes that the service answers, and repeats the reads that have failed meanwhile. */
   answered() {
     const wasOut = this.isOut
     document.querySelector("#outage").hidden = true
@@ -203,7 +203,7 @@ class App {
       })
       if (shown.signal.aborted) return
       const id = rest.map(decodeURIComponent).join("/")
-      // A path of the service with such a segment would be that of another resource.
+      // A path of the service with such a segment would name another resource.
       if (id === "." || id === "..") throw new Error("Nothing has this id.")
       await module.default(main, { app: this, id, query: new URLSearchParams(text), signal: shown.signal })
       if (!shown.signal.aborted && document.activeElement === document.body) main.focus({ preventScroll: true })

@@ -22,7 +22,7 @@ export class MediaBytes {
     return this.#files.get(asset.url)
   }
 
-  /** The first bytes of an asset: those of a video hold all of its tables. */
+  /** The first bytes of an asset; in a video they hold all of its tables. */
   async start(asset, count = 262_144) {
     if (this.#files.has(asset.url)) return this.whole(asset)
     const response = await this.#fetch(asset, { headers: { Range: `bytes=0-${count - 1}` } })

@@ -116,7 +116,7 @@ class Month {
     }
   }
 
-  /** Without a user: those who have posted lately. */
+  /** Without a user: the users who have posted lately. */
   async #offer(signal) {
     const { items, included } = await this.app.api.get("/v1/posts", { limit: 100, include: "author" }, { signal })
     const authors = [...new Set(items.map(post => post.author))].slice(0, 12)

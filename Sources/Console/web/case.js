@@ -108,7 +108,7 @@ export default async function (main, { app, id, signal }) {
     next.querySelector("a")?.focus()
     return `Decided: ${name}.`
   }
-  // Another moderator was faster: what is decided is shown.
+  // Another moderator was faster: shows that decision.
   const again = async error => {
     if (error.code !== "case_decided") throw error
     found = await app.api.get(path, {}, { signal })

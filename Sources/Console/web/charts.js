@@ -83,7 +83,7 @@ export const lines = options => plot(options, {
       .map(({ index, each, value }) => svg("circle", { cx: x(at), cy: y(value), r: 4, style: { fill: colour(each, index) } }))],
 })
 
-/** Bars over time, stacked. `options` as those of `lines`, and `step`, the milliseconds of a bar, which begins at its time. */
+/** Bars over time, stacked. `options` as in `lines`, and `step`, the milliseconds of a bar, which begins at its time. */
 export const bars = options => plot(options, {
   highest({ series }) {
     const sums = new Map()

@@ -11,7 +11,7 @@ const maxPart = 3 << 20 // Below 4 MiB the service sends no interim response, wh
 const registered = { "digest-mismatching-values": "digest_mismatch", "mismatching-upload-offset": "upload_offset",
   "inconsistent-upload-length": "upload_length" }
 
-/** What the service refuses (RFC 9457). If it cannot be reached, `status` is 0 and `code` is `network`. `reasons` are those of rejected media,
+/** A refusal of the service (RFC 9457). If it cannot be reached, `status` is 0 and `code` is `network`. `reasons` belong to rejected media,
  *  `members` all that the problem says; `input` is the part of a submission that failed. */
 export class Problem extends Error {
   constructor(members = {}, { status = 0, requestID = null, retryAfter = null, cause } = {}) {
@@ -22,7 +22,7 @@ export class Problem extends Error {
     Object.assign(this, { name: "Problem", status, type, code, title, detail, remedy, errors, reasons, members, requestID, retryAfter, input: null })
   }
 
-  /** The problem of a response with this text, which may be that of a proxy. */
+  /** The problem of a response with this text, which may come from a proxy. */
   static of({ status, statusText, headers }, text) {
     const after = headers.get("Retry-After")
     const seconds = /^\d+$/.test(after) ? Number(after) : Math.max(0, (Date.parse(after) - Date.now()) / 1000)
@@ -89,7 +89,7 @@ function textOf(query) {
     .map(([name, value]) => [name, value instanceof Date ? value.toISOString() : `${value}`])).toString()
 }
 
-/** A signal that is aborted with that of the caller, and when too many seconds pass without `restart`. */
+/** A signal that is aborted with the caller's, and when too many seconds pass without `restart`. */
 function deadlineOf(outer, seconds) {
   const controller = new AbortController()
   const { signal } = controller
@@ -133,7 +133,7 @@ export class Take5 {
   #renewal = null
   #renewAt = Infinity
 
-  /** `url`: the service, such as `https://api.example.org`; empty: that of the page. `token`: an API key or a user token, or an (async)
+  /** `url`: the service, such as `https://api.example.org`; empty: the page's. `token`: an API key or a user token, or an (async)
    *  function that returns one. `headers` are sent with each request. `renew(problem)`: returns a new token after a 401, or null.
    *  `retries`: how often a request is repeated at most, if it does not say so itself. */
   constructor({ url = "", token = null, headers = {}, credentials = "omit", fetch = globalThis.fetch, renew = null, retries = 5 } = {}) {
@@ -295,7 +295,7 @@ export class Take5 {
 
   /** Sends a file in parts; a submission names it by its id. See `Upload`. */
   upload(blob, options) { return new Upload(this, blob, options) }
-  /** Uploads both clips of a moment and submits them. `fields` are those of a post. See `Submission`. */
+  /** Uploads both clips of a moment and submits them. `fields` are fields of a post. See `Submission`. */
   submitMoment({ front, back, fields, ...options }) {
     return new Submission(this, [["front", front], ["back", back]], { kind: "take5", ...fields }, options)
   }
@@ -363,7 +363,7 @@ export class Take5 {
   }
 }
 
-/** Calls `end` when a signal is aborted before `promise` has an end: a signal that lives on keeps nothing of what has ended. */
+/** Calls `end` when a signal is aborted before `promise` has an end: a signal that lives on keeps nothing of an ended call. */
 function follow(signal, promise, end) {
   signal?.addEventListener("abort", end, { once: true })
   const leave = () => signal?.removeEventListener("abort", end)
@@ -376,7 +376,7 @@ class EventParser {
   rest = ""
   data = []
   event = "message"
-  /** `id` is that of the last event that is whole: a connection may break behind the line of an id. */
+  /** `id` names the last whole event: a connection may break behind the line of an id. */
   constructor(id) { this.id = this.nextID = id }
 
   *push(text) {
@@ -429,10 +429,10 @@ export class Upload {
   }
 
   get url() { return this.id && `${this.#client.url}/v1/uploads/${this.id}` }
-  /** What is stored of it, from 0 to 1. */
+  /** The stored share of it, from 0 to 1. */
   get fraction() { return this.state === "done" ? 1 : this.offset / Math.max(1, this.length) }
 
-  /** Stops sending; what has arrived stays for an hour. */
+  /** Stops sending; the service keeps the bytes that have arrived for an hour. */
   pause() {
     if (!["uploading", "waiting"].includes(this.state)) return
     this.#resumed = new Promise(resolve => { this.#go = resolve })
@@ -546,7 +546,7 @@ export class Upload {
 }
 
 /** Uploads with the submission that names them. `promise` gives the post; `key` is the Idempotency-Key of all its attempts; `uploads` are in the
- *  order of the parts. `onprogress(submission)` is called with each change; `state` is that of an upload, or `submitting`.
+ *  order of the parts. `onprogress(submission)` is called with each change; `state` is an upload's, or `submitting`.
  *
  *  An attempt whose response is lost may have arrived, and has used its uploads up. With a `store`, another submission with the same key, files
  *  and fields first sends the same JSON again, and gets the same post; it uploads only if the service does not know these uploads. */
@@ -635,7 +635,7 @@ export class Submission {
       return post
     } catch (error) {
       this.#end ??= "failed"
-      // What has arrived stays if the store finds it again, or if the submission may have arrived too.
+      // The service keeps the bytes if the store finds them again, or if the submission may have arrived too.
       this.uploads.filter(upload => upload.state !== "done" || error.status >= 400).forEach(upload => upload.cancel(Boolean(store)))
       throw error
     } finally {
@@ -654,7 +654,7 @@ export function pictureOfThumbhash(base64) {
   const [long, short] = [hasAlpha ? 5 : 7, Math.max(1, shape & 7)]
   const [columns, rows] = isLandscape ? [long, short] : [short, long]
 
-  // Each frequency has four bits, those of the low half of a byte first.
+  // Each frequency has four bits, the low half of a byte first.
   let nibble = hasAlpha ? 12 : 10
   const channel = (mean, scale, columns, rows) => {
     const waves = []

@@ -29,7 +29,7 @@ function described(record, verdict) {
   const decisions = (verdict?.decisions ?? []).filter(each => each.subject === "color")
   if (!clips.length && !verdict?.photos?.length) {
     return section("Colours", h("p", { class: "empty" },
-      "What the sources say about their colours is known once their job has ended, to those who may read it."))
+      "The colours that the sources describe appear here once their job has ended, for viewers who may read it."))
   }
   return section("Colours as described", clips.length ? clipTable(clips) : photoTable(verdict.photos),
     decisions.length ? h("ul", { class: "plain" }, decisions.map(each => h("li", {}, each.input && h("b", {}, `${each.input}: `), each.choice,

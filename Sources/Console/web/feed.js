@@ -124,7 +124,7 @@ class Feed {
   }
 
   #take(items) {
-    // What is older than all cards comes with the next page.
+    // Posts older than all cards come with the next page.
     let oldest = null
     for (const { post } of this.#cards.values()) if (oldest === null || post.created_at < oldest) oldest = post.created_at
     for (const post of items) {

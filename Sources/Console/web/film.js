@@ -13,14 +13,14 @@ const store = {
 
 const clips = { front: null, back: null }
 let client = null
-// Who is not signed in learns nothing of the service: `accounts` is null then, and the sign-in tries.
+// A visitor who is not signed in learns nothing of the service: `accounts` is null then, and the sign-in tries.
 let session = { signed_in: false, accounts: null }
 let submission = null
-// What was sent last and has not become a post.
+// The last submission that has not become a post.
 let tried = null
 let watch = new AbortController()
 
-// MARK: What is shown
+// MARK: Views
 
 /** Shows one part of the page under a heading. */
 function show(part, heading, lead = "") {
@@ -44,7 +44,7 @@ const cameraOf = (reason, error) => cameras.find(camera => camera === reason.inp
 /** Shows what went wrong in plain words, with what helps; `retry` is behind a button. */
 async function complain(error, retry) {
   const reasons = error.reasons ?? []
-  // The words are those of the console, and are loaded only when they are needed.
+  // The words come from the console, and are loaded only when they are needed.
   const { reasonWords } = reasons.length ? await import("./glance.js").catch(() => ({ reasonWords: code => code })) : {}
   const lines = reasons.flatMap(reason => {
     const heading = [clipNames[cameraOf(reason, error)], reasonWords(reason.code)].filter(Boolean).join(": ")
@@ -277,7 +277,7 @@ $("pause").addEventListener("click", () => buttonWords[submission?.state] ? subm
 $("cancel").addEventListener("click", () => submission?.cancel())
 addEventListener("beforeunload", event => { if (submission) event.preventDefault() })
 
-/** Shows why the clips were not accepted. Both stay, and those that are to be filmed again are marked. */
+/** Shows why the clips were not accepted. Both stay, and the ones to film again are marked. */
 function refuse(error) {
   player.clear()
   if (error.status === 401) {
@@ -440,7 +440,7 @@ class Player {
       this.#composed.src = whole.url
       isOther = true
     }
-    // The clips of the first look are those of the outputs: they need not be loaded again.
+    // The outputs have the clips of the first look: they need not be loaded again.
     for (const camera of mode === "clips" ? cameras : []) {
       if (!this.#clips[camera].hasAttribute("src")) this.#clips[camera].src = assets[`clip.${camera}`].url
     }

@@ -38,7 +38,7 @@ class JobView {
     this.draw()
     this.#follow()
     this.app.every(5, this.signal, async () => {
-      // What has ended changes only when an operator retries it.
+      // An ended job changes only when an operator retries it.
       if (!await this.load() || this.signal.aborted) return
       this.draw()
       this.#follow()

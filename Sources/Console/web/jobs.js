@@ -23,7 +23,7 @@ const changes = {
   },
   cancel: {
     word: "Cancel", done: "cancelled", permits: job => ["scheduled", "available", "executing"].includes(job.state),
-    meaning: "Jobs that wait end at once, those that run with their next heartbeat. Their posts have then failed, until a run of reprocessing.",
+    meaning: "Waiting jobs end at once, running ones with their next heartbeat. Their posts have then failed, until a run of reprocessing.",
   },
 }
 
@@ -218,7 +218,7 @@ class Jobs {
     show(this.#problem)
   }
 
-  /** Reads on below the last row, by other pages: those that have failed have ended. */
+  /** Reads on below the last row, by other pages: failed ones have ended. */
   #again() {
     if (!this.#list.items.length) return this.#restart()
     this.#finish()
@@ -236,7 +236,7 @@ class Jobs {
     show(this.#empty, isFiltered ? ["No job is as the filter says. ", h("a", { href: "#/jobs" }, "Show all jobs")] : "There are no jobs yet.")
   }
 
-  /** Reads what is in sight again, and what is new above it. The list keeps its place: what is new comes in by itself only at the top. */
+  /** Reads the rows in sight again, and new ones above them. The list keeps its place: new rows come in by themselves only at the top. */
   async #refresh() {
     if (this.#failure) return void (isRefusal(this.#failure) || this.#again())
     const { items, isWhole, inSight } = this.#list
@@ -315,7 +315,7 @@ class Jobs {
     }
     const filter = this.#given(others)
     const send = others => this.#app.api.post("/v1/operations/jobs", { action: name, filter, ...others })
-    // What is counted now is changed, and no job that comes later.
+    // The jobs that are counted now change, and no job that comes later.
     const { matched, changed, remaining, before } = await send({ limit: null, dry_run: true })
     const all = changed + (remaining ?? 0)
     const says = `This would ${name} ${count(all)} of ${counted(matched, "job")}.`

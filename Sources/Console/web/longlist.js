@@ -1,4 +1,4 @@
-// A list of many rows, of which only those in sight are in the document: it scrolls through ten thousand rows as through ten.
+// A list of many rows; the document has only the ones in sight: it scrolls through ten thousand rows as through ten.
 // The keyboard walks through it, and a screen reader learns which row it reads.
 
 import { h } from "./ui.js"

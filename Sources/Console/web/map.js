@@ -114,7 +114,7 @@ class MapView {
   #change() {
     const values = Object.fromEntries(new FormData(this.form))
     this.values = { ...values, day: values.day || dayOf(new Date()) }
-    // Who has found nothing yet, and has not moved, is led to the posts.
+    // A visitor who has found nothing yet, and has not moved, is led to the posts.
     if (!this.#loaded?.total && this.world.zoom < this.world.least + 0.1) this.#isPlaced = false
     this.#close()
     this.#keep()
@@ -273,7 +273,7 @@ class MapView {
     }
   }
 
-  /** What has a pin: posts, and groups of those that are close. */
+  /** The things with a pin: posts, and groups of close ones. */
   #spots() {
     const { posts, cells } = this.#loaded
     if (posts) return this.#join(posts.map(each => ({ ...each, number: 1 }))).map(group => group.length === 1
@@ -285,7 +285,7 @@ class MapView {
     })
   }
 
-  /** Groups of things of which each is within reach of the first one. */
+  /** Groups of things, each within reach of the first one. */
   #join(things) {
     const { world } = this
     const [cells, groups] = [new Map(), []]

@@ -140,7 +140,7 @@ function tiles(app) {
 
 // MARK: Charts
 
-/** The jobs that ended, by minute and kind, with those that died. A first look that the end of its post overtakes is cancelled: that is no outcome. */
+/** The jobs that ended, by minute and kind, dead ones included. A first look that the end of its post overtakes is cancelled: that is no outcome. */
 function endings({ at, minutes }, dead = []) {
   const ended = minutes.map(each => ({ ...each, dead: 0, cancelled: each.kind === "look" ? 0 : each.cancelled }))
   const died = dead.filter(each => Date.parse(each.finished_at) > Date.parse(at) - hour)

@@ -8,7 +8,7 @@ export const sum = (items, name) => items.reduce((total, each) => total + (each[
 export const put = (element, text) => { if (element.textContent !== text) element.textContent = text }
 const median = numbers => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
-/** Makes the children of an element those of the items, by their keys. An element whose key stays is updated, and keeps the focus. */
+/** Makes one child of an element for each item, by their keys. An element whose key stays is updated, and keeps the focus. */
 function keep(element, items, { key, make, empty }) {
   if (!items.length) return void (element.textContent === empty || show(element, h("li", { class: "empty" }, empty)))
   const former = new Map([...element.children].map(child => [child.key, child]))
@@ -29,7 +29,7 @@ function list(title, items, rows, ...others) {
   } }
 }
 
-/** Whether the median of a worker's hour says how long its work takes: of enough attempts, of which most have not failed at once. */
+/** Whether the median of a worker's hour says how long its work takes: there are enough attempts, and most have not failed at once. */
 const isTelling = each => each.completed >= 5 && each.completed > each.failed && each.p50_seconds !== null
 
 /** How many times the median of the other workers an attempt takes, and of which kind; null unless it is far above. */
@@ -118,7 +118,7 @@ export function rejections(app) {
 /** What differs from job to job in an error of one cause: ids, hashes and numbers. */
 const varying = /\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-z]*\d)[0-9a-f]{8,}|\d+(?:\.\d+)?)\b/gi
 
-/** The errors of dead jobs, those that differ only by what varies as one: `{error, jobs, filter}`. The filter is what all have in common
+/** The errors of dead jobs; errors that differ only in their variable parts count as one: `{error, jobs, filter}`. The filter is what all have in common
  *  at their beginning, or their longest common part if they begin with what varies. */
 function alike(errors) {
   const groups = Map.groupBy(errors, ({ error }) => error?.replace(varying, "…") ?? "")
@@ -150,7 +150,7 @@ export function alerts() {
   const near = facts => {
     last = facts
     const calm = facts.alerts.filter(isCalm).length, isOpen = rest.getAttribute("aria-expanded") === "true"
-    put(rest, isOpen ? "Show those that are near alone" : `${count(calm)} more ${calm === 1 ? "is" : "are"} calm or not measured: show all`)
+    put(rest, isOpen ? "Show only the near ones" : `${count(calm)} more ${calm === 1 ? "is" : "are"} calm or not measured: show all`)
     rest.hidden = !calm
     return isOpen ? facts.alerts : facts.alerts.filter(each => !isCalm(each))
   }

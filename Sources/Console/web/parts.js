@@ -137,7 +137,7 @@ export function watch(app, seconds, signal, element, body) {
   })
 }
 
-/** Puts elements into a list in their order. Those that are in their place stay there, with the focus. */
+/** Puts elements into a list in their order. Elements that are in their place stay there, with the focus. */
 export function arrange(list, elements) {
   const wanted = new Set(elements)
   for (const child of [...list.children]) if (!wanted.has(child)) child.remove()
@@ -151,8 +151,8 @@ export function arrange(list, elements) {
 /** The rows that a list which reads itself again keeps at most. */
 export const maxRows = 500
 
-/** A list whose first page is read again each `seconds`: what is new comes in above, what has changed is drawn again, and older pages, which a
- *  button adds, stay below until there are too many rows. `row(item)` draws an item; `ondraw(items)` gets those of each page, `onread(items, next)` those of the first. */
+/** A list whose first page is read again each `seconds`: new items come in above, changed ones are drawn again, and older pages, which a
+ *  button adds, stay below until there are too many rows. `row(item)` draws an item; `ondraw(items)` gets the items of each page, `onread(items, next)` the items of the first. */
 export function liveList(app, signal, { path, query = {}, seconds, row, ondraw, onread, empty = "There is nothing here." }) {
   const list = h("ul", { class: "rows" })
   const words = h("div", {}, h("p", { class: "empty" }, "Loading…"))

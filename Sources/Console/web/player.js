@@ -226,7 +226,7 @@ class Deck {
     this.onchange()
   }
 
-  /** Goes to a time; of many in a row, those that the videos cannot keep up with are left out. */
+  /** Goes to a time; of many in a row, it leaves out the ones that the videos cannot keep up with. */
   seek(time) {
     this.#wanted = clamped(time, 0, this.duration || time)
     if (!this.tracks.some(each => each.video.seeking)) this.#seekOn()
@@ -502,7 +502,7 @@ class Player {
     }
   }
 
-  /** The size of what is shown: a single clip has its own, everything else that of the canvas. */
+  /** The size of the shown video: a single clip has its own, everything else the canvas's. */
   #shapeOf(canvas) {
     const asset = this.mode === "clip" ? this.assets.clip : this.mode === "composed" ? this.assets.composed
       : this.mode === "still" ? this.assets.poster ?? this.assets.thumbnail ?? this.assets.image : null

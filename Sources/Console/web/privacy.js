@@ -18,7 +18,7 @@ export default async function (panel, { record, signal }) {
   await check(checked, record, keys, signal)
 }
 
-// MARK: What was there
+// MARK: Metadata of the sources
 
 function identifying(verdict) {
   const inputs = Object.entries(verdict?.inputs ?? {}).map(([name, report]) => [name, report.facts?.identifying])
@@ -30,7 +30,7 @@ const subjects = { place: "the place", device: "the device", person: "a person" 
 
 function before(verdict, found) {
   const decisions = (verdict?.decisions ?? []).filter(each => each.subject === "privacy")
-  const content = !verdict ? h("p", { class: "empty" }, "What the sources held is known once their job has ended, to those who may read it.")
+  const content = !verdict ? h("p", { class: "empty" }, "The data that the sources held appear here once their job has ended, for viewers who may read it.")
     : table({ caption: "Identifying metadata of the sources", rows: found, empty: "The sources held none.", columns: [
       { title: "Metadata", cell: each => h("code", {}, each.key) },
       { title: "About", cell: each => subjects[each.kind] ?? "unclear: it may hold anything" },

@@ -13,7 +13,7 @@ export function progressOf(run) {
     parts.map(([, tone]) => h("span", { class: tone })))
   const words = h("p", { class: "run-words" })
   const element = h("div", { class: "run-progress" }, bar, words)
-  // The first look and those of the last half minute: the rate is that of these.
+  // The first reading and the readings of the last half minute, which give the rate.
   const looks = []
   element.update = run => {
     const { items, total } = run
@@ -50,7 +50,7 @@ export function controlsOf(app, run, changed) {
   const cancel = async () => {
     const agreed = await confirm({
       title: "Cancel this run?", action: "Cancel the run", isDangerous: true,
-      text: "Items that wait are not made, those that run are stopped. What is made stays. A run that is cancelled cannot be resumed.",
+      text: "The run makes no waiting item and stops the running ones. Finished outputs stay. A cancelled run cannot be resumed.",
     })
     if (agreed) return set("cancelled", "The run is cancelled.")()
   }

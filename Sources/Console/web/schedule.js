@@ -107,7 +107,7 @@ async function readFirst(app, signal, element, read) {
 
 const dayName = new Intl.DateTimeFormat("en", { weekday: "short", month: "short", day: "numeric", timeZone: "UTC" })
 
-/** Hours by the clock of their zone, one line for each: a day as a bar, of which the hours are a part. */
+/** Hours by the clock of their zone, one line for each: a day as a bar, with the hours as a part of it. */
 function days(items) {
   const part = text => {
     const [, hours, minutes, rest] = /T(\d\d):(\d\d):?(\d\d)?/.exec(text)

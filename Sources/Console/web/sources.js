@@ -15,7 +15,7 @@ export default async function (panel, { record, signal }) {
 }
 
 const note = verdict => h("p", { class: "quiet" },
-  verdict ? "What differs from the source has a dotted line below it. " : "What the sources were is known once their job has ended, to those who may read it. ",
+  verdict ? "A value that differs from the source has a dotted line below it. " : "The facts of the sources appear here once their job has ended, for viewers who may read it. ",
   "Sources identify place and device, so the service serves them to no client; the pictures are the playable copies.")
 
 // MARK: Clips

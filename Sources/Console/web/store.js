@@ -102,7 +102,7 @@ function bars(caption, unit, rows) {
 
 function damaged(rows) {
   return section("Damaged files", rows.length > 0 && h("p", {}, "Workers make them again from their sources, if these are undamaged. ",
-    "‘take5 verify --repair’ does the same at once; what has lost its sources is only in a backup."),
+    "‘take5 verify --repair’ does the same at once; outputs without sources are only in a backup."),
   table({
     caption: "Damaged files", rows, empty: "None is known. Files are read again after they were served, and by ‘take5 verify’.", columns: [
       { title: "File", cell: row => short(row.hash) }, { title: "Damage", cell: row => h("span", { class: "badge bad" }, row.kind) },
@@ -117,11 +117,11 @@ const tasks = [
     ["take5 gc --dry-run", "Says what the next command would remove."],
     ["take5 gc", "Removes sets that were replaced longer ago than their grace, files that nothing refers to, and what a killed process has left."],
     ["take5 verify", "Compares the rows with the files. Exit status 0: consistent; 1: findings, which are listed with their severity."],
-    ["take5 backup /var/backups/take5", "Copies the database and the files that it names to a new folder, or what is new to an earlier backup."],
+    ["take5 backup /var/backups/take5", "Copies the database and the files that it names to a new folder, or brings an earlier backup up to date."],
   ]],
   ["When something is wrong", [
     ["take5 verify --deep", "Also reads each table from its first page to its last, decodes every media file and compares it with its row."],
-    ["take5 verify --repair", "Makes damaged outputs again from their sources, and removes orphans. Only a backup has what is ‘lost’."],
+    ["take5 verify --repair", "Makes damaged outputs again from their sources, and removes orphans. Only a backup has the files that are ‘lost’."],
     ["take5 restore /var/backups/take5 --data restored", "Makes a store of a backup in an empty folder, and verifies it."],
   ]],
 ]

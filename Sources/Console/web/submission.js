@@ -7,7 +7,7 @@ import { action, bytes, counted, h, icon, percent, problem, seconds, show } from
 
 const kinds = { take5: "Moment", photo: "Photo post", marker: "Marker" }
 
-// The rate of an upload is that of the last milliseconds.
+// The rate of an upload is taken over the last milliseconds.
 const rateWindow = 5000
 
 const tones = {
@@ -27,7 +27,7 @@ export class Submission {
   state = "uploading"
   post = null
   #sending = null
-  // What has arrived is found again when the submission is tried again.
+  // A repeated submission finds the bytes that have arrived.
   #store = new Map()
   #key = null
   #listening = new AbortController()
@@ -39,7 +39,7 @@ export class Submission {
   #progress = 0
   #verdict = null
 
-  /** `items`: `{file, name, medium, url, preview}`; `fields`: those of the post; `onremove(submission)` takes it off the list. */
+  /** `items`: `{file, name, medium, url, preview}`; `fields`: the fields of the post; `onremove(submission)` takes it off the list. */
   constructor(app, { fields, items, onremove }) {
     Object.assign(this, { app, fields, items, onremove })
     this.total = items.reduce((sum, each) => sum + each.file.size, 0)
@@ -198,7 +198,7 @@ export class Submission {
     if (!mayPass) this.items.filter(each => each.upload?.state !== "failed").forEach(each => each.upload?.cancel())
     if (!mayPass) this.#enter("check")
     this.#stageEnds("bad")
-    // What is refused before all of it has arrived was not sent to its end.
+    // A file that is refused before all of it has arrived was not sent to its end.
     if (!mayPass && !this.#times.sent) Object.assign(this.stages[0], { state: "", began: null, ended: null })
     this.#turn(mayPass ? "failed" : "refused")
     show(this.reason, failed.length > 0 && h("p", {}, "The file ", h("strong", {}, failed.map(each => each.file.name).join(", ")), ":"),
@@ -240,7 +240,7 @@ export class Submission {
     const said = {
       uploading: `It sends ${counted(this.items.length, "file")}, ${bytes(this.total)}.`,
       waiting: "The network or the service is not there. The upload continues by itself.",
-      paused: "The upload is paused. What has arrived stays for an hour.", submitting: "All bytes have arrived.",
+      paused: "The upload is paused. The service keeps the bytes that have arrived for an hour.", submitting: "All bytes have arrived.",
       processing: "The service has the submission.", ready: `It is ready, ${this.#span("sent", "ready")} after the last byte.`,
       rejected: "The media were processed, and are rejected.", failed: this.post?.status === "failed" ? "The service could not process the media." : "The service has not answered as it should.", held: "It is ready, and waits for a moderator.",
       refused: "The service has refused it before any processing.", cancelled: "It is cancelled. Nothing was submitted.",
@@ -252,7 +252,7 @@ export class Submission {
 
   #say(text) { this.said.textContent = text }
 
-  // MARK: What is shown
+  // MARK: View
 
   #build() {
     const { kind, author, caption, title } = this.fields

@@ -3,7 +3,7 @@
 import { Submission } from "./submission.js"
 import { action, bytes, field, h, icon, remember, remembered, seconds, show, values } from "./ui.js"
 
-// Submissions live as long as the page: who opens another view meanwhile finds them again. Those of another sign-in are not shown.
+// Submissions live as long as the page: a user who opens another view meanwhile finds them again. Submissions of another sign-in are not shown.
 const made = { name: null, all: [] }
 
 const kinds = { take5: "A moment", photo: "A photo post", marker: "A marker" }

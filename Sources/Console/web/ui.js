@@ -1,7 +1,7 @@
 // What the views share: elements, formats, tables, dialogs and actions. Text of users becomes text nodes, never markup.
 
 /** Creates an element. `attributes` may have `class`, `style` (an object), `data` (an object), listeners (`onclick`) and
- *  properties or attributes; what is null, undefined or false is left out. */
+ *  properties or attributes; values that are null, undefined or false are left out. */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children)
 }

@@ -132,7 +132,7 @@ function devices({ app, path, signal }) {
   }).element
 }
 
-/** The valid tokens; a sign-in without the scope ‘tokens’ sees those that are sessions. */
+/** The valid tokens; a sign-in without the scope ‘tokens’ sees only sessions. */
 function sessions({ app, path, signal }) {
   const isMinter = app.session.can("tokens")
   const list = part(app, signal, async () => {
@@ -159,7 +159,7 @@ function sessions({ app, path, signal }) {
         { title: "Ends", cell: row => time(row.expires_at) }, { title: "Change", cell: end },
       ],
     }), rows.length > 0 && h("div", { class: "buttons" }, all),
-    !isMinter && h("p", { class: "quiet" }, "Those that permit one submission need the scope ‘tokens’ to be seen.")]
+    !isMinter && h("p", { class: "quiet" }, "A sign-in needs the scope ‘tokens’ to see tokens that permit one submission.")]
   })
   return list.element
 }

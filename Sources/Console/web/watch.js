@@ -93,7 +93,7 @@ function again(post) {
     : post.kind === "photo" ? ["take5 photo 1.jpg -o variants"] : post.assets.clip ? ["take5 inspect FILE --json"] : []
   return section("Repeat it on the command line", h("div", { class: "stack" }, command(submission(post)), local.map(command),
     post.job && command(`take5 posts save ${post.id} saved`), h("p", { class: "quiet" }, "With ", h("code", {}, "--server URL"), " and ",
-      h("code", {}, "--api-key-file FILE"), " on another machine than that of the service.")))
+      h("code", {}, "--api-key-file FILE"), ", if the service runs on another machine.")))
 }
 
 // MARK: What others have left

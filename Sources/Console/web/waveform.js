@@ -54,7 +54,7 @@ class Sounds {
     this.reach = isPair ? Math.max(0.5, Math.ceil(Math.abs(this.offset) * 10) / 10 + 0.2) : 0
     this.longest = Math.max(...sounds.map(sound => sound.buffer.duration))
     this.span = this.longest + 2 * this.reach
-    // The axis is that of the front clip; the composition begins where the grid says.
+    // The front clip gives the axis; the composition begins where the grid says.
     this.starts = { front: 0, clip: 0, composed: (grid.shifts.front ?? 0) / grid.rate }
     this.marks = new Map()
     this.element = h("section", { class: "card" }, h("h2", {}, "Sounds"), this.drawing(), this.buttons(), isPair && this.sliding(offset))
@@ -125,7 +125,7 @@ class Sounds {
       slider, h("div", { class: "row" }, said,
         h("button", { onclick: () => move(this.offset) }, known === null ? "No offset" : "The service’s offset"),
         h("button", { onclick: () => move(best) }, "The best here")),
-      h("p", { class: "quiet" }, "This curve is computed in the browser, by a simpler measure than that of the service. ",
+      h("p", { class: "quiet" }, "This curve is computed in the browser, by a simpler measure than the service uses. ",
         "One clear peak is what makes an offset certain."))
     move(this.offset)
     return element

@@ -148,7 +148,7 @@ function about(app, path, webhook, changed) {
 async function replayFailed(app, path, read) {
   const day = new Date(Date.now() - 86_400_000).toISOString()
   const given = await ask({
-    title: "Send failed deliveries again?", text: "Those that have failed, of events since this time; the oldest 10,000.", action: "Send again",
+    title: "Send failed deliveries again?", text: "Sends the failed deliveries of events since this time; the oldest 10,000.", action: "Send again",
     content: field({ label: "Events since", name: "since", type: "datetime-local", value: localTime(day), help: "Empty: all." }),
   })
   if (!given) return
@@ -164,7 +164,7 @@ function deliveryRow(app, path, delivery, read) {
     return "It will be sent again."
   }
   const hasCode = ["account_verification_requested", "password_reset_requested"].includes(delivery.kind)
-  const why = delivery.state === "pending" ? "It is sent at its time: only what is delivered or has failed can be sent again." : hasCode ? "It had a code, which is gone." : null
+  const why = delivery.state === "pending" ? "It is sent at its time: only a delivered or failed message can be sent again." : hasCode ? "It had a code, which is gone." : null
   const state = delivery.state === "pending" ? h("span", { class: "badge wait" }, "pending") : badge(delivery.state)
   return h("li", { class: "delivery" }, state, h("span", {}, h("strong", {}, delivery.kind ?? "an event that is gone"),
     h("small", {}, " ", delivery.created_at && ["of ", time(delivery.created_at)])),

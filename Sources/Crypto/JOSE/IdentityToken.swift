@@ -22,7 +22,7 @@ package struct IdentityToken: Sendable, Hashable {
     self.key = key
   }
 
-  /// Whether a bearer token has the form of a JSON Web Token: three parts, of which the first is a JSON object in base64url.
+  /// Whether a bearer token has the form of a JSON Web Token: three parts, the first of them a JSON object in base64url.
   package static func isLikely(_ bearer: String) -> Bool {
     bearer.hasPrefix("ey") && bearer.utf8.count { $0 == UInt8(ascii: ".") } == 2
   }
@@ -48,7 +48,7 @@ package struct IdentityToken: Sendable, Hashable {
 package struct IdentityRules: Sendable, Hashable {
   package let issuer: String
   package let audience: String
-  /// What the user ids of the provider begin with, so that those of several providers differ.
+  /// The prefix of the provider's user ids, by which ids of several providers differ.
   package let prefix: String
 
   package init(issuer: String, audience: String, prefix: String = "") {
@@ -153,7 +153,7 @@ package enum IdentityTokenError: Error, Sendable, Hashable, CaseIterable {
     case .unknownKey: "The JSON Web Token is not signed with a key of the identity provider."
     case .invalidSignature: "The signature of the JSON Web Token is invalid."
     case .otherType: "The JSON Web Token has another purpose: its typ is neither JWT nor at+jwt."
-    case .invalidClaims: "The JSON Web Token lacks iss, aud or exp, or a claim of it has another type."
+    case .invalidClaims: "The JSON Web Token lacks iss, aud or exp, or one of its claims has another type."
     case .otherIssuer: "The JSON Web Token has another issuer."
     case .otherAudience: "The JSON Web Token is for another audience."
     case .expired: "The JSON Web Token has expired."

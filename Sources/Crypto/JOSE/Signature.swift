@@ -32,7 +32,7 @@ struct Signature: ~Copyable {
     return cjose_header_get(header, name, nil).map { String(cString: $0) }
   }
 
-  /// Whether the signature is that of a key, by the algorithm of the header.
+  /// Whether a key has made the signature, by the algorithm of the header.
   borrowing func isValid(for key: borrowing PublicKey) -> Bool { cjose_jws_verify(handle, key.handle, nil) }
 
   /// The signed bytes.
@@ -60,7 +60,7 @@ struct PublicKey: ~Copyable {
 
   deinit { _ = cjose_jwk_release(handle) }
 
-  /// The size in bits: that of the modulus of RSA.
+  /// The size in bits, for RSA of the modulus.
   var bits: Int { cjose_jwk_get_keysize(handle, nil) }
 }
 

@@ -21,7 +21,7 @@ package final class FileRegion: Sendable {
   }
 
   private struct State {
-    /// The end of what was in memory.
+    /// The end of the part that was in memory.
     var present: Int64 = 0
     var isLoading = false
     var hasFailed = false

@@ -131,7 +131,7 @@ package struct RequestTarget: Sendable, Hashable {
   /// Decodes percent-encoded text; nil if the encoding is invalid, or if the result is no `ExternalText` or contains NUL.
   package static func decode(_ text: Substring, plusIsBlank: Bool = false) -> String? {
     let (percent, plus) = (UInt8(ascii: "%"), UInt8(ascii: "+"))
-    // What is encoded in no way is ASCII, as all of a target.
+    // Characters that are not encoded are ASCII, as all of a target.
     if text.utf8.allSatisfy({ $0 != percent && $0 != plus && 0x20..<0x7F ~= $0 }) { return String(text) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)

@@ -37,7 +37,7 @@ package struct Request: Sendable {
 
 /// The client of a request, as the application identifies it.
 package protocol Principal: Sendable {
-  /// The user or the API key that the client has authenticated as: its requests use this share, and not that of its address. Nil: it
+  /// The user or the API key that the client has authenticated as: its requests use this share, and not its address's. Nil: it
   /// has not authenticated.
   var shareHolder: ShareHolder? { get }
 }

@@ -18,7 +18,7 @@ package final class RequestContext: Sendable {
   let client: IPAddress
   /// The header fields of every response.
   let commonFields: HeaderFields
-  /// Whether the client of a late request goes on from what has arrived.
+  /// Whether the client of a late request continues behind the bytes that have arrived.
   let isResumable: Bool
   /// The maximum length of the body, in bytes.
   let maxBodyBytes: Int64
@@ -189,7 +189,7 @@ package final class RequestContext: Sendable {
   /// Keeps the response to what the request has made durable: an error of what follows does not reach the client.
   func commit(_ response: Response) { shared.withLock { $0.committed = response } }
 
-  /// Sets the response to an error, which is that of the commit if there was one.
+  /// Sets the response to an error; the response of the commit takes precedence if there was one.
   func respond(toFailure problem: Problem) {
     respond(shared.withLock(\.committed) ?? problem.response)
   }

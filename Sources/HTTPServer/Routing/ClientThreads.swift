@@ -60,7 +60,7 @@ final class ClientThreads: @unchecked Sendable {
   private func startThread() throws(SystemError) {
     // The threads reference this object, so that it outlives its work.
     try NamedThread(name: name) {
-      // What is without a limit waits for nothing that may hang.
+      // Work without a limit waits for nothing that may hang.
       if self.limit == nil { CriticalSection.run { self.run() } } else { self.run() }
     }.detach()
   }

@@ -11,7 +11,7 @@ package struct Router: Sendable {
 
   /// - Parameters:
   ///   - fallbackAdmission: checks a request without a route, before the response is 404 or 405.
-  ///   - commonFields: returns the header fields of every response to a request; those of the response itself replace them.
+  ///   - commonFields: returns the header fields of every response to a request; the response's own fields replace them.
   package init(
     routes: [Route], fallbackAdmission: @escaping Route.Admission = Route.open,
     commonFields: @escaping @Sendable (RequestHead) -> HeaderFields = { _ in [:] }
@@ -92,10 +92,10 @@ package struct Route: Sendable {
   /// Whether the request is safe, so that its handler is cancelled when the client disconnects (RFC 9110, section
   /// 9.2.1).
   let isSafe: Bool
-  /// The problem of a disk that hangs, for a handler that waits for the disk, as that of an upload does (fsync(2)); nil: it waits for none.
+  /// The problem of a disk that hangs, for a handler that waits for the disk, as in uploads (fsync(2)); nil: it waits for none.
   /// It runs on threads of its own, so that no other request waits behind it.
   let diskProblem: Problem?
-  /// Whether a client whose body arrives slowly goes on from what has arrived.
+  /// Whether a client whose body arrives slowly continues behind the bytes that have arrived.
   package let isResumable: Bool
   /// What `admission` checks, in the terms of the program whose route it is.
   package let access: (any Sendable)?

@@ -271,9 +271,8 @@ final class Dispatcher: Sendable {
     return ResponseHead.bytes(response.status, headers)
   }
 
-  /// The deadline of a response that starts now, from the lifetime of its stream, or from its length and `minSendRate`.
-  func deadline(of response: Response) -> ContinuousClock.Instant {
-    let now = ContinuousClock.now
+  /// The deadline of a response that starts at `now`, from the lifetime of its stream, or from its length and `minSendRate`.
+  func deadline(of response: Response, at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     let stream = response.body.stream
     let time = stream?.lifetime ?? .seconds(response.body.count / configuration.minSendRate)
     stream?.open(at: now)

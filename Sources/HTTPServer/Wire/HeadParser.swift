@@ -61,7 +61,7 @@ struct HeadParser {
   var hasStarted: Bool { scanned > lineStart || !lines.isEmpty }
 
   private func checkSize() throws(Problem) {
-    // The first line is that of the request.
+    // The first line is the request line.
     if lines.isEmpty && scanned > limits.requestLine {
       throw Problem(
         .requestLineTooLong, detail: "The request line is longer than \(limits.requestLine) bytes.",

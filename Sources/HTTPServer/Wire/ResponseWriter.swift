@@ -9,7 +9,7 @@ struct ResponseWriter {
     case done
     /// The socket accepts no bytes now, or other connections must be served first.
     case blocked
-    /// The stream has no bytes to send now, or those of a file are being loaded.
+    /// The stream has no bytes to send now, or the bytes of a file are being loaded.
     case waiting
     /// The client has disconnected, or the body cannot be completed.
     case failed

@@ -6,7 +6,7 @@ struct RequestedBytes: Sendable {
   /// Returns requested bytes; nil before all of them have arrived.
   ///
   /// - Parameters:
-  ///   - offset: never before that of an earlier request.
+  ///   - offset: never before the offset of an earlier request.
   ///   - piece: the bytes that arrive, which are gathered as far as they are requested.
   mutating func gather(
     _ count: Int, at offset: Int64, from piece: UnsafeRawBufferPointer, at pieceOffset: Int64

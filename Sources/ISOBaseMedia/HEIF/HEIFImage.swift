@@ -103,7 +103,7 @@ package struct HEIFProperties: Sendable {
       case "irot":
         if let value = reader.byte(at: 0), value & 3 != 0 { steps.append(.rotate(Int(value & 3))) }
       case "imir":
-        // As the edition of 2022 words it; that of 2017 was understood both ways, and phones wrote what is said here (MPEGGroup/FileFormat#22).
+        // The edition of 2022 says so; readers disagreed on 2017's, and phones wrote this form (MPEGGroup/FileFormat#22).
         if let value = reader.byte(at: 0) { steps.append(.mirror(isLeftRight: value & 1 == 1)) }
       default: break
       }

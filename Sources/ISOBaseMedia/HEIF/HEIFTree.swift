@@ -13,7 +13,7 @@ struct HEIFTree {
   // A photo is usually a grid of tiles, perhaps rotated; a thousand tiles make 64 megapixels.
   private static let maxDepth = 8
   private static let maxVisits = 4096
-  // The pixels of all coded items, and those of all canvases, divided by the allowed ones: tiles extend beyond the edges
+  // The pixels of all coded items, and the pixels of all canvases, divided by the allowed ones: tiles extend beyond the edges
   // of the image.
   private static let maxDecodedRatio = 2
   // Sums of this many pixels do not overflow.

@@ -1,6 +1,6 @@
 /// Checks a written MP4 for errors that strict players reject and lenient players tolerate.
 ///
-/// It reads every sample: lengths add up, units contain no start codes, parameter sets are those of `avcC`, sync
+/// It reads every sample: lengths add up, units contain no start codes, `avcC` has the parameter sets, sync
 /// samples are IDR pictures, timestamps increase, and edit lists cover exactly the media (ISO/IEC 14496-12, 14496-15).
 package enum MovieCheck {
   /// The first error of a file as a phrase; nil if there is none.

@@ -6,7 +6,7 @@ struct SequenceParameterSet: Hashable {
   let size: Size
   /// Whether frames may be coded as two fields, or pairs of macroblocks of one field each.
   let allowsFields: Bool
-  /// The number of the profile (A.2), and that of the level, ten times its name: 42 is level 4.2.
+  /// The number of the profile (A.2), and the number of the level, ten times its name: 42 is level 4.2.
   let profile: Int
   let level: Int
   /// The size of a coded frame in macroblocks.

@@ -45,7 +45,7 @@ extension ContainerRefusal: CustomStringConvertible {
     }
   }
 
-  /// The remedy, if it is not that of the code.
+  /// The remedy, if it differs from the code's.
   fileprivate var remedy: Remedy? {
     switch self {
     case .unsupported(let found) where found.kind == .image: .sendClipNotImage
@@ -87,8 +87,8 @@ extension Reason {
   /// The reason for a file that is neither a clip nor a photo, where both are accepted.
   ///
   /// - Parameters:
-  ///   - containers: those that clips may have.
-  ///   - formats: those that photos may have.
+  ///   - containers: the containers that clips may have.
+  ///   - formats: the formats that photos may have.
   package init(
     unsupportedMedium start: [UInt8], accepted containers: [ContainerName] = [],
     photos formats: [PhotoFormat] = PhotoFormat.usual

@@ -3,7 +3,7 @@ struct Element {
   let id: ElementID
   let content: ArraySlice<UInt8>
 
-  // Elements of which only some are read: those of a track are about twenty.
+  // The parser reads only some elements; a track has about twenty.
   private static let maxChildren = 4096
 
   /// The elements that fill some bytes; nil if they do not fill them, or are too many.

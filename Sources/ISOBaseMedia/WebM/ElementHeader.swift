@@ -6,7 +6,7 @@ struct VariableNumber {
   let marked: UInt64
 
   /// - Parameters:
-  ///   - bytes: those of the number and any behind it.
+  ///   - bytes: the bytes of the number, and any behind it.
   ///   - maxLength: the maximum number of bytes, up to 8.
   init(_ bytes: ArraySlice<UInt8>, maxLength: Int) throws(ElementHeader.HeaderError) {
     guard let first = bytes.first else { throw .endsInside }
@@ -46,7 +46,7 @@ struct ElementHeader: Hashable {
     case invalid
   }
 
-  /// - Parameter bytes: those of the file at `offset`, `maxBytes` of them unless it ends before.
+  /// - Parameter bytes: the bytes of the file at `offset`, `maxBytes` of them unless it ends before.
   init(_ bytes: ArraySlice<UInt8>, at offset: Int64) throws(HeaderError) {
     let id = try VariableNumber(bytes, maxLength: 4)
     let size = try VariableNumber(bytes.dropFirst(id.length), maxLength: 8)

@@ -4,7 +4,7 @@ package import Model
 package struct WebMTrack: Hashable, Sendable {
   /// The number by which blocks name it.
   package let number: UInt64
-  /// The type as that of a handler in MP4: `vide`, `soun`, `text`, `meta`.
+  /// The type, in the form of a handler in MP4: `vide`, `soun`, `text`, `meta`.
   package let handler: BoxType
   /// FFmpeg's name of the codec of a video; of other codecs the id in the file, `V_THEORA`.
   package let codec: String

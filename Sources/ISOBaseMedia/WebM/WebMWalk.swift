@@ -15,7 +15,7 @@ package struct WebMWalk: Sendable {
 
   // Each frame and each packet of sound is an element: half an hour at 60 and 50 per second.
   private static let maxElements = 1 << 18
-  // The bytes of an element other than a cluster, of which the tracks, the tags and the header are read.
+  // The bytes of an element other than a cluster; the walk reads the tracks, the tags and the header.
   private static let maxContent: Int64 = 1 << 18
   // A header has about forty bytes.
   private static let maxHeader: Int64 = 256

@@ -17,7 +17,7 @@ package struct BackupFolder: Sendable {
   package var blobs: String { "\(path)/blobs" }
 
   private var manifestFile: String { "\(path)/backup.json" }
-  /// Shows that the folder is that of a first backup which has not ended, and of which store.
+  /// Shows that the folder belongs to a first backup which has not ended, and names the store.
   private var markerFile: String { "\(path)/\(Self.markerName)" }
   private static let markerName = "backup.unfinished"
 
@@ -124,7 +124,7 @@ package enum BackupRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case .notEmpty: "it has files, and is no backup"
     case .otherStore(let id): "it is the backup of another store, \(id)"
     case .inUse: "another process makes a backup in it"
-    case .format(let format): "its format \(format) is that of another version of take5"
+    case .format(let format): "another version of take5 made its format, \(format)"
     case .unreadable(let reason): "its manifest cannot be read: \(reason)"
     }
   }

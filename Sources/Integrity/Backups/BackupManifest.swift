@@ -25,7 +25,7 @@ package struct BackupManifest: Codable, Sendable, Hashable {
     /// The blobs that are files, and their bytes.
     package var blobs: Int
     package var blobBytes: Int64
-    /// Those that are missing, because the store did not have them undamaged.
+    /// The missing blobs: the store did not have them undamaged.
     package var missing: Int
 
     package init(_ dumped: DumpedRows, missing: Int) {

@@ -4,7 +4,7 @@ import Platform
 package import Postgres
 import Store
 
-/// Copies the blobs that a dump names from one store to another, and checks those that are there already.
+/// Copies the blobs that a dump names from one store to another, and checks the ones that are there already.
 package struct BlobCopy: Sendable {
   private let source: any InspectableBlobStore
   private let target: any InspectableBlobStore

@@ -46,7 +46,9 @@ struct CopyScript: Sendable {
   private func table() throws(UnreadableDump) -> Part? {
     guard line.starts(with: "COPY ".utf8) else { return nil }
     let words = String(decoding: line.dropFirst(5), as: UTF8.self)
-    guard let space = words.firstIndex(of: " ") else { throw UnreadableDump("a line is not that of a table: \(words)") }
+    guard let space = words.firstIndex(of: " ") else {
+      throw UnreadableDump("a line does not belong to a table: \(words)")
+    }
     let name = String(words[..<space].split(separator: ".").last ?? "").filter { $0 != "\"" }
     let list = words[space...].drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }
     return .table(name, columns: list.split(separator: ",").map { $0.filter { $0 != " " } })

@@ -21,7 +21,7 @@ package struct DumpedRows: DumpReader {
     case other(table: String)
   }
 
-  /// - Parameter sources: those of the same dump.
+  /// - Parameter sources: the sources of the same dump.
   package init(sources: DumpedSources) { self.sources = sources }
 
   /// Reads the next part of the script.

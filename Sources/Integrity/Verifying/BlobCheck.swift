@@ -17,7 +17,7 @@ struct BlobCheck: Sendable {
   ///
   /// - Parameters:
   ///   - read: reads the file, on a thread of its own.
-  ///   - body: is called with what was read, in a transaction that holds the lock.
+  ///   - body: receives the bytes that were read, in a transaction that holds the lock.
   func run<Content: Sendable, Result: Sendable>(
     reading read: @escaping @Sendable (BlobEvidence) throws -> Content?,
     _ body: @Sendable (BlobEvidence, Content, Session) throws -> Result

@@ -90,8 +90,9 @@ package struct MediaInspector: Sendable {
     seconds: SecondsRange(shortest: 0, longest: 24 * 3600), bytes: .max, pixels: 1 << 28, framesPerSecond: 1000,
     streams: 64, containers: ContainerName.allCases, videoCodecs: AllowedCodecs.video,
     audioCodecs: AllowedCodecs.audio + AllowedCodecs.namedAudio, differenceSeconds: 24 * 3600)
+  // A JPEG has at most 65535 pixels in each direction.
   private static let photoLimits = PhotoLimits(
-    bytes: .max, pixels: 1 << 28, progressivePixels: 1 << 28, formats: PhotoFormat.allCases)
+    bytes: .max, pixels: 1 << 28, headerPixels: 1 << 32, progressivePixels: 1 << 28, formats: PhotoFormat.allCases)
 }
 
 /// The properties of a media file, from the row of its asset or from decoding.

@@ -4,7 +4,7 @@ import Store
 extension Verifier {
   private static let rowsPage = 1000
 
-  /// Runs the checks of all rooms, such as those of counters.
+  /// Runs the checks of all rooms, such as checks of counters.
   func checkRooms(_ report: inout VerifyReport) async throws {
     let checks = store.rooms.flatMap { $0.checks }
     for (index, check) in checks.enumerated() {

@@ -101,7 +101,7 @@ package struct VerifyReport: Encodable, Sendable {
     package var files = 0
     /// The media files that were decoded; nil: decoding was not requested.
     package var media: Int?
-    /// The tables whose pages were read, with those of the catalog; nil: that was not requested.
+    /// The tables whose pages were read, catalog included; nil: the caller did not request it.
     package var tables: Int?
     /// Whether the server compares the pages that it reads with checksums; nil: none were read for that.
     package var checksums: Bool?

@@ -51,8 +51,8 @@ package enum Keys: Room {
     try !session.execute(Self.statements["revoke_api_key"], .integer(id)).isEmpty
   }
 
-  /// Deletes the keys that were revoked some time ago, unless a token, a ticket or a device that one has made is stored, and returns their
-  /// number. The newest key stays.
+  /// Deletes the keys that were revoked some time ago, and returns their number. A key stays as long as a token, a ticket or a
+  /// device that it has made is stored, or a case that it has decided; the newest key stays.
   package static func dropRevoked(_ session: Session) throws(PostgresError) -> Int {
     var ids: [Int64] = []
     for row in try session.execute(Self.statements["long_revoked_keys"], .double(revokedRetention)) {

@@ -143,7 +143,7 @@ extension KitHolder {
   ) throws(Problem) -> Inclusion {
     let viewer = viewer ?? request.caller.viewer
     guard !parts.contains(.mine) || viewer.user != nil else {
-      throw ProblemKind.userRequired.problem("The request wants what is the acting user's, and acts as no user.")
+      throw ProblemKind.userRequired.problem("The request includes data of the acting user, and acts as no user.")
     }
     return Inclusion(parts: parts, viewer: viewer, urls: access.mediaURLs(for: request), rooms: store.rooms)
   }

@@ -198,7 +198,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .uploadInUse:
       (.conflict, "The upload belongs to another submission", "Create an upload for each file of each submission.")
     case .digestMismatch:
-      (.badRequest, "The bytes are not those of the digest", "Create a new upload, and send the file again.")
+      (.badRequest, "The bytes do not match the digest", "Create a new upload, and send the file again.")
     case .notOnTime:
       (.unprocessableContent, "The post is not on time", "Record the next one while the daily window is open.")
     case .quotaExceeded:
@@ -208,7 +208,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .tooManyUploads:
       (
         .tooManyRequests, "The client has too many open uploads",
-        "Submit what names the uploads, remove those in uploads that are no longer needed with DELETE, or wait for the time in `Retry-After`."
+        "Submit the post or image that names the uploads, remove uploads that are no longer needed with DELETE, or wait for the time in `Retry-After`."
       )
     case .uploadContent:
       (
@@ -240,7 +240,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .tokenNotFound:
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .deviceNotFound:
-      (.notFound, "Device not found", "List the devices of the user: the device may be that of another user now.")
+      (.notFound, "Device not found", "List the devices of the user: the device may belong to another user now.")
     case .vapidKeyNotFound:
       (.notFound, "VAPID key not found", "Start a worker with --web-push.")
     case .commentNotFound:
@@ -307,7 +307,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .outdatedVersion:
       (
         ServerProblem.outdatedVersion.status, ServerProblem.outdatedVersion.title,
-        "Read it again, and repeat the request with its new `ETag` if that is still what is wanted."
+        "Read it again, and repeat the request with its new `ETag` if the change is still wanted."
       )
     case .mediaNotFound:
       (

@@ -1,7 +1,7 @@
 import Glibc
 import Kernels
 
-/// The encoding of the colours of outputs, whose primaries are those of BT.709 in both.
+/// The encoding of the colours of outputs; both have the primaries of BT.709.
 enum ColorOutput: Hashable, Sendable {
   /// Clips and compositions: BT.709 in limited range, whose signals a display shows by BT.1886.
   case video

@@ -48,7 +48,7 @@ struct ColorRendering: Hashable, Sendable {
     return ColorTable { codes in output.codes(of: map(decoding.signal(of: codes))) }
   }
 
-  /// Converts 16-bit RGB in this encoding to that of the outputs.
+  /// Converts 16-bit RGB in this encoding to the encoding of the outputs.
   func converted(_ colors: [UInt16], for output: ColorOutput) -> [UInt16] {
     let map = mapping(for: output)
     var converted: [UInt16] = []
@@ -61,7 +61,7 @@ struct ColorRendering: Hashable, Sendable {
     return converted
   }
 
-  /// The mapping of red, green and blue between 0 and 1 in this encoding to those of the outputs.
+  /// The mapping of red, green and blue between 0 and 1 in this encoding to the values of the outputs.
   func mapping(for output: ColorOutput) -> SignalMapping { SignalMapping(self, to: output) }
 }
 

@@ -1,4 +1,4 @@
-/// A mapping of red, green and blue between 0 and 1 in the encoding of an image to those of an output, prepared once for any number of pixels.
+/// Maps red, green and blue between 0 and 1 from the encoding of an image to an output's, prepared once for any number of pixels.
 ///
 /// It computes with numbers instead of vectors: the standard library's minimum and maximum of vectors are calls.
 struct SignalMapping: Sendable {

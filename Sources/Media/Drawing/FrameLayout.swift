@@ -52,10 +52,10 @@ struct FrameLayout: Hashable, Sendable {
     orientation = .upright
   }
 
-  /// Whether format and colour are those of the outputs.
+  /// Whether format and colour equal the outputs'.
   var hasOutputColors: Bool { format == .yuv420p && matrix == .bt709 && !isFullRange && colors == nil }
 
-  /// The colour conversion, for the decision log; nil if format and colour are those of the outputs.
+  /// The colour conversion, for the decision log; nil if format and colour equal the outputs'.
   func colorDecision(of input: InputName, facts: VideoFacts) -> Decision? {
     guard !hasOutputColors else { return nil }
     let color = facts.color

@@ -30,7 +30,7 @@ final class LoudnessScan {
     try measure()
   }
 
-  /// The loudness of what was added, and no more is; nil of silence, and of less than 0.4 s.
+  /// The loudness of all sound that was added; ends the scan. Nil for silence, and for less than 0.4 s.
   func finish() throws(RunFailure) -> Loudness? {
     if resampler != nil {
       do { try resampler?.finish() } catch { throw RunFailure(error) }

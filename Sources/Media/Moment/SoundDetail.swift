@@ -15,7 +15,7 @@ struct SoundDetail: Sendable {
   let isTelling: Bool
 
   private static let step = sourceRate / rate
-  // The part of the power that lies above 150 Hz: a twelfth of that of wind, nine tenths of that of voices.
+  // The part of the power that lies above 150 Hz: a twelfth of the power of wind, nine tenths of the power of voices.
   private static let minShare: Float = 0.25
   // The variance of the power of blocks of 50 ms over the square of its mean: 0.03 in steady noise, 1 and more in voices.
   private static let minVariation: Float = 0.25

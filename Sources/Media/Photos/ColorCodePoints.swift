@@ -41,7 +41,7 @@ struct ColorCodePoints: Hashable, Sendable {
     }
   }
 
-  /// The primaries; those of HDTV if they are others, or not given.
+  /// The primaries; HDTV's if they are others, or not given.
   var knownPrimaries: Primaries {
     switch primaries {
     case 9: .bt2020
@@ -50,7 +50,7 @@ struct ColorCodePoints: Hashable, Sendable {
     }
   }
 
-  /// The matrix; that of JPEG if it is another one, or not given.
+  /// The matrix; JPEG's if it is another one, or not given.
   var knownMatrix: ColorMatrix {
     switch matrix {
     case 1: .bt709

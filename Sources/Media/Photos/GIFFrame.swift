@@ -12,7 +12,9 @@ struct GIFFrame: ~Copyable {
   private let frame: Frame
 
   init(_ gif: GIFImage, pixels: Int) throws {
-    let limits = DecoderLimits(codecs: [Self.codec], pixels: pixels)
+    // FFmpeg compares its limit with rows that it has aligned to at most 64 pixels (get_buffer_internal). The pixels of the header are checked.
+    let aligned = (gif.imageWidth + 63) * gif.imageHeight
+    let limits = DecoderLimits(codecs: [Self.codec], pixels: max(pixels, aligned))
     // What fails before the decoder has seen the image says nothing about it.
     let decoder = try RunFailure.wrap { () throws(AVError) in try Decoder(ofImage: Self.codec, limits: limits) }
     let packet = try RunFailure.wrap { () throws(AVError) in try Packet(copying: gif.bytes) }

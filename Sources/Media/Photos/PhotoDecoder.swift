@@ -88,7 +88,7 @@ struct PhotoDecoder {
       isAnimated: heif?.hasSequence ?? (header.isAnimated || Self.isAnimated(bytes, format)), profile: profile.name,
       dynamicRange: profile.dynamicRange, identifying: IdentifyingMetadata.found(in: exif))
     let image = target(facts.display)
-    // libheif expands the limited range of colours, and not that of luma alone.
+    // libheif expands the limited range of colours, but not of luma alone.
     let rows = ImageRows(
       orientation: transform.orientation, isPremultiplied: heif?.isPremultiplied ?? false,
       expandsGrey: heif?.isMonochrome == true && !header.isFullRange)

@@ -113,7 +113,7 @@ final class FirstFrame {
       aperture.map { Size(width: $0.width, height: $0.height) }
       ?? Size(width: frame.width, height: frame.height)
     let width = max(1, Int((Double(shown.width) * aspect).rounded()))
-    // VP8 has no description of its colours, and FFmpeg gives them that of BT.601: the container may have another one.
+    // VP8 has no description of its colours, and FFmpeg describes them as BT.601: the container may have another description.
     let isTaggedOutside = stream.codec == "vp8" && stream.color.matrix != "unknown"
     let color = isTaggedOutside ? stream.color : frame.color
     return VideoFacts(

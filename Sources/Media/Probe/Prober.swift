@@ -72,7 +72,7 @@ package struct Prober: Sendable {
     tracks.first { $0.number == stream.number }?.uncompressed
   }
 
-  /// Whether the demuxer takes uncompressed sound for what it is: FFmpeg 5.1 takes 24 bits for 16, which is loud noise.
+  /// Whether the demuxer identifies uncompressed sound correctly: FFmpeg 5.1 takes 24 bits for 16, which is loud noise.
   private func isReadRight(_ stream: StreamInfo, _ tracks: [TrackMetadata]) -> Bool {
     format(of: stream, tracks).map { $0.codec == stream.codec } ?? true
   }

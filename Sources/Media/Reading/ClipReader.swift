@@ -133,7 +133,7 @@ final class ClipReader {
     for tap in frameTaps where !tap.isFinished { try tap.take(current, until: end) }
   }
 
-  /// Decodes the rest of what is used and checks that no frame is missing.
+  /// Decodes the rest of the used part and checks that no frame is missing.
   func finish() throws(RunFailure) {
     while try advance() {}
     if isCut { try passRest() }

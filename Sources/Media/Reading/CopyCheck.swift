@@ -56,7 +56,7 @@ struct CopyCheck: ~Copyable {
     pictures.append(((pictures.last?.sequence ?? 0) + (units.isRefresh ? 1 : 0), place, pts))
   }
 
-  /// Compares the order of times with that of pictures, after the last packet.
+  /// Compares the order of times with the order of pictures, after the last packet.
   ///
   /// - Parameter count: the number of packets that are copied; nil: all. What others show is no obstacle.
   mutating func finish(first count: Int?) {

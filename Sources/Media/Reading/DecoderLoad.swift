@@ -4,7 +4,7 @@ import AV
 struct DecoderLoad: Hashable {
   /// The most frames in a second of the clip; of a clip that is shorter, its mean frame rate.
   ///
-  /// A mean would hide a part with more frames, and the shortest interval of two frames is that of a clock that is inexact.
+  /// A mean would hide a part with more frames, and an inexact clock makes the shortest interval of two frames.
   let framesPerSecond: Double
   /// The mean bit rate.
   let bitsPerSecond: Int

@@ -1,6 +1,6 @@
 import AV
 
-/// Decides which frame of a clip each tick of the grid shows: the nearest in time, with steps as even as those of the source.
+/// Decides which frame of a clip each tick of the grid shows: the nearest in time, with steps as even as the source's.
 ///
 /// A tick half-way between two frames has two nearest ones, and the jitter of the timestamps must not choose between them. Consecutive
 /// ticks of that kind choose alike: otherwise frames are shown twice and left out in turn. The first of them chooses what brings the
@@ -11,7 +11,7 @@ struct FramePacing {
 
   /// How much before its time a frame may be shown, in seconds.
   let earliest: Double
-  /// The sum of the times of the shown frames minus those of their ticks, in seconds.
+  /// The sum of the times of the shown frames minus the times of their ticks, in seconds.
   private var lead = 0.0
   /// Whether the tick before, with two nearest frames, has shown the later one; nil: it had one.
   private var previous: Bool?
@@ -66,7 +66,7 @@ extension FramePacing {
 }
 
 extension PacketScan {
-  /// The mean of the times of the frames that ticks show minus those of the ticks, in seconds: frames at 29.97 per second are shown
+  /// The mean of the times of the frames that ticks show minus the ticks' times, in seconds: frames at 29.97 per second are shown
   /// ever earlier on a grid of 30. A frame that is held, as of a slow camera or in a pause, is late by right, and does not count.
   func lead(in ticks: Range<Int>, of grid: TimeGrid) -> Double {
     guard !times.isEmpty else { return 0 }

@@ -11,7 +11,7 @@ struct InputSource: Sendable {
   let interrupt: Interrupt
   var format = Demuxer.Format.isoBaseMedia
 
-  /// The codecs that may be opened: those of the definition that the program allows.
+  /// The codecs that may be opened: the definition's, as far as the program allows them.
   var videoCodecs: [String] { limits.videoCodecs.filter(AllowedCodecs.video.contains) }
   var audioCodecs: [String] {
     let allowed = AllowedCodecs.audio + AllowedCodecs.namedAudio

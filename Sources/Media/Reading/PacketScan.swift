@@ -14,7 +14,7 @@ struct PacketScan: Sendable {
   let timeBase: Rational
   /// The duration of the last frame, in ticks.
   private(set) var lastDuration: Int64
-  /// The end of the part to which the scan is cut, in ticks; nil: it is that of the whole clip.
+  /// The end of the part to which the scan is cut, in ticks; nil: the scan has the whole clip.
   private(set) var end: Int64?
   /// Whether the stream has packets beyond those that were read.
   let hasMorePackets: Bool
@@ -61,7 +61,7 @@ struct PacketScan: Sendable {
   /// The last frame up to a time, in seconds from the start of the clip, at which decoding can begin; nil: there is none.
   func refresh(before seconds: Double) -> Int64? { refreshes.last { timeBase.seconds($0 - origin) <= seconds } }
 
-  /// The scan of the first seconds; that of the whole clip if it does not last longer, but for rounding.
+  /// The scan of the first seconds; of the whole clip if it does not last longer, but for rounding.
   func first(_ seconds: Double) -> PacketScan {
     guard self.seconds > seconds + DurationRule.tolerance else { return self }
     let end = origin + timeBase.rescale(Int64(seconds * 1e6), from: Rational(1, 1_000_000))

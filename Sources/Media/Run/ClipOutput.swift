@@ -64,7 +64,7 @@ final class ClipOutput {
   ///
   /// The last ticks have their frame in any case, so that the video ends with the sound by every count of its duration: a packet lasts a
   /// tick, whatever the encoder holds back, and the time of decoding of the last one is the time of the frame before. `DecodingTimes` has
-  /// the first packets a tick before each other, so that the sum of all durations is that of the ticks.
+  /// the first packets a tick before each other, so that all durations add up to the ticks.
   func encode(tick: Int) throws(RunFailure) {
     guard let encoding, (0..<encoding.ticks).contains(tick) else { return }
     guard reader.frames != shown || tick >= encoding.ticks - Self.lastTicks else { return }

@@ -51,7 +51,7 @@ struct FrameRate: Hashable, Sendable {
 }
 
 extension TimeGrid {
-  /// The grid of all outputs of a plan: at the rate of the canvas, or without a composition at that of the clips, within
+  /// The grid of all outputs of a plan: at the rate of the canvas, or without a composition at the clips' rate, within
   /// the limit of the clip outputs.
   init(of plan: Plan, _ inputs: [ScannedInput]) {
     let limit = plan.clips.compactMap(\.framesPerSecond).min()

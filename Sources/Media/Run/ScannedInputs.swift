@@ -22,7 +22,7 @@ struct ScannedInputs {
     guard reasons.isEmpty else { throw report.rejection(reasons) }
     report.decisions += inputs.compactMap(\.trimming)
 
-    // A first look judges nothing, but its sound has the level of that of the run.
+    // A first look judges nothing, but its sound has the same level as the run's.
     let scanned = inputs.filter { plan.isLook != true || plan.encodesSound(of: $0.name, in: plan.compositions) }
     let audio = try report.step { () throws(RunFailure) in
       try Self.scanAudio(of: scanned, limits: plan.limits, mode: mode)

@@ -49,7 +49,7 @@ final class VideoTrack {
   private let encoder: VideoEncoder
   private let packet: Packet
   private let stream: Int
-  /// The tick after that of the last frame.
+  /// The tick after the last frame's.
   private var next = 0
   private var decodingTimes = DecodingTimes()
 
@@ -75,7 +75,7 @@ final class VideoTrack {
 
   /// Encodes the next frame; the frame's memory can be reused afterwards.
   ///
-  /// - Parameter tick: its time, later than that of the frame before; nil: the next one.
+  /// - Parameter tick: its time, later than the time of the frame before; nil: the next one.
   func encode(_ frame: borrowing Frame, at tick: Int? = nil) throws(RunFailure) {
     let tick = tick ?? next
     frame.pts = Int64(tick)

@@ -1,4 +1,4 @@
-/// The decoding times of an encoder's packets, of which none is earlier than frames on every tick have it.
+/// The decoding times of an encoder's packets, none of them earlier than with a frame on every tick.
 ///
 /// x264 gives each packet the time of the frame that is shown as many frames before as it reorders, and the first packets a time that is as
 /// long before the first frame as the first frames last. A clip that starts slowly is then decoded for longer than it is shown: the last
@@ -9,12 +9,12 @@ struct DecodingTimes {
   /// The earliest time of the next packet, in ticks; nil before the first one.
   private var earliest: Int64?
 
-  /// Takes the tick of a frame, which is later than that of the frame before, before the encoder gets it.
+  /// Takes the tick of a frame, later than the tick of the frame before, before the encoder gets it.
   mutating func add(_ tick: Int64) { if earliest == nil { frames.append(tick) } }
 
   /// The time of the next packet.
   ///
-  /// - Parameter time: that of x264.
+  /// - Parameter time: x264's.
   mutating func next(_ time: Int64) -> Int64 {
     let start = earliest ?? first(time)
     earliest = start + 1

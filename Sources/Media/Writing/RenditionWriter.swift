@@ -5,7 +5,7 @@ import Platform
 
 /// Writes composed frames in a smaller size, as a video of its own.
 ///
-/// In the latency mode another thread encodes: that of the composition is the bottleneck.
+/// In the latency mode another thread encodes: the thread of the composition is the bottleneck.
 final class RenditionWriter {
   let plan: RenditionPlan
   /// The file, which also has the sound of the composition; the owner starts it.

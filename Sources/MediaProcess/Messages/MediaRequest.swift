@@ -4,11 +4,11 @@ internal import Platform
 /// A request to a child of the fork server; descriptors are sent with it (unix(7), SCM_RIGHTS). A run follows the facts of
 /// a probe.
 package enum MediaRequest: Codable, Sendable, Hashable {
-  /// Probes inputs. The descriptors are those of the inputs, in this order.
+  /// Probes inputs. The descriptors belong to the inputs, in this order.
   case probe(inputs: [InputName], limits: Limits)
-  /// Runs a plan for the inputs that the child has probed. The descriptors are those of the outputs, in this order.
+  /// Runs a plan for the inputs that the child has probed. The descriptors belong to the outputs, in this order.
   case run(plan: Plan, mode: ExecutionMode, outputs: [Role])
-  /// Runs a plan for one photo. The descriptors are that of the photo and then of the outputs, in this order.
+  /// Runs a plan for one photo. The descriptors belong to the photo and then to the outputs, in this order.
   case photo(plan: PhotoPlan, outputs: [Role])
 
   var stage: MediaCrash.Stage {

@@ -7,7 +7,7 @@ struct PhotoCheck {
   let bytes: Int64
   let outputs: [Role: RequestFile]
 
-  /// The report with cleaned texts, if it can be that of the plan and its outputs are as it says.
+  /// The report with cleaned texts, if the plan can have it and its outputs are as it says.
   func checked(_ report: PhotoReport) throws(MediaFailure) -> PhotoReport {
     let isAccepted = report.reason == nil
     if let reason = report.reason {

@@ -63,7 +63,7 @@ extension MediaFailure {
   /// The failure that a child reports, as far as the parent believes it: with cleaned text, and never a cause that makes
   /// the service pause.
   ///
-  /// - Parameter files: those of the job; a full device is believed if the outputs cannot grow.
+  /// - Parameter files: the files of the job; a full device is believed if the outputs cannot grow.
   func reported(by stage: MediaCrash.Stage, _ limits: MediaCrash.Limits, _ files: [OpenFile]) -> MediaFailure {
     switch kind {
     case .memoryLimitExceeded:

@@ -5,7 +5,7 @@ struct RunCheck {
   let plan: Plan
   let outputs: [Role: RequestFile]
 
-  /// The report with cleaned texts, if it can be that of the plan and its outputs are as it says.
+  /// The report with cleaned texts, if the plan can have it and its outputs are as it says.
   func checked(_ report: RunReport) throws(MediaFailure) -> RunReport {
     let verdict = report.verdict
     let field = ReplyField("verdict")

@@ -47,7 +47,7 @@ extension UserEvent {
 package struct EventKind: Sendable, Hashable {
   /// The name of the field that has the `subject` of an event; nil: it has none.
   package let subject: String?
-  /// Whether streams have it: that of its receiver, and that of all users.
+  /// Whether streams have it: the receiver's, and the stream of all users.
   package let isStreamed: Bool
   /// Whether one may report several acts, whose number is its `count`.
   package let isCounted: Bool
@@ -59,7 +59,7 @@ package struct EventKind: Sendable, Hashable {
     package let lifetime: Int
     /// Whether it wakes a device that sleeps.
     package let isUrgent: Bool
-    /// Whether those of one post or collection that had to wait are one notification.
+    /// Whether notifications about one post or collection that had to wait become one.
     package let isFolded: Bool
     /// Whether it is of no use later.
     package let isTimeSensitive: Bool
@@ -92,7 +92,7 @@ package struct EventKind: Sendable, Hashable {
       case .friendAccepted: EventKind(push: Self.push())
       case .friendPosted: EventKind(push: Self.push(isUrgent: true))
       case .collectionShared: EventKind("collection", push: Self.push())
-      // Without notifications: the file of an app's texts has those of each kind that has them.
+      // Without notifications: an app's file of texts must have a text for each kind with notifications.
       case .invitationAccepted, .invitationDeclined: EventKind("collection")
       case .caseOpened: EventKind("case")
       // It expires with the window.

@@ -1,5 +1,5 @@
 /// The history of the database: another one begins where the database lacks what it had committed, because a backup was restored or a
-/// standby was promoted. The numbers of a history are above those of the ones before it, also above those that were lost.
+/// standby was promoted. The numbers of a history are above all numbers of earlier ones, lost numbers included.
 package struct EventHistory: Sendable, Hashable {
   /// The number that all numbers of the history are above; 0: it is the first one.
   package let after: Int64

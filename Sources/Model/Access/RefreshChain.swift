@@ -6,7 +6,7 @@ package struct RefreshChain: Sendable, Hashable {
     case renewal
     /// The tokens of the last renewal, whose response was lost.
     case repetition
-    /// The end of the session: two clients have its tokens, one of which has stolen them.
+    /// The end of the session: two clients have its tokens, and one has stolen them.
     case end
   }
 

@@ -14,7 +14,7 @@ package struct UserEvent: Sendable, Hashable {
   /// A name that is longer than the id of a user may be, so that no client acts as it.
   private static func unassignable(_ name: String) -> String { name + String(repeating: " ", count: 256) }
 
-  /// The position among the events of the user: 1, 2, and so on; for the reader of all, that among those of all users.
+  /// The position among the events of the user: 1, 2, and so on; for the reader of all, among the events of all users.
   package let number: Int64
   package let kind: String
   /// The user who caused it; nil: the service did.
@@ -49,7 +49,7 @@ package struct UserEvent: Sendable, Hashable {
   }
 }
 
-/// How far a client knows the events of its user, and those of the daily window, which concern everyone. It is the id of an
+/// How far a client knows the events of its user, and the events of the daily window, which concern everyone. It is the id of an
 /// event.
 package struct EventPosition: Sendable, Hashable, CustomStringConvertible {
   /// The number of the last event of the user; 0: none.

@@ -67,7 +67,7 @@ package struct UploadGrant: Codable, Sendable, Hashable {
   }
 }
 
-/// The kind of a submission that a grant can permit: those of posts and of images.
+/// The kind of a submission that a grant can permit: a kind of posts or of images.
 package enum SubmissionKind: String, Codable, Sendable, CaseIterable {
   case take5
   case photo

@@ -4,7 +4,7 @@ package struct JSONSyntaxFault: Error, Sendable, Hashable, CustomStringConvertib
   package let line: Int
   /// In characters, from 1.
   package let column: Int
-  /// What is expected there, and what is found.
+  /// The expected text there, and the text that was found.
   package let reason: String
 
   package var place: String { "line \(line), column \(column)" }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Writes one value as JSON: the text is that of Foundation's encoder with the settings of `JSON.encode`, without line breaks.
+/// Writes one value as JSON: Foundation's encoder makes the same text with the settings of `JSON.encode`, without line breaks.
 ///
 /// Foundation's encoder makes a tree of all values and converts each key with functions for Unicode, which is most of the time
 /// of a small response.

@@ -12,7 +12,7 @@ package enum RFC3339 {
 
   /// Writes a time in UTC with the milliseconds that have passed; a time outside of the years 1 to 9999 is clamped.
   ///
-  /// It is never later than the time itself: a client that asks for what has changed since then misses nothing.
+  /// It is never later than the time itself: a client that asks for changes since then misses nothing.
   package static func text(of date: Date) -> String {
     let microseconds = Int(
       Double.minimum(

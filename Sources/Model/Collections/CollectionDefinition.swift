@@ -19,7 +19,7 @@ package struct CollectionDefinition: Codable, Sendable, Hashable {
   package var version: Int
   /// What is said of a collection, by name.
   package var fields: [String: FieldDefinition]
-  /// Dates among the fields, of which none may be before the one that precedes it here.
+  /// Dates among the fields, each of which must not be before the preceding one here.
   package var order: [String]
   package var items: Items
   /// Whether a user becomes a member only by accepting an invitation.

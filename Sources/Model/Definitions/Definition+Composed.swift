@@ -154,7 +154,7 @@ package struct RGBColor: Codable, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Definition.Composed {
-  /// The size of the inset on a canvas; with the fit `fit` that of its frame may be smaller.
+  /// The size of the inset on a canvas; with the fit `fit` its frame may be smaller.
   func insetBox(on canvas: Definition.Canvas) -> Size {
     let width = Size.even(Double(canvas.width) * inset.width)
     return Size(width: width, height: Size.even(Double(width) * Double(canvas.height) / Double(canvas.width)))

@@ -1,4 +1,4 @@
-/// A JSON document in `jobs/` that says what is made from clips; the database stores it under its hash.
+/// A JSON document in `jobs/` that names the outputs of clips; the database stores it under its hash.
 package struct Definition: Codable, Sendable, Hashable {
   package var name: String
   package var version: Int

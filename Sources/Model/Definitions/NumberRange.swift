@@ -6,7 +6,7 @@ struct NumberRange: CustomStringConvertible {
 
   var description: String { "\(Self.text(range.lowerBound)) and \(Self.text(range.upperBound))" }
 
-  /// What is wrong with a number; nil if it is in the range.
+  /// The fault of a number; nil if it is in the range.
   func reason(_ number: Double) -> String? {
     range.contains(number) ? nil : "\(Self.text(number)) is not between \(self)"
   }
@@ -23,7 +23,7 @@ struct NumberRange: CustomStringConvertible {
   static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }
 
-/// Ranges of what is decoded, also of stored definitions: far beyond what is useful, and small enough that no arithmetic with such
+/// Ranges of decoded numbers, also of stored definitions: far beyond useful ones, and small enough that no arithmetic with such
 /// numbers overflows.
 extension NumberRange {
   /// Of an edge in pixels.

@@ -1,4 +1,4 @@
-/// A JSON document in `jobs/` that says what is made from photos; the database stores it under its hash.
+/// A JSON document in `jobs/` that names the outputs of photos; the database stores it under its hash.
 package struct PhotoDefinition: Codable, Sendable, Hashable {
   /// The treatment of metadata about place, device and person.
   package enum Metadata: String, NamedCases, Sendable {

@@ -8,7 +8,7 @@ extension Definition.VideoEncoding {
   private static let crfRange = NumberRange(1, 51)
 
   /// The parameters of x264 that are integers and change nothing else than quality, size and speed, with the values that x264 takes.
-  /// FFmpeg ignores a name that x264 does not know, and those of threads would change the bytes.
+  /// FFmpeg ignores a name that x264 does not know, and options of threads would change the bytes.
   private static let parameters: [String: NumberRange] = {
     let flag = NumberRange(0, 1)
     return [

@@ -107,7 +107,7 @@ package enum FieldValue: Codable, Sendable, Hashable {
 
 /// A change of the fields of a record.
 package struct FieldChange: Sendable, Hashable {
-  /// The values that are set, and nil for those that are removed.
+  /// The values that are set, and nil for the removed ones.
   package var values: [String: FieldValue?]
   /// Whether what it does not name is removed; otherwise that stays.
   package var replacesAll: Bool

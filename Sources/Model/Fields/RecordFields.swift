@@ -5,9 +5,9 @@ package struct RecordFields: Codable, Sendable, Hashable {
 
   package var name: String
   package var version: Int
-  /// What is said of a post, by name.
+  /// The fields of a post, by name.
   package var posts: [String: FieldDefinition]
-  /// What is said of a user, by name.
+  /// The fields of a user, by name.
   package var users: [String: FieldDefinition]
 
   package init(posts: [String: FieldDefinition] = [:], users: [String: FieldDefinition] = [:]) {

@@ -30,7 +30,7 @@ package struct AVCLevel {
     AVCLevel(name: 6.1, rate: 8_355_840, frame: 139_264, kilobits: 480_000),
     AVCLevel(name: 6.2, rate: 16_711_680, frame: 139_264, kilobits: 800_000),
   ]
-  // The profiles whose bit rates are those of the table (A.3.1); the others have a quarter more, or more than that (table A-2).
+  // The profiles to which the bit rates of the table apply (A.3.1); the others have a quarter more, or even more (table A-2).
   private static let plainProfiles: Set<Int> = [66, 77, 88]
 
   /// The name of the lowest level that allows a stream, whatever its parameter sets say; 6.2, the highest, if none does.

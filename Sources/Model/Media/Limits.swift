@@ -71,13 +71,13 @@ package enum AllowedCodecs {
   /// The codecs that phones and browsers record or used to record.
   package static let video = ["h264", "hevc", "mpeg4", "h263", "vp9", "vp8", "av1"]
 
-  /// Those of sound that a definition allows if it names none.
+  /// The codecs of sound that a definition allows if it names none.
   package static let audio = [
     "aac", "alac", "mp3", "amr_nb", "amr_wb", "ac3", "eac3", "opus", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be",
     "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_mulaw", "pcm_alaw",
   ]
 
-  /// Those of sound that a definition allows only by name.
+  /// The codecs of sound that a definition allows only by name.
   package static let namedAudio = ["vorbis"]
 }
 

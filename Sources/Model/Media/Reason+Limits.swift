@@ -69,7 +69,7 @@ extension Reason {
     durationOutOfRange(seconds.hundredths, allowed, input)
   }
 
-  /// A clip lasts too long, of which only a part was read.
+  /// A clip lasts too long; only a part of it was read.
   package static func durationOutOfRange(
     moreThan seconds: Double, allowed: SecondsRange, input: InputName
   ) -> Reason {

@@ -28,7 +28,7 @@ extension Reason {
   ///
   /// - Parameters:
   ///   - finding: lower case at its start, without a full stop.
-  ///   - remedy: nil: that of the code.
+  ///   - remedy: nil: the code's.
   package init(
     _ code: ReasonCode, input: InputName?, finding: String, remedy: Remedy? = nil, seconds: Double? = nil,
     byteOffset: Int64? = nil

@@ -30,7 +30,7 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   /// A photo as submitted.
   case sourcePhoto = "source.photo"
 
-  /// The kind of a file, with what it is made from where the role determines that.
+  /// The kind of a file, with its source where the role determines that.
   package enum Kind: Sendable, Hashable {
     /// An input as it was submitted.
     case source(InputName)

@@ -82,7 +82,7 @@ package struct MomentReport: Codable, Sendable, Hashable {
   package var confidence: Double
   /// The difference between the times of recording in seconds; nil if a file has none.
   package var recordedDifference: Double?
-  /// The clip whose audio the composed video has because that of its foreground is silent; nil: it has what is planned.
+  /// The clip whose audio replaces the silent audio of the foreground; nil: the composed video has the planned audio.
   package var sound: InputName?
 
   package init(offsetSeconds: Double?, confidence: Double, recordedDifference: Double?, sound: InputName? = nil) {

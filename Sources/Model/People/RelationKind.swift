@@ -34,7 +34,7 @@ package struct RelationKind: Sendable, Hashable {
   /// The largest number of relations that a user puts in an order.
   package static let maxOrdered = 1000
 
-  /// Whether a user has those of the kind in an order of the user's own.
+  /// Whether a user puts relations of the kind in an order of the user's own.
   package var hasOrder: Bool { target == .place }
 
   private init(_ name: String, _ path: String, to target: Target, _ rule: Rule = .ownSide, isOpen: Bool = false) {

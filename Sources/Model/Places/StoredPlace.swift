@@ -103,7 +103,7 @@ package struct PlaceFilter: Sendable, Hashable {
 package enum PlaceOrder: String, Sendable, CaseIterable {
   /// Those with most public posts first.
   case posts
-  /// Those that most users favour first; for a client that acts as no user, with the collections that have it.
+  /// Places that most users favour first; for a client that acts as no user, with the collections that have it.
   case saves
   /// The nearest first, of those near a point.
   case distance

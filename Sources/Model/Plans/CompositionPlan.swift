@@ -39,7 +39,7 @@ package struct CompositionPlan: Codable, Sendable, Hashable {
 /// The work on a smaller version of the composed video, which has its duration and sound.
 package struct RenditionPlan: Codable, Sendable, Hashable {
   package var role: Role
-  /// The size, even and at most that of the canvas.
+  /// The size, even and at most the canvas's.
   package var size: Size
   package var video: Definition.VideoEncoding
 

@@ -82,7 +82,7 @@ package struct ClipPlan: Codable, Sendable, Hashable {
   package var size: Size
   /// Nil: the packets are copied.
   package var video: Definition.VideoEncoding?
-  /// The maximum frame rate if the clip is encoded; nil: that of the other outputs.
+  /// The maximum frame rate if the clip is encoded; nil: the rate of the other outputs.
   package var framesPerSecond: Int?
   /// Nil: no audio.
   package var audio: AudioPlan?

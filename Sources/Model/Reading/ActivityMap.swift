@@ -11,7 +11,7 @@ package struct ActivityMap: Sendable, Hashable {
     case month
   }
 
-  /// The levels of cells. Those of level 0 have 22.5 by 22.5 degrees, and each level halves both.
+  /// The levels of cells. A cell of level 0 has 22.5 by 22.5 degrees, and each level halves both.
   package static let levels = 0...13
   /// The maximum number of cells of a map.
   package static let maxCells = 256

@@ -6,7 +6,7 @@ package struct PostFilter: Sendable, Hashable {
   package var ids: [PublicID] = []
   /// The authors, each once; empty: all.
   package var authors: [String]
-  /// The user whose own posts, and those of whose friends, the list has; nil: no feed.
+  /// The user whose feed the list is: own posts and friends' posts; nil: no feed.
   package var feed: String?
   /// The kinds; empty: all.
   package var kinds: Set<PostKind>

@@ -8,7 +8,7 @@ package struct DirectionMarks: Sendable {
   private static let endOfIsolate: Unicode.Scalar = "\u{2069}"
   private static let firstStrongIsolate: Unicode.Scalar = "\u{2068}"
 
-  /// The ends of what is open.
+  /// The ends of the open marks.
   private var open: [Unicode.Scalar] = []
 
   package init() {}

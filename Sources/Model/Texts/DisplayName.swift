@@ -3,7 +3,7 @@
 /// The rules are those of the profile Nickname (RFC 8266) for what is seen, with the characters that emoji and the scripts of the world
 /// need between letters, and those of the bidirectional algorithm (UAX 9) for what is beside it.
 package enum DisplayName {
-  /// What is wrong with a name that is not empty, for a message; nil: nothing is.
+  /// The fault of a name that is not empty, for a message; nil: it has none.
   package static func problem(with name: String) -> String? {
     guard !name.isEmpty else { return nil }
     var isVisible = false
@@ -21,7 +21,7 @@ package enum DisplayName {
     return isVisible ? nil : unseen
   }
 
-  /// What is wrong with a text in which nothing is to be seen.
+  /// The fault of a text in which nothing is to be seen.
   package static let unseen = "must have a character that can be seen"
 
   /// Whether something is to be seen in a text.

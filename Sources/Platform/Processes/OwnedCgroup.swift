@@ -11,7 +11,7 @@ package struct OwnedCgroup: ~Copyable, Sendable {
   /// - Parameters:
   ///   - name: of the directory, unique in this process.
   ///   - memoryLimit: in bytes.
-  ///   - parent: in which the cgroup is created; by default that of this process.
+  ///   - parent: the cgroup in which this one is created; by default the cgroup of this process.
   package static func make(
     name: String, memoryLimit: UInt64, process: Int32, in parent: MemoryCgroup? = MemoryCgroup(of: getpid())
   ) throws(SystemError) -> OwnedCgroup {

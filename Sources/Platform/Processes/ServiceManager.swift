@@ -5,7 +5,7 @@ import Glibc
 package struct ServiceManager: Sendable, Hashable {
   /// A state of the service.
   package enum State: String, Sendable {
-    /// The service does its work: what was to be started after it may start.
+    /// The service does its work: units that start after it may start.
     case ready = "READY=1"
     /// The service stops.
     case stopping = "STOPPING=1"

@@ -24,7 +24,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.low = low
   }
 
-  /// Reads the address of a `sockaddr`; nil for another family than that of IPv4 and IPv6 (ip(7), ipv6(7)).
+  /// Reads the address of a `sockaddr`; nil for another family than IPv4 and IPv6 (ip(7), ipv6(7)).
   package init?(socketAddress bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= 8 else { return nil }
     var address = Bytes(repeating: 0)
@@ -88,7 +88,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether the first bits equal those of another address.
+  /// Whether the first bits equal another address's.
   fileprivate func shares(_ bits: Int, with other: IPAddress) -> Bool {
     let highMask: UInt64 = bits >= 64 ? .max : ~(.max >> UInt64(bits))
     let lowMask: UInt64 = bits >= 128 ? .max : bits <= 64 ? 0 : ~(.max >> UInt64(bits - 64))

@@ -15,8 +15,8 @@ package enum ExternalText {
     return hasLongRun(text) ? nil : text
   }
 
-  /// Returns the text of bytes that mean nothing beyond ASCII, such as those of a header field (RFC 9110, section 5.5): one byte is one
-  /// character (ISO 8859-1), of which none combines with another.
+  /// Returns the text of bytes that mean nothing beyond ASCII, such as a header field's (RFC 9110, section 5.5): one byte is one
+  /// character (ISO 8859-1), and none combines with another.
   ///
   /// It takes bytes in memory: a generic function of another module asks its collection for each byte, which takes a millisecond for a head.
   package static func latin(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -5,7 +5,7 @@ extension Sequence where Element: Sendable {
   /// - Parameters:
   ///   - limit: the largest number of elements that are transformed at the same time, at least 1.
   ///   - receive: is called for one result after the other.
-  /// - Throws: the first error; what is being transformed then is cancelled and awaited.
+  /// - Throws: the first error, after cancelling and awaiting the running transformations.
   package func forEach<Result: Sendable>(
     concurrently limit: Int, _ transform: @escaping @Sendable (Element) async throws -> Result,
     receive: (Element, Result) async throws -> Void

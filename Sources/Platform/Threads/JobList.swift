@@ -13,7 +13,7 @@ package struct JobList<Element> {
     guard first < elements.count else { return nil }
     let element = elements[first].take()
     first += 1
-    // What was removed makes room once it is half of the list.
+    // Removed jobs make room once they are half of the list.
     if first > elements.count / 2 {
       elements.removeFirst(first)
       first = 0

@@ -1,7 +1,7 @@
 import Glibc
 
-/// An executor with a fixed number of dedicated threads, for blocking work: either that of an actor whose calls block (a database
-/// connection), or that of tasks (of a server that reads and writes files).
+/// An executor with a fixed number of dedicated threads, for blocking work: either of an actor whose calls block (a database
+/// connection), or of tasks (of a server that reads and writes files).
 package final class ThreadExecutor: @unchecked Sendable {
   // A condition variable, because threads sleep until there is work. The mutex guards everything below.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

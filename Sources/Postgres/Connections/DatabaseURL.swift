@@ -26,7 +26,7 @@ package struct DatabaseURL: Sendable, Hashable {
   /// for one row may not hold all connections for as long as another transaction has locked it.
   package private(set) var requestLockLimit: Duration?
 
-  /// The `statement_timeout` of what only reads; nil: that of every statement. A client that waits for longer has given up.
+  /// The `statement_timeout` of reads; nil: the one of every statement. A client that waits for longer has given up.
   package private(set) var readLimit: Duration?
 
   // No other function of libpq is called before there is an address.

@@ -1,7 +1,7 @@
 import Glibc
 package import Platform
 
-/// Receives notifications on a connection and a thread of its own, and reconnects after every loss, also one of which nothing arrives: a load
+/// Receives notifications on a connection and a thread of its own, and reconnects after every loss, also a silent one: a load
 /// balancer may keep its side of a connection whose server is gone.
 ///
 /// It needs a connection that bypasses a pooler in transaction mode, which does not support LISTEN.

@@ -2,7 +2,7 @@ internal import CPostgres
 import Glibc
 package import Platform
 
-/// An open connection, used by one thread: that of its `Connection`.
+/// An open connection, used by one thread, its `Connection`'s.
 ///
 /// Each prepared statement, and each begin and end of a transaction, has failpoints before and after it.
 package final class Session {
@@ -107,7 +107,7 @@ package final class Session {
 
   deinit { PQfinish(handle) }
 
-  /// The settings that each transaction makes; empty if those of the session remain.
+  /// The settings that each transaction makes; empty if the session's remain.
   var limitsOfTransaction: String {
     guard !limits.isEmpty else { return limits }
     return limits

@@ -122,7 +122,7 @@ package struct Migrator: Sendable {
   }
 }
 
-/// The schema of a database is that of a version whose migrations this program no longer has.
+/// A database has the schema of a version whose migrations this program no longer has.
 package struct OutdatedSchema: Error, Sendable, Hashable {
   package let version: Int
 }
@@ -134,7 +134,7 @@ package struct Migration: Sendable, Hashable {
   package let name: String
   /// One or more SQL statements, which run in a transaction.
   package let script: String
-  /// The versions that are applied with it: its own, and those of the migrations that a baseline replaces. A program that has
+  /// The versions that are applied with it: its own, and the versions of migrations that a baseline replaces. A program that has
   /// these migrations finds them applied.
   package let versions: [Int]
 

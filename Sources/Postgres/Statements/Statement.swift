@@ -33,7 +33,7 @@ package struct Statement: Sendable, Hashable, ExpressibleByStringInterpolation {
 
   /// Returns the statement with SQL in place of its parameters; arguments other than these are a programming error.
   ///
-  /// - Parameter suffix: distinguishes the name, in errors, from that of the same statement with other arguments.
+  /// - Parameter suffix: distinguishes the name, in errors, from the name of the same statement with other arguments.
   package func filled(_ suffix: String, _ arguments: [String: String]) -> Statement {
     precondition(Set(parameters) == Set(arguments.keys), "statement \(name) takes \(parameters)")
     let text = arguments.reduce(text) { $0.replacing("{\($1.key)}", with: $1.value) }
@@ -75,7 +75,7 @@ package struct Statements: Sendable {
   /// - Parameters:
   ///   - topic: the prefix of the names, as in `queue.claim`.
   ///   - files: their contents.
-  ///   - fragments: those that the program knows, by name.
+  ///   - fragments: the program's fragments, by name.
   package init(topic: String, _ files: EmbeddedText..., fragments: [String: String] = [:]) {
     do { try self.init(topic: topic, parsing: files.map(\.bytes), fragments: fragments) } catch {
       preconditionFailure("topic \(topic): \(error)")

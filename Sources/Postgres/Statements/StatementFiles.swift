@@ -9,7 +9,7 @@ struct StatementFiles {
   private(set) var statements: [String: Statement.Template] = [:]
   private var fragments: [String: Statement.Template] = [:]
 
-  /// - Parameter fragments: those that the program knows, by name.
+  /// - Parameter fragments: the program's fragments, by name.
   init(_ files: [[UInt8]], fragments: [String: String] = [:]) throws(StatementError) {
     self.fragments = fragments.mapValues { Statement.Template(parameters: [], text: $0) }
     for file in files { try read(String(decoding: file, as: UTF8.self)) }

@@ -18,7 +18,7 @@ enum JSONWebToken {
   }
 }
 
-/// The JSON of a value of this target, none of which fails to be encoded.
+/// The JSON of a value of this target. Every such value can be encoded.
 func json(_ value: some Encodable) -> [UInt8] {
   do { return try JSON.encode(value) } catch { fatalError("\(type(of: value)) has no JSON: \(error)") }
 }

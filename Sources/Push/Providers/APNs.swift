@@ -1,16 +1,37 @@
+internal import Crypto
 package import FoundationEssentials
 import Model
+
+extension ProviderKind {
+  package static let apns = ProviderKind(APNs.self)
+}
+
+extension Device {
+  /// A device of Apple.
+  ///
+  /// - Parameters:
+  ///   - token: in hexadecimal digits.
+  ///   - environment: where it is valid; nil: where the credentials say.
+  package static func apns(_ token: String, _ environment: APNs.Environment? = nil) -> Device {
+    Device(.apns, at: token, environment: environment?.rawValue)
+  }
+}
 
 /// Apple Push Notification service, with a provider token ("Sending notification requests to APNs" and "Establishing a token-based
 /// connection to APNs" of Apple's documentation).
 package struct APNs: Provider {
   package static let name = "apns"
+  package static let owner = "Apple's"
+  package static let credentials = "credentials for Apple's push service; without them the worker sends nothing to it"
+  package static let shards = 0..<2
+  package static let responseFields: Set = ["apns-id", "retry-after"]
+  package static let environments = Environment.allCases.map(\.rawValue)
   static let maxPayloadBytes = 4096
   /// Apple refuses a token after an hour, and another one within 20 minutes: all workers date theirs by the same half hours, whenever they
   /// start. A clock may be half an hour behind.
   private static let tokenSeconds = 30 * 60
 
-  /// Where the token of a device is valid: that of an app from the store, or of one that a developer installs.
+  /// Where the token of a device is valid: production for an app from the store, development for one that a developer installs.
   package enum Environment: String, Sendable, CaseIterable {
     case production
     case development
@@ -67,16 +88,33 @@ package struct APNs: Provider {
     self.key = key
   }
 
+  package static func shard(ofAddress address: String) -> Int {
+    shards.lowerBound + Int(SHA256.digest(of: Array(address.utf8)).bytes.first ?? 0) % shards.count
+  }
+
+  /// The digits in lowercase: an app writes them in either case.
+  package static func address(ofToken token: String) throws(PushError) -> String {
+    guard 64...200 ~= token.utf8.count, token.utf8.allSatisfy({ $0.isHexadecimal }) else {
+      throw PushError(
+        .invalidDevice, "the token in the path is not one of Apple's, 64 to 200 hexadecimal digits")
+    }
+    return token.lowercased()
+  }
+
+  package static func device(at address: String, keys: Device.Keys?, environment: String?) -> Device {
+    .apns(address, environment.flatMap { Environment(rawValue: $0) })
+  }
+
   package func origin(of device: Device) -> Origin? {
-    guard case .apns(_, let environment) = device else { return nil }
-    return origin ?? (environment ?? self.environment).origin
+    guard device.provider == .apns else { return nil }
+    return origin ?? (device.environment.flatMap { Environment(rawValue: $0) } ?? environment).origin
   }
 
   package func request(
     for notification: Notification, to device: Device, id: UUID, now: Int
   ) throws(PushError) -> PushRequest {
-    guard case .apns(let token, _) = device, let origin = origin(of: device), 2...200 ~= token.utf8.count,
-      token.utf8.allSatisfy({ $0.isHexadecimal })
+    let token = device.address
+    guard let origin = origin(of: device), 2...200 ~= token.utf8.count, token.utf8.allSatisfy({ $0.isHexadecimal })
     else {
       throw PushError(.invalidDevice, "a device token of Apple is at most 200 hexadecimal digits")
     }

@@ -22,7 +22,7 @@ struct AppleMessage: Encodable {
     case contentAvailable = "content-available"
   }
 
-  /// - Parameter hasAlert: whether it has the texts itself; those of Firebase may stand elsewhere.
+  /// - Parameter hasAlert: whether it has the texts itself; a message of Firebase may have them elsewhere.
   init(_ notification: Notification, hasAlert: Bool = true) {
     let isSilent = notification.style == .silent
     alert = isSilent || !hasAlert ? nil : Alert(title: notification.title, body: notification.body)

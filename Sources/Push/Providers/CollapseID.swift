@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// Collapse ids as providers accept them: what is too long, or has other characters, is replaced by its hash.
+/// Collapse ids as providers accept them: its hash replaces an id that is too long or has other characters.
 enum CollapseID {
   static func text(_ id: String, maxBytes: Int) -> String {
     let isPlain = id.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }

@@ -28,7 +28,7 @@ extension FCM {
       let message: String?
       let details: [Detail]?
 
-      /// Whether the registration token is what was refused: by its field, or in words ("The registration token is not a valid FCM
+      /// Whether Firebase refuses the registration token: by its field, or in words ("The registration token is not a valid FCM
       /// registration token").
       var isOfToken: Bool {
         details?.contains { $0.fieldViolations?.contains { $0.field == "message.token" } == true } == true

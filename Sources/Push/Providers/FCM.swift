@@ -1,9 +1,22 @@
 package import FoundationEssentials
 import Model
 
+extension ProviderKind {
+  package static let fcm = ProviderKind(FCM.self)
+}
+
+extension Device {
+  /// A device that Firebase sends to, by its registration token.
+  package static func fcm(_ token: String) -> Device { Device(.fcm, at: token) }
+}
+
 /// Firebase Cloud Messaging by its HTTP v1 API, authorized by OAuth 2.0 for a service account (RFC 7523).
 package struct FCM: Provider {
   package static let name = "fcm"
+  package static let owner = "Firebase's"
+  package static let credentials = "service account for Firebase; without it the worker sends nothing to Firebase"
+  package static let shards = 2..<3
+  package static let deliversData = true
   static let maxPayloadBytes = 4096
   private static let maxTTL = 28 * 86_400
 
@@ -53,14 +66,15 @@ package struct FCM: Provider {
     self.key = key
   }
 
-  package func origin(of device: Device) -> Origin? {
-    if case .fcm = device { origin } else { nil }
-  }
+  package static func device(at address: String, keys: Device.Keys?, environment: String?) -> Device { .fcm(address) }
+
+  package func origin(of device: Device) -> Origin? { device.provider == .fcm ? origin : nil }
 
   package func request(
     for notification: Notification, to device: Device, id: UUID, now: Int
   ) throws(PushError) -> PushRequest {
-    guard case .fcm(let token) = device, 1...1024 ~= token.utf8.count else {
+    let token = device.address
+    guard device.provider == .fcm, 1...1024 ~= token.utf8.count else {
       throw PushError(.invalidDevice, "a registration token of Firebase has 1 to 1,024 bytes")
     }
     let ttl = min(max(0, notification.expiry - now), Self.maxTTL)

@@ -1,10 +1,16 @@
 package import FoundationEssentials
 import Model
 
-/// A push service: what it is sent, and what its responses mean. Pure: nothing here connects.
-package protocol Provider: Sendable {
-  /// As it is called in metrics and commands.
-  static var name: String { get }
+/// A push service with credentials: what it is sent, and what its responses mean. Pure: nothing here connects.
+package protocol Provider: ProviderTraits {
+  /// Reads a file of credentials.
+  ///
+  /// - Parameter origin: in place of the provider's servers, for tests.
+  /// - Throws: `invalidCredentials`.
+  init(file path: String, origin: Origin?) throws(PushError)
+
+  /// What browsers subscribe with; nil: it is not of browsers.
+  var subscriptionKey: String? { get }
 
   /// The server for a device; nil for a device of another provider.
   func origin(of device: Device) -> Origin?
@@ -24,6 +30,8 @@ package protocol Provider: Sendable {
 }
 
 extension Provider {
+  package var subscriptionKey: String? { nil }
+
   package func authorization(from response: PushResponse, now: Int) -> Authorization? { nil }
 }
 

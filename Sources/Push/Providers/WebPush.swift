@@ -1,8 +1,26 @@
 package import FoundationEssentials
 
+extension ProviderKind {
+  package static let webPush = ProviderKind(WebPush.self)
+}
+
+extension Device {
+  /// A browser, by its subscription.
+  package static func webPush(_ subscription: Subscription) -> Device {
+    Device(.webPush, at: subscription.endpoint, subscription: subscription)
+  }
+}
+
 /// Web Push (RFC 8030) with encrypted messages (RFC 8291), authorized by VAPID (RFC 8292).
 package struct WebPush: Provider {
   package static let name = "web_push"
+  package static let owner = "browsers'"
+  package static let credentials = "VAPID key for browsers; without it the worker sends them nothing"
+  package static let isOfBrowsers = true
+  package static let responseFields: Set = ["location", "retry-after"]
+  package static let shards = 3..<5
+  /// Of the push services of the makers of browsers, and of the servers that users name.
+  private static let (makersShard, foreignShard) = (3, 4)
   /// Push services accept a token for at most a day (RFC 8292, section 2).
   private static let tokenSeconds = 12 * 3600
   private static let maxTTL = 28 * 86_400
@@ -19,7 +37,9 @@ package struct WebPush: Provider {
 
   /// Reads a file of credentials: `subject`, a mailto or https URL that the push service may write to, and `private_key`, 32 bytes in
   /// base64url.
-  package init(file path: String) throws(PushError) {
+  ///
+  /// - Parameter origin: of no use: subscriptions name the servers.
+  package init(file path: String, origin: Origin? = nil) throws(PushError) {
     let file = try CredentialsFile.decode(File.self, from: path)
     guard ["mailto:", "https://"].contains(where: { file.subject.utf8.starts(with: $0.utf8) }),
       file.subject.utf8.allSatisfy({ 0x21...0x7E ~= $0 })
@@ -36,20 +56,32 @@ package struct WebPush: Provider {
     publicKey = Base64URL.text(of: key.publicPoint ?? [])
   }
 
-  /// Whether a server is that of the maker of a browser, and not one that any user may name.
   package static func isOfMaker(_ origin: Origin) -> Bool {
     let makers = ["fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"]
     return origin.port == 443 && (makers.contains(origin.host) || origin.host.hasSuffix(".notify.windows.com"))
   }
 
+  package static func shard(ofAddress address: String) -> Int {
+    Origin.split(address).map { isOfMaker($0.0) } == true ? makersShard : foreignShard
+  }
+
+  package static func device(at address: String, keys: Device.Keys?, environment: String?) throws(PushError) -> Device {
+    guard let keys else { throw PushError(.invalidDevice, "a subscription has keys") }
+    return .webPush(try Device.Subscription(endpoint: address, p256dh: keys.p256dh, auth: keys.auth))
+  }
+
+  package var subscriptionKey: String? { publicKey }
+
   package func origin(of device: Device) -> Origin? {
-    if case .webPush(let subscription) = device { Origin.split(subscription.endpoint)?.0 } else { nil }
+    device.provider == .webPush ? Origin.split(device.address)?.0 : nil
   }
 
   package func request(
     for notification: Notification, to device: Device, id: UUID, now: Int
   ) throws(PushError) -> PushRequest {
-    guard case .webPush(let subscription) = device, let (origin, path) = Origin.split(subscription.endpoint) else {
+    guard device.provider == .webPush, let subscription = device.subscription,
+      let (origin, path) = Origin.split(subscription.endpoint)
+    else {
       throw PushError(.invalidDevice, "it is not a subscription of Web Push")
     }
     let message = try notification.encoded(within: ContentEncryption.maxMessageBytes) { json(Message($0)) }

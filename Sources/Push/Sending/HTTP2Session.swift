@@ -1,21 +1,24 @@
 internal import CPush
 import Platform
 
-/// A request on its stream, and what has been received in response.
+/// A request on its stream, and the part of the response that has arrived.
 final class Exchange {
   let work: Work
   let body: [UInt8]
   let authorization: Authorization?
+  /// The header fields of the response that are read.
+  fileprivate let readFields: Set<String>
   let started = ContinuousClock.now
   /// Whether its header fields have been passed to the socket, so that the server may process it.
   fileprivate var isOnWire = false
   fileprivate var sent = 0
   fileprivate(set) var response = PushResponse(status: 0)
 
-  init(_ work: Work, body: [UInt8], authorization: Authorization?) {
+  init(_ work: Work, body: [UInt8], authorization: Authorization?, readFields: Set<String>) {
     self.work = work
     self.body = body
     self.authorization = authorization
+    self.readFields = readFields
   }
 
   /// How it ends when its stream or its connection is lost.
@@ -184,9 +187,6 @@ private func readBody(
 /// The maximum length of the body of a response.
 private let maxBodyBytes = 16 << 10
 
-/// The fields of responses that are read.
-private let known: Set = ["retry-after", "apns-id", "location"]
-
 private func receiveField(
   _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameCount: Int,
   _ value: UnsafePointer<UInt8>?, _ valueCount: Int, _: UInt8, _: UnsafeMutableRawPointer?
@@ -195,7 +195,7 @@ private func receiveField(
   let name = String(decoding: UnsafeBufferPointer(start: name, count: nameCount), as: UTF8.self)
   let value = String(decoding: UnsafeBufferPointer(start: value, count: valueCount), as: UTF8.self)
   if name == ":status" { exchange.response.status = Int(value) ?? 0 }
-  if known.contains(name) { exchange.response.headers[name] = value }
+  if exchange.readFields.contains(name) { exchange.response.headers[name] = value }
   return 0
 }
 
@@ -205,7 +205,7 @@ private func receiveData(
 ) -> Int32 {
   guard let exchange = exchange(session, stream) else { return 0 }
   guard exchange.response.body.count + count <= maxBodyBytes else {
-    // What is longer is not what the documents of a provider describe. The status is enough.
+    // No document of a provider describes a longer body. The status is enough.
     nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_NO_ERROR.rawValue)
     return 0
   }

@@ -6,10 +6,8 @@ package import Platform
 /// Its memory is bounded by what its callers wait for: a request is made when a stream is free for it.
 package final class Sender: Sendable {
   package struct Configuration: Sendable {
-    package var apns: APNs?
-    package var fcm: FCM?
-    package var webPush: WebPush?
-    /// A file of trusted certificates in PEM; nil: those of the system.
+    package var providers: [any Provider] = []
+    /// A file of trusted certificates in PEM; nil: the system's.
     package var certificates: String?
     /// Addresses that subscriptions of browsers may have in addition to public ones.
     package var permitted: [AddressRange] = []
@@ -69,7 +67,7 @@ package final class Sender: Sendable {
     guard mailbox.post({ $0.batches.append(batch) }) else { return batch.endAll(Self.stopped) }
   }
 
-  /// Stops: what waits is reported as `retry`, what has been sent as `unknown`.
+  /// Stops, and reports waiting deliveries as `retry`, sent ones as `unknown`.
   package func stop() {
     mailbox.post { $0.isStopped = true }
     thread.take()?.join()

@@ -5,7 +5,7 @@ import Platform
 final class SendingLoop {
   /// The maximum number of servers that users name, with open connections, at the same time.
   static let maxForeignHosts = 64
-  /// The number of servers beyond which the pauses of those that users name are forgotten: a user can name many.
+  /// The number of servers beyond which the loop forgets pauses of servers that users name: a user can name many.
   private static let maxHosts = 256
   /// The maximum number of addresses of a server that are tried for a connection.
   static let maxAddresses = 8
@@ -63,7 +63,6 @@ final class SendingLoop {
   }
 
   private func accept(_ batch: Batch) {
-    let providers: [(any Provider)?] = [configuration.apns, configuration.fcm, configuration.webPush]
     let now = time(nil)
     for (index, delivery) in batch.deliveries.enumerated() {
       let work = Work(purpose: .delivery(batch, index))
@@ -71,7 +70,7 @@ final class SendingLoop {
         work.end(.expired)
         continue
       }
-      let found = providers.lazy.compactMap { $0 }.compactMap { provider in
+      let found = configuration.providers.lazy.compactMap { provider in
         provider.origin(of: delivery.device).map { (provider, $0) }
       }.first
       guard let (provider, origin) = found else {
@@ -85,7 +84,7 @@ final class SendingLoop {
   private func host(_ origin: Origin, _ provider: any Provider, isForAuthorization: Bool) -> Host {
     let key = Host.Key(origin: origin, provider: type(of: provider).name, isForAuthorization: isForAuthorization)
     if let host = hosts[key] { return host }
-    let host = Host(key, provider, isForeign: provider is WebPush)
+    let host = Host(key, provider, isForeign: type(of: provider).isOfBrowsers)
     hosts[key] = host
     return host
   }
@@ -149,8 +148,9 @@ final class SendingLoop {
       var capacity = connection.session.capacity
       while capacity > 0, !host.isDoubtful || !host.hasExchanges, let work = host.next() {
         guard let request = request(work, host, now) else { continue }
-        guard connection.session.submit(request, Exchange(work, body: request.body, authorization: authorization))
-        else {
+        let exchange = Exchange(
+          work, body: request.body, authorization: authorization, readFields: type(of: host.provider).responseFields)
+        guard connection.session.submit(request, exchange) else {
           host.putBack(work)
           break
         }

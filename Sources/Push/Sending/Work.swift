@@ -31,7 +31,7 @@ final class Batch: Sendable {
   }
 }
 
-/// What is done by one request.
+/// The purpose of one request.
 struct Work {
   enum Purpose {
     case delivery(Batch, Int)
@@ -86,7 +86,7 @@ final class Host {
   var pausedUntil: ContinuousClock.Instant?
   /// How often in a row it has not responded, and the last time.
   private var silences: (count: Int, last: ContinuousClock.Instant)?
-  /// The time from which another connection may be added to those that work.
+  /// The time from which another connection may be added to the working ones.
   var nextConnection = ContinuousClock.now
   private static let memory = Duration.seconds(600)
   private var waiting = JobList<Work>()
@@ -132,7 +132,9 @@ final class Host {
   /// Notes that it has not responded to what was sent at a time, if any user may name it. Requests that wait at the same time are one silence; from the second one
   /// on it gets nothing for a minute, then for two, up to ten.
   func noteSilence(since start: ContinuousClock.Instant) {
-    guard isForeign, !WebPush.isOfMaker(key.origin), silences.map({ start > $0.last }) ?? true else { return }
+    guard isForeign, !type(of: provider).isOfMaker(key.origin), silences.map({ start > $0.last }) ?? true else {
+      return
+    }
     let count = (silences?.count ?? 0) + 1
     silences = (count, .now)
     if isDoubtful { pause(min(60 << min(count - 2, 4), 600)) }

@@ -72,7 +72,7 @@ package struct Templates: Sendable {
   /// The title and the body of a kind, which the file has, in a locale such as `de-AT`, else in `de`, else in the default. A place
   /// without a value stays empty.
   ///
-  /// - Parameter cases: those that hold, the most specific first. A locale that lacks one has the text of the kind.
+  /// - Parameter cases: the cases that hold, the most specific first. A locale that lacks one has the text of the kind.
   package func text(
     _ kind: String, cases: [String] = [], locale: String?, _ values: [String: String]
   ) -> (title: String, body: String)? {

@@ -93,7 +93,7 @@ extension JobQueue {
   /// Puts a job off because of an outage; the attempt does not count. Moves it to the dead jobs if it was postponed for
   /// too long.
   ///
-  /// - Parameter error: what is missing.
+  /// - Parameter error: names the service that is out, such as the store of blobs.
   /// - Returns: whether the job will run again.
   package static func postpone(
     _ job: ClaimedJob, error: String, by policy: RetryPolicy = RetryPolicy(), _ session: Session

@@ -60,7 +60,7 @@ extension JobQueue {
   }
 
   /// Takes jobs from workers whose lease has expired, and jobs past their deadline. Heartbeats and deadlines from the future, by a
-  /// clock that has stepped back, become those of now, and so do the pauses of jobs.
+  /// clock that has stepped back, are set to now, and so are the pauses of jobs.
   ///
   /// The caller writes the consequences, such as the failure of a job's post, in the same transaction.
   package static func reap(

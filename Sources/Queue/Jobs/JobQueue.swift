@@ -60,7 +60,7 @@ package enum JobQueue {
 
 /// The channels of the queue's notifications.
 package enum QueueChannel {
-  /// A job may be available; the payload is that of a `JobCall`.
+  /// A job may be available; the payload encodes a `JobCall`.
   package static let jobs = "take5_jobs"
   /// A job is due at a later time.
   package static let schedule = "take5_schedule"
@@ -73,7 +73,7 @@ package enum QueueMigrations {
   /// The tables that a transaction which ends a job locks first, in this order (decision 42).
   package static let lockedFirst = ["job", "job_progress"]
 
-  /// A baseline, and what has changed it since: the versions go on after those of the store and its rooms.
+  /// A baseline, and later changes: the versions go on after the versions of the store and its rooms.
   package static let all = [
     Migration(baseline: 10, replacing: Array(1...7) + [9], name: "queue", [QueueSQL.Queue_schema]),
     Migration(version: 163, name: "worker_slots", QueueSQL.v0163_worker_slots),

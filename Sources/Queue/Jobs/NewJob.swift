@@ -111,7 +111,7 @@ extension JobQueue {
     try notify(queue: job.queue, session)
   }
 
-  /// Enqueues many jobs; returns the public ids of those whose unique key a live job has.
+  /// Enqueues many jobs; returns the public ids of the jobs whose unique key a live job has.
   ///
   /// Jobs without a unique key, a fair share and a limit are sent by COPY, which is several times as fast. Outside of a
   /// transaction the COPY and each of the other insertions commit separately.

@@ -18,7 +18,7 @@ package struct JobFilter: Sendable, Hashable {
   package var finishedAfter: Date?
   /// Exclusive; matches only jobs that have ended.
   package var finishedBefore: Date?
-  /// Exclusive; leaves out what was created or died later. What a filter selected then, and still does, it selects again.
+  /// Exclusive; leaves out jobs that were created or died later. A filter selects the same jobs again as long as they match.
   package var asOf: Date?
   package var ids: [PublicID]
   /// The last job of the previous page: matches only jobs that are older.

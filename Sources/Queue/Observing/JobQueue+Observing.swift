@@ -17,7 +17,7 @@ extension JobQueue {
     return depths
   }
 
-  /// The jobs of more than an hour ago that wait after an attempt, such as those that no worker can read; nil: there are none.
+  /// The jobs of more than an hour ago that wait after an attempt, such as jobs that no worker can read; nil: there are none.
   package static func stalled(_ session: Session) throws(PostgresError) -> StalledJobs? {
     guard let row = try session.execute(observing["stalled"]).first else { return nil }
     return StalledJobs(jobs: try row.get("jobs"), oldest: try row.publicID("oldest"), error: try row.get("error"))
@@ -32,7 +32,7 @@ extension JobQueue {
     return kinds
   }
 
-  /// The registered workers, including those whose lease has expired.
+  /// The registered workers, including workers whose lease has expired.
   package static func workers(_ session: Session) throws(PostgresError) -> [WorkerRecord] {
     var workers: [WorkerRecord] = []
     for row in try session.execute(observing["workers"]) { workers.append(try WorkerRecord(row)) }

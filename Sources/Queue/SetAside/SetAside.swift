@@ -42,7 +42,7 @@ package enum SetAside {
     try session.execute(statements["set_aside"], .text(table.rawValue), .text(key), .text(reason))
   }
 
-  /// Notes a row by the error of what was to be done with it. The values of the row, which may be a user's, are no part of it.
+  /// Notes a row by the error that its use made. The values of the row, which may be a user's, are no part of it.
   package static func note(
     _ table: Table, _ key: String, _ error: any Error, _ session: Session
   ) throws(PostgresError) {
@@ -59,7 +59,7 @@ package enum SetAside {
     for row in try session.execute(statements["counts"]) { counts[try row.get("relation")] = try row.get("rows") }
     return counts.map { table, rows in
       MetricGauge(
-        "take5_rows_set_aside", "Rows of which a value cannot be used, and which are tried again each hour.",
+        "take5_rows_set_aside", "Rows that hold a value which cannot be used; the worker tries them again each hour.",
         ["table": table], Double(rows))
     }
   }

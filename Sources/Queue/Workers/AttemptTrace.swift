@@ -1,7 +1,7 @@
 import Model
 import Telemetry
 
-/// The spans of one attempt: its own, below that of the request which submitted the job, and below it one for each stage.
+/// The spans of one attempt: its own, below the span of the request which submitted the job, and below it one for each stage.
 final class AttemptTrace: Sendable {
   /// What the attempt does below a stage belongs to it.
   let scope: TraceScope

@@ -33,7 +33,7 @@ package final class QueueWorker: Sendable {
   ///   - consumers: the queues that the worker claims from.
   ///   - tasks: maintenance in addition to the queue's own.
   ///   - onReaped: runs in the transaction that reaps jobs.
-  ///   - kinds: the kinds of jobs of which the metrics begin with 0.
+  ///   - kinds: the kinds of jobs whose metrics begin with 0.
   ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
   package init(

@@ -75,7 +75,7 @@ struct CollectionRoutes: RouteRoom {
     try reader.finish()
     let user = named ?? request.caller.user ?? ""
     guard request.caller.viewer.owns(user) else {
-      throw Caller.notYours("The collections are those of another user than the one that the request acts as.")
+      throw Caller.notYours("The collections belong to another user than the one that the request acts as.")
     }
     let urls = access.mediaURLs(for: request)
     let listed = Set(

@@ -1,5 +1,6 @@
 internal import Kit
 package import Postgres
+internal import Push
 package import Telemetry
 
 extension Devices: GaugedRoom {
@@ -8,15 +9,14 @@ extension Devices: GaugedRoom {
     let rows = try session.execute(statements["oldest_due"], .integer(PushShards.count))
     var oldest = Dictionary(uniqueKeysWithValues: RegisteredDevice.Platform.allCases.map { ($0, 0.0) })
     for row in rows {
-      guard let platform = try row.get("provider", as: String?.self).flatMap(RegisteredDevice.Platform.init) else {
-        continue
-      }
+      let name: String? = try row.get("provider")
+      guard let platform = RegisteredDevice.Platform.allCases.first(where: { $0.name == name }) else { continue }
       oldest[platform] = max(oldest[platform] ?? 0, try row.get("seconds"))
     }
     return oldest.map { platform, seconds in
       MetricGauge(
         "take5_push_oldest_due_seconds", "Time for which the oldest notification that is due has waited.",
-        ["provider": platform.rawValue], seconds)
+        ["provider": platform.name], seconds)
     }
   }
 }

@@ -36,13 +36,13 @@ ON CONFLICT (user_id, token) DO UPDATE SET provider = excluded.provider, address
 RETURNING {device_columns}
 
 -- name: drop_surplus_devices
--- Those beyond the limits that were registered first.
+-- Those beyond the limits that were registered first; browsers have one of their own.
 DELETE FROM device WHERE id IN (
   SELECT id FROM (
     SELECT id, row_number() OVER (ORDER BY registered_at DESC, id DESC) AS place,
       row_number() OVER (PARTITION BY provider ORDER BY registered_at DESC, id DESC) AS place_at_provider, provider
     FROM device WHERE user_id = $1) AS ranked
-  WHERE place > $2::int OR provider = 'web_push' AND place_at_provider > $3::int)
+  WHERE place > $2::int OR provider = ANY ($4::text[]) AND place_at_provider > $3::int)
 
 -- name: drop_devices_of_user
 DELETE FROM device WHERE user_id = $1

@@ -48,10 +48,10 @@ package enum Devices: EventConsumer, CredentialObserver {
   ) throws -> (device: RegisteredDevice, isNew: Bool)? {
     if let zone = draft.zone, try !zones.contain(zone, session) { return nil }
     try Store.requireUsers(user, in: session)
-    try session.execute(statements["lock_address"], .text(draft.platform.rawValue), .text(draft.address))
+    try session.execute(statements["lock_address"], .text(draft.platform.name), .text(draft.address))
     let found = try lock(token, of: user, session)
     try check(found)
-    let names: [Parameter] = [.text(user), .text(token), .text(draft.platform.rawValue), .text(draft.address)]
+    let names: [Parameter] = [.text(user), .text(token), .text(draft.platform.name), .text(draft.address)]
     try session.execute(statements["drop_other_device"], names)
     var key: Int64?
     if case .key(let id) = caller.credential { key = id }
@@ -62,10 +62,11 @@ package enum Devices: EventConsumer, CredentialObserver {
         .text(draft.keys?.p256dh), .text(draft.keys?.auth), .integer(shard), .text(draft.locale), .text(draft.zone),
         draft.kinds.map { .texts($0) } ?? .null, .integer(draft.quietHours.map { Int64($0.from) }),
         .integer(draft.quietHours.map { Int64($0.until) }), .text(caller.token?.id.description), .integer(key),
-        .text(draft.environment?.rawValue), .bool(draft.isData), .texts(draft.silentKinds),
+        .text(draft.environment), .bool(draft.isData), .texts(draft.silentKinds),
       ])
     try session.execute(
-      statements["drop_surplus_devices"], .text(user), .integer(maxDevices), .integer(maxSubscriptions))
+      statements["drop_surplus_devices"], .text(user), .integer(maxDevices), .integer(maxSubscriptions),
+      .texts(RegisteredDevice.Platform.allCases.filter { $0.type.isOfBrowsers }.map(\.name)))
     return (try RegisteredDevice(saved.single()), found == nil)
   }
 
@@ -178,7 +179,7 @@ package enum Devices: EventConsumer, CredentialObserver {
   static func announce(_ platforms: [RegisteredDevice.Platform], webPushKey: String?, _ session: Session) throws {
     for platform in platforms {
       try session.execute(
-        statements["save_provider"], .text(platform.rawValue), .text(platform == .webPush ? webPushKey : nil))
+        statements["save_provider"], .text(platform.name), .text(platform.type.isOfBrowsers ? webPushKey : nil))
     }
   }
 

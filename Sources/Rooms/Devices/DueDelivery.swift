@@ -20,8 +20,8 @@ struct DueDelivery: Sendable {
   /// The end of the quiet hours that the device has now, in the same.
   let quietEnd: Int?
   let platform: RegisteredDevice.Platform
-  /// Where a token of Apple's is valid, if the device says it.
-  let environment: APNs.Environment?
+  /// Where the token is valid, if the device says it.
+  let environment: String?
   /// Whether a later one of the same page says this, too.
   let isFolded: Bool
   /// How many acts it stands for by itself, and with those of the page of which it says as much.
@@ -56,8 +56,10 @@ struct DueDelivery: Sendable {
   /// - Parameters:
   ///   - now: by which the URLs of pictures expire, in the same.
   ///   - limit: smaller where a row stops the page.
+  ///   - platforms: those that devices may have.
   static func page(
-    shard: Int, except sent: Sent = ([], []), _ texts: PushTexts, now: Int, limit: Int = pageSize, _ session: Session
+    shard: Int, except sent: Sent = ([], []), _ texts: PushTexts, now: Int, limit: Int = pageSize,
+    platforms: [RegisteredDevice.Platform] = RegisteredDevice.Platform.allCases, _ session: Session
   ) throws -> [DueDelivery] {
     let signing = try Keys.signingKeys(session)
     let statement = Devices.statements["due_deliveries"].filled("\(limit)", ["limit": "\(limit)"])
@@ -70,7 +72,7 @@ struct DueDelivery: Sendable {
         try SetAside.note(
           .device, "\(row.get("device_id", as: Int64.self))", because: "unknown time zone '\(zone)'", session)
       }
-      return try DueDelivery(row, texts, signing, now)
+      return try DueDelivery(row, texts, signing, now, platforms)
     }
   }
 
@@ -84,15 +86,17 @@ struct DueDelivery: Sendable {
     try SetAside.note(.pushDelivery, "\(device)/\(position)", error, session)
   }
 
-  private init(_ row: Row, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int) throws {
+  private init(
+    _ row: Row, _ texts: PushTexts, _ signing: [SigningKey], _ now: Int, _ platforms: [RegisteredDevice.Platform]
+  ) throws {
     device = try row.get("device_id")
     position = try row.get("position")
     attempts = try row.get("attempts")
     expires = try row.get("expires_at")
-    platform = try row.enumValue("provider")
-    environment = try row.get("environment", as: String?.self).flatMap { APNs.Environment(rawValue: $0) }
+    platform = try row.provider(among: platforms)
+    environment = try row.get("environment")
     let style: Push.Notification.Style =
-      try row.get("is_silent") ? .silent : platform == .fcm && row.get("is_data") ? .data : .alert
+      try row.get("is_silent") ? .silent : platform.type.deliversData && row.get("is_data") ? .data : .alert
     // What is not shown disturbs no sleep.
     quietEnd = style == .silent ? nil : try row.get("quiet_end")
     isFolded = try row.get("is_folded")
@@ -100,12 +104,8 @@ struct DueDelivery: Sendable {
     count = try row.get("count")
     isSignedIn = try row.get("is_signed_in")
     let text: String = try row.get("address")
-    switch platform {
-    case .apns: address = .apns(text, environment)
-    case .fcm: address = .fcm(text)
-    case .webPush: address = Self.subscription(text, p256dh: try row.get("p256dh"), auth: try row.get("auth"))
-    }
-    host = platform == .webPush ? Origin.split(text)?.0.host : nil
+    address = Self.device(platform, at: text, try row.keys(), environment)
+    host = platform.type.isOfBrowsers ? Origin.split(text)?.0.host : nil
     guard try row.get("is_shown"), let kind = try row.get("kind", as: String?.self).flatMap(UserEvent.Kind.init) else {
       notification = nil
       return
@@ -115,8 +115,10 @@ struct DueDelivery: Sendable {
       mediaURL: Self.picture(row, texts, signing, now))
   }
 
-  private static func subscription(_ endpoint: String, p256dh: String, auth: String) -> Push.Device? {
-    do { return .webPush(try Device.Subscription(endpoint: endpoint, p256dh: p256dh, auth: auth)) } catch { return nil }
+  private static func device(
+    _ platform: RegisteredDevice.Platform, at address: String, _ keys: Device.Keys?, _ environment: String?
+  ) -> Push.Device? {
+    do { return try platform.type.device(at: address, keys: keys, environment: environment) } catch { return nil }
   }
 
   /// The URL of the picture; nil: there is none, or no URL that the device could open.

@@ -22,7 +22,9 @@ package final class PushCourier: Courier {
   package let slots = PushShards.count
 
   private let sender: Sender
+  /// Those that devices may have, and those of which there are credentials.
   private let platforms: [RegisteredDevice.Platform]
+  private let announced: [RegisteredDevice.Platform]
   private let webPushKey: String?
   private let texts: PushTexts
   private let metrics: Metrics
@@ -33,31 +35,32 @@ package final class PushCourier: Courier {
   /// What one refusal concerns: Apple has two environments.
   private struct Credentials: Hashable {
     let platform: RegisteredDevice.Platform
-    let environment: APNs.Environment?
+    let environment: String?
 
     init(_ due: DueDelivery) { (platform, environment) = (due.platform, due.environment) }
   }
 
+  /// - Parameter platforms: those that devices may have.
   /// - Throws: `invalidCredentials`, `unavailable`.
   package init(
-    _ configuration: Sender.Configuration, _ texts: PushTexts, _ metrics: Metrics, _ log: Logger
+    _ configuration: Sender.Configuration, _ texts: PushTexts, _ metrics: Metrics, _ log: Logger,
+    platforms: [RegisteredDevice.Platform] = RegisteredDevice.Platform.allCases
   ) throws(PushError) {
     sender = try Sender(configuration)
-    platforms =
-      (configuration.apns == nil ? [] : [.apns]) + (configuration.fcm == nil ? [] : [.fcm])
-      + (configuration.webPush == nil ? [] : [.webPush])
-    webPushKey = configuration.webPush?.publicKey
+    self.platforms = platforms
+    announced = configuration.providers.map { ProviderKind(type(of: $0)) }
+    webPushKey = configuration.providers.lazy.compactMap(\.subscriptionKey).first
     self.texts = texts
     self.metrics = metrics
     self.log = log
     // `increase` does not see the first event of a counter that begins with it.
-    for platform in platforms { count("credentials_refused", of: platform, by: 0) }
+    for platform in announced { count("credentials_refused", of: platform, by: 0) }
   }
 
   /// The task of a worker that says what it has credentials of.
   package var announcing: MaintenanceTask {
-    MaintenanceTask("push", every: .seconds(600), by: .eachWorker) { [platforms, webPushKey] pool in
-      try await pool.transaction { try Devices.announce(platforms, webPushKey: webPushKey, $0) }
+    MaintenanceTask("push", every: .seconds(600), by: .eachWorker) { [announced, webPushKey] pool in
+      try await pool.transaction { try Devices.announce(announced, webPushKey: webPushKey, $0) }
     }
   }
 
@@ -131,8 +134,8 @@ package final class PushCourier: Courier {
     var limit = DueDelivery.pageSize
     while true {
       do {
-        let page = try await pool.transaction { [texts, limit] in
-          try DueDelivery.page(shard: shard, except: keys, texts, now: now, limit: limit, $0)
+        let page = try await pool.transaction { [texts, limit, platforms] in
+          try DueDelivery.page(shard: shard, except: keys, texts, now: now, limit: limit, platforms: platforms, $0)
         }
         return (page, page.count < limit)
       } catch  where SetAside.isOfRow(error) {
@@ -164,12 +167,13 @@ package final class PushCourier: Courier {
   /// What becomes of a delivery by its outcome, which is recorded as soon as it is known: if this process is killed, what was on the wire
   /// is sent again, with the same collapse id.
   private func ending(of due: DueDelivery, _ outcome: Outcome, _ now: Int) -> PushEnding {
-    switch (due.platform, outcome) {
     // A server that a user names holds up no other one.
-    case (.webPush, _): break
-    case (_, .credentialsRefused(let reason)): hold(due, reason, now)
-    case (_, .authorizationExpired): hold(due, "expired", now)
-    default: break
+    if !due.platform.type.isOfBrowsers {
+      switch outcome {
+      case .credentialsRefused(let reason): hold(due, reason, now)
+      case .authorizationExpired: hold(due, "expired", now)
+      default: break
+      }
     }
     return PushEnding(due, outcome, now: now)
   }
@@ -184,7 +188,7 @@ package final class PushCourier: Courier {
     if isFirst {
       log.error(
         "the push provider refuses the credentials",
-        ["provider": due.platform.rawValue, "environment": due.environment?.rawValue, "reason": reason])
+        ["provider": due.platform.name, "environment": due.environment, "reason": reason])
     }
   }
 
@@ -200,6 +204,6 @@ package final class PushCourier: Courier {
   private func count(_ outcome: String, of platform: RegisteredDevice.Platform, by number: Double) {
     metrics.count(
       "take5_push_total", "Notifications by provider and what became of them.",
-      ["provider": platform.rawValue, "outcome": outcome], by: number)
+      ["provider": platform.name, "outcome": outcome], by: number)
   }
 }

@@ -54,7 +54,7 @@ struct PushEnding: Sendable {
     case .unknown: self.init(due, until: now + pause, "unknown", acts: due.count)
     case .credentialsRefused, .authorizationExpired:
       // A server that a user names refuses its own subscription by it. Elsewhere the operator mends it, and the device stays.
-      if due.platform == .webPush {
+      if due.platform.type.isOfBrowsers {
         self.init(due, .refused, "device_refused")
       } else {
         self.init(
@@ -93,7 +93,7 @@ struct PushEnding: Sendable {
     }
     try session.execute(
       Devices.statements["note_outcomes"], .integers(endings.map(\.due.device)), .texts(endings.map(\.outcome)))
-    let reached = Set(endings.filter { $0.outcome == "delivered" }.map(\.due.platform.rawValue)).sorted()
+    let reached = Set(endings.filter { $0.outcome == "delivered" }.map(\.due.platform.name)).sorted()
     if !reached.isEmpty { try session.execute(Devices.statements["note_reached"], .texts(reached)) }
     if !gone.isEmpty {
       try session.execute(

@@ -3,23 +3,13 @@ internal import HTTPServer
 internal import Kit
 internal import Model
 import Postgres
-internal import Push
+package import Push
 import Queue
 import Store
 
 /// A phone or a browser that receives the notifications of a user.
 package struct RegisteredDevice: Sendable, Hashable {
-  package enum Platform: String, Sendable, CaseIterable {
-    case apns
-    case fcm
-    case webPush = "web_push"
-  }
-
-  /// The keys of a subscription of a browser, in base64url.
-  struct Keys: Sendable, Hashable {
-    let p256dh: String
-    let auth: String
-  }
+  package typealias Platform = ProviderKind
 
   /// In minutes of the day.
   struct QuietHours: Sendable, Hashable {
@@ -33,14 +23,14 @@ package struct RegisteredDevice: Sendable, Hashable {
   package let platform: Platform
   /// The token, or the endpoint of the subscription.
   let address: String
-  let keys: Keys?
+  let keys: Device.Keys?
   let locale: String?
   let zone: String?
   /// The kinds of events that it wants; nil: all.
   let kinds: [String]?
   let quietHours: QuietHours?
-  /// Where a token of Apple's is valid; nil: where the credentials say.
-  let environment: APNs.Environment?
+  /// Where the token is valid; nil: where the credentials say.
+  let environment: String?
   /// Whether the app on Android shows what it gets.
   let isData: Bool
   /// The kinds that the app learns of, and that are not shown.
@@ -52,16 +42,16 @@ package struct RegisteredDevice: Sendable, Hashable {
   init(_ row: Row) throws {
     user = try row.get("user_id")
     token = try row.get("token")
-    platform = try row.enumValue("provider")
+    platform = try row.provider(among: Platform.allCases)
     address = try row.get("address")
-    keys = try row.get("p256dh", as: String?.self).map { Keys(p256dh: $0, auth: try row.get("auth")) }
+    keys = try row.keys()
     locale = try row.get("locale")
     zone = try row.get("zone")
     kinds = try row.get("kinds", as: String?.self).map { $0.split(separator: " ").map(String.init) }
     quietHours = try row.get("quiet_from", as: Int?.self).map {
       QuietHours(from: $0, until: try row.get("quiet_until"))
     }
-    environment = try row.get("environment", as: String?.self).flatMap { APNs.Environment(rawValue: $0) }
+    environment = try row.get("environment")
     isData = try row.get("is_data")
     silentKinds = try row.get("silent_kinds", as: String.self).split(separator: " ").map(String.init)
     registeredAt = Date(microseconds: try row.get("registered_at"))
@@ -75,9 +65,9 @@ package struct RegisteredDevice: Sendable, Hashable {
 
 extension RegisteredDevice: Versioned {
   var version: some Encodable {
-    [platform.rawValue, token, address]
+    [platform.name, token, address]
       + [
-        locale, zone, kinds?.joined(separator: " "), quietHours?.text, environment?.rawValue, isData ? "data" : nil,
+        locale, zone, kinds?.joined(separator: " "), quietHours?.text, environment, isData ? "data" : nil,
         silentKinds.joined(separator: " "),
       ].map { $0 ?? "" }
   }
@@ -129,15 +119,15 @@ package struct DeviceResponse: NilEncodable, Sendable {
   /// - Parameter isWhole: whether the token and the endpoint are shown, which are for the user alone.
   package init(_ device: RegisteredDevice, isWhole: Bool) {
     token = isWhole ? device.token : device.shortToken
-    platform = device.platform.rawValue
-    endpoint = isWhole && device.platform == .webPush ? device.address : nil
+    platform = device.platform.name
+    endpoint = isWhole && device.platform.type.isOfBrowsers ? device.address : nil
     locale = device.locale
     zone = device.zone
     kinds = device.kinds
     quietHours = device.quietHours.map {
       QuietHours(from: RegisteredDevice.QuietHours.text($0.from), until: RegisteredDevice.QuietHours.text($0.until))
     }
-    (environment, asData, silentKinds) = (device.environment?.rawValue, device.isData, device.silentKinds)
+    (environment, asData, silentKinds) = (device.environment, device.isData, device.silentKinds)
     registeredAt = device.registeredAt
     (lastOutcome, lastOutcomeAt) = (device.lastOutcome, device.lastOutcomeAt)
   }
@@ -153,25 +143,31 @@ package struct DeviceResponse: NilEncodable, Sendable {
 struct DeviceDraft: Sendable {
   let platform: RegisteredDevice.Platform
   let address: String
-  let keys: RegisteredDevice.Keys?
+  let keys: Device.Keys?
   let locale: String?
   let zone: String?
   let kinds: [String]?
   let quietHours: RegisteredDevice.QuietHours?
-  let environment: APNs.Environment?
+  let environment: String?
   let isData: Bool
   let silentKinds: [String]
 
   /// Reads the fields of a body; throws a problem that names every invalid field.
-  init(token: String, fields: [String: JSONValue]) throws(Problem) {
+  ///
+  /// - Parameter platforms: the valid ones.
+  init(
+    token: String, fields: [String: JSONValue],
+    platforms: [RegisteredDevice.Platform] = RegisteredDevice.Platform.allCases
+  ) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    let platform = reader.choice("platform", of: RegisteredDevice.Platform.self, isRequired: true)
-    let subscription: (endpoint: String, keys: RegisteredDevice.Keys)? = reader.object("subscription") { reader in
+    let name = reader.choice("platform", among: platforms.map(\.name), isRequired: true)
+    let platform = platforms.first { $0.name == name }
+    let subscription: (endpoint: String, keys: Device.Keys)? = reader.object("subscription") { reader in
       let endpoint = reader.required("endpoint", limit: 2000)
       // Browsers write it, as null (Push API, PushSubscription.toJSON).
       _ = reader.value("expirationTime", "expected a number") { $0 }
       let keys = reader.object("keys") { reader in
-        RegisteredDevice.Keys(
+        Device.Keys(
           p256dh: reader.required("p256dh", limit: 100), auth: reader.required("auth", limit: 30))
       }
       if keys == nil { reader.refuse("keys", "is required") }
@@ -183,51 +179,40 @@ struct DeviceDraft: Sendable {
     quietHours = reader.value(
       "quiet_hours", "expected two different times of day such as {\"from\": \"22:00\", \"until\": \"07:30\"}",
       Self.quietHours)
-    environment = reader.choice("environment", of: APNs.Environment.self)
+    environment = reader.choice("environment", among: platforms.flatMap { $0.type.environments })
     isData = reader.flag("as_data")
     silentKinds =
       reader.value("silent_kinds", "expected a list of \(Devices.kinds.joined(separator: ", "))", Self.kinds) ?? []
-    if environment != nil, platform != .apns { reader.refuse("environment", "is for apns") }
-    if isData, platform != .fcm { reader.refuse("as_data", "is for fcm") }
-    if !silentKinds.isEmpty, platform == .webPush {
-      reader.refuse("silent_kinds", "is not for web_push: browsers show each notification")
+    func isFor(_ isMeant: (RegisteredDevice.Platform) -> Bool) -> String {
+      "is for " + platforms.filter(isMeant).map(\.name).joined(separator: ", ")
+    }
+    let isBrowser = platform?.type.isOfBrowsers == true
+    if let environment, platform?.type.environments.contains(environment) != true {
+      reader.refuse("environment", isFor { $0.type.environments.contains(environment) })
+    }
+    if isData, platform?.type.deliversData != true { reader.refuse("as_data", isFor { $0.type.deliversData }) }
+    if !silentKinds.isEmpty, isBrowser, let name {
+      reader.refuse("silent_kinds", "is not for \(name): browsers show each notification")
     }
     if quietHours != nil, zone == nil { reader.refuse("zone", "is required for quiet hours") }
-    if platform == .webPush, subscription == nil {
+    if isBrowser, subscription == nil {
       reader.refuse("subscription", "expected {\"endpoint\": …, \"keys\": {\"p256dh\": …, \"auth\": …}}")
     }
-    if platform != .webPush, subscription != nil { reader.refuse("subscription", "is for web_push") }
-    if let problem = Self.problem(token, platform, subscription) { reader.refuse("platform", problem) }
-    try reader.check()
-    self.platform = platform ?? .apns
-    // Apple's tokens are hexadecimal digits, in whichever case an app writes them.
-    address = subscription?.endpoint ?? (platform == .apns ? token.lowercased() : token)
-    keys = subscription?.keys
-  }
-
-  /// What is wrong with the address of a device; nil if nothing is.
-  private static func problem(
-    _ token: String, _ platform: RegisteredDevice.Platform?,
-    _ subscription: (endpoint: String, keys: RegisteredDevice.Keys)?
-  ) -> String? {
-    switch platform {
-    case .apns:
-      let isToken =
-        64...200 ~= token.utf8.count
-        && token.utf8.allSatisfy {
-          0x30...0x39 ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 | 0x20
-        }
-      return isToken ? nil : "the token in the path is not one of Apple's, 64 to 200 hexadecimal digits"
-    case .fcm, nil: return nil
-    case .webPush:
-      guard let (endpoint, keys) = subscription else { return nil }
-      do throws(PushError) {
-        _ = try Device.Subscription(endpoint: endpoint, p256dh: keys.p256dh, auth: keys.auth)
-        return nil
-      } catch {
-        return error.description
+    if !isBrowser, subscription != nil { reader.refuse("subscription", isFor { $0.type.isOfBrowsers }) }
+    var address = token
+    do throws(PushError) {
+      if !isBrowser {
+        address = try platform?.type.address(ofToken: token) ?? token
+      } else if let (endpoint, keys) = subscription {
+        _ = try platform?.type.device(at: endpoint, keys: keys, environment: nil)
+        address = endpoint
       }
+    } catch {
+      reader.refuse("platform", error.description)
     }
+    try reader.check()
+    guard let platform else { throw ProblemKind.invalid([FieldError("platform", "is required")]) }
+    (self.platform, self.address, keys) = (platform, address, subscription?.keys)
   }
 
   static func locale(_ value: JSONValue) -> String? {
@@ -254,5 +239,33 @@ struct DeviceDraft: Sendable {
       case .string(let until)? = fields["until"]
     else { return nil }
     return RegisteredDevice.QuietHours(from: from, until: until)
+  }
+}
+
+extension FieldReader {
+  /// Reads one of several names.
+  fileprivate mutating func choice(_ field: String, among names: [String], isRequired: Bool = false) -> String? {
+    let expected = "expected one of " + names.map { "\"\($0)\"" }.joined(separator: ", ")
+    return value(field, expected, isRequired: isRequired) { value in
+      guard case .string(let text) = value else { return nil }
+      return names.first { $0.utf8.elementsEqual(text.utf8) }
+    }
+  }
+}
+
+extension Row {
+  /// The push service of a device.
+  func provider(among providers: [ProviderKind]) throws(PostgresError) -> ProviderKind {
+    let name: String = try get("provider")
+    guard let provider = providers.first(where: { $0.name == name }) else {
+      throw PostgresError(.decoding, "unknown provider '\(name)' in column provider")
+    }
+    return provider
+  }
+
+  /// The keys of a subscription; nil: the device is no browser.
+  func keys() throws(PostgresError) -> Device.Keys? {
+    guard let p256dh = try get("p256dh", as: String?.self) else { return nil }
+    return Device.Keys(p256dh: p256dh, auth: try get("auth"))
   }
 }

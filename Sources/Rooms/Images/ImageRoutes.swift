@@ -128,7 +128,7 @@ struct ImageRoutes: RouteRoom {
   func submit(_ request: Request, _ kind: ImageKind) async throws -> StoredSubmission {
     let owner = try owner(request, kind)
     if kind == .profile, !request.caller.viewer.owns(owner) {
-      throw Caller.notYours("The profile image is that of another user.")
+      throw Caller.notYours("The profile image belongs to another user.")
     }
     let definition = definitions.photo(kind.definition)
     let upload = try await image(of: request, limits: definition.limits)

@@ -56,7 +56,7 @@ struct ModerationRoutes: RouteRoom {
     let decision = reader.choice("decision", of: ModerationDecision.self)
     let note = reader.text("note", limit: MaxLength.text)
     if let decision, let subject, !decision.concerns(subject) { reader.refuse("decision", Self.unfit) }
-    if decision == nil, note != nil { reader.refuse("note", "is that of a decision; remove it, or add the decision") }
+    if decision == nil, note != nil { reader.refuse("note", "belongs to a decision; remove it, or add the decision") }
     let errors = reader.finish()
     guard errors.isEmpty, let subject else { throw ProblemKind.invalid(errors) }
     let by = request.caller.moderator

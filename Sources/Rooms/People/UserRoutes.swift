@@ -73,7 +73,7 @@ struct UserRoutes: RouteRoom {
       user: id, change: try ProfileChange(fields: fields, replacesAll: replacesAll, defined: definitions.fields.users),
       namesEmail: fields["email"] != nil, password: password)
     // Before the password is looked at, and before the request counts: of another user nothing is said or used up.
-    guard request.caller.viewer.owns(id) else { throw Caller.notYours("The profile is that of another user.") }
+    guard request.caller.viewer.owns(id) else { throw Caller.notYours("The profile belongs to another user.") }
     try access.countSubmission(of: id, request)
     let change = try await permit(wanted, request)
     do {

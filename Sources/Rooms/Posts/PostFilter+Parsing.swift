@@ -27,7 +27,7 @@ extension PostFilter {
       authors = reader.names("author")
       if reader.flag("friends") {
         guard viewer.user != nil else {
-          throw ProblemKind.userRequired.problem("The friends are those of the user that the request acts as.")
+          throw ProblemKind.userRequired.problem("A request lists only the friends of the user that it acts as.")
         }
         if !authors.isEmpty { reader.refuse("author", "does not go with friends") }
         feed = viewer.user

@@ -16,7 +16,7 @@ struct PostSearch: Sendable {
   init(fields: [String: JSONValue], for viewer: Viewer, defined: [String: FieldDefinition] = [:]) throws {
     var reader = FieldReader(fields, path: "")
     if reader.has("box") && reader.has("polygon") { reader.refuse("polygon", "does not go with box") }
-    let expected = "expected a GeoJSON Polygon or MultiPolygon (RFC 7946), no ring of which goes around a pole"
+    let expected = "expected a GeoJSON Polygon or MultiPolygon (RFC 7946) without a ring around a pole"
     let polygon = reader.value("polygon", expected) { MapArea(geoJSON: $0) }
     var filter = try PostFilter(&reader, for: viewer, fields: defined)
     if let polygon { filter.area = polygon }

@@ -72,7 +72,7 @@ package final class PasswordWork: Sendable {
 
   private static var common: Problem {
     ProblemKind.invalid([
-      FieldError("password", "is one of those that are guessed first: choose one that few others have")
+      FieldError("password", "is among the passwords that attackers try first: choose one that few others have")
     ])
   }
 

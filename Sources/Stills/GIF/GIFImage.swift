@@ -56,14 +56,14 @@ package struct GIFImage: Sendable {
     let coversAll = left == 0 && top == 0 && imageWidth >= width && imageHeight >= height
     hasAlpha = transparent != nil || !coversAll
     let size = Self.word(imageWidth) + Self.word(imageHeight)
-    // The number of colours is two to the power of one more than this.
-    let colorBits = UInt8((colors.count / 3).trailingZeroBitCount - 1)
+    // Codes may have indices behind the table, whose colours a decoder may choose: black.
+    let colorBits = max((colors.count / 3).trailingZeroBitCount, codes.minBits)
     var bytes = Array("GIF89a".utf8) + size + [0, 0, 0]
     if let transparent { bytes += [0x21, 0xF9, 4, 1, 0, 0, transparent, 0] }
     bytes += [0x2C, 0, 0, 0, 0] + size
-    // A table of its own, and whether its rows are interlaced.
-    bytes.append(0x80 | (image.flags & 0x40) | colorBits)
-    bytes += colors
+    // A table of its own, and whether its rows are interlaced. The number of colours is two to the power of one more than the field.
+    bytes.append(0x80 | (image.flags & 0x40) | UInt8(colorBits - 1))
+    bytes += colors + [UInt8](repeating: 0, count: 3 << colorBits - colors.count)
     bytes.append(UInt8(codes.minBits))
     bytes += file[codes.blocks]
     bytes.append(0x3B)

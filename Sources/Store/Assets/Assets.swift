@@ -28,7 +28,7 @@ package enum Assets {
     return sets.count
   }
 
-  /// Removes a set with those that it replaced, and releases their blobs for `collectReleased`.
+  /// Removes a set with the sets that it replaced, and releases their blobs for `collectReleased`.
   static func dropSet(_ set: Int64, _ session: Session) throws(PostgresError) {
     try session.execute(Store.statements["release_set"], .integer(set))
     try session.execute(Store.statements["drop_set"], .integer(set))

@@ -180,7 +180,7 @@ extension Collecting {
   /// The number of blobs after whose removal their writers go on.
   private static let removedTogether = 16
 
-  /// Begins the removal of those of the given blobs that nothing refers to, unless there is a hold, and drops their rows. Pass the
+  /// Begins the removal of the given blobs that nothing refers to, unless there is a hold, and drops their rows. Pass the
   /// result to `finish` after the commit.
   package func beginRemoval(of hashes: [SHA256Digest], _ session: Session) throws -> BlobRemovals {
     var removals = BlobRemovals()

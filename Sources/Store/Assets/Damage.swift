@@ -28,7 +28,7 @@ package enum Damage {
     }
   }
 
-  /// Sets a damaged blob aside of which something cannot be read.
+  /// Sets a damaged blob aside if a part of it cannot be read.
   package static func setAside(_ hash: SHA256Digest, _ error: any Error, _ session: Session) throws(PostgresError) {
     try session.execute(Self.statements["set_damage_aside"], .bytes(hash.bytes), .integer(SetAside.seconds))
     try SetAside.note(.blobDamage, hash.hex, error, session)

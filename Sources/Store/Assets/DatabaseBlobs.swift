@@ -50,7 +50,7 @@ package enum DatabaseBlobs {
     }
   }
 
-  /// Opens the blobs of a database and the store that they move to, or have moved to: what is written goes to both.
+  /// Opens the blobs of a database and the store that they move to, or have moved to: writes go to both.
   ///
   /// - Parameter place: the store of the blobs before the move.
   /// - Throws: `BlobFolderRefusal`, `BlobError`.
@@ -103,7 +103,7 @@ private struct KnownBlobs: Sendable {
   }
 }
 
-/// Where blobs lie: a folder or a bucket, which may not be that of the database.
+/// Where blobs lie: a folder or a bucket, which may belong to another database.
 package struct BlobPlace<Blobs>: Sendable {
   /// The id of the store; nil if there is none.
   package let id: @Sendable () throws -> PublicID?

@@ -19,7 +19,7 @@ package enum Moving {
     return try !session.execute(Self.statements["begin_move"], .text(id.description)).isEmpty
   }
 
-  /// Ends a move: the blobs are those of the next store now.
+  /// Ends a move: from now on the database uses the next store.
   ///
   /// - Returns: false if there is no such move.
   package static func finish(to id: PublicID, _ session: Session) throws(PostgresError) -> Bool {

@@ -109,7 +109,7 @@ extension Store {
     }.value
   }
 
-  /// Inserts a set and its assets, whose blobs are published or loaded, inside the caller's transaction, that of
+  /// Inserts a set and its assets, whose blobs are published or loaded, inside the caller's transaction, which comes from
   /// `transaction(publishing:)`.
   ///
   /// The rows of the blobs are locked first, in the order of their hashes, so that two writers do not deadlock.

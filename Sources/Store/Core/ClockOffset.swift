@@ -1,7 +1,7 @@
 import Glibc
 package import Postgres
 
-/// How far the clock of this machine is ahead of that of the server of the database. Signed URLs and the expiry of uploads follow the
+/// How far the clock of this machine is ahead of the database server's. Signed URLs and the expiry of uploads follow the
 /// one, and everything else the other, so that two machines disagree by what their offsets differ.
 package struct ClockOffset: Sendable, Hashable {
   /// The offset that is tolerated, in seconds.

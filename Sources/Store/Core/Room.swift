@@ -12,7 +12,7 @@ package protocol Room: SendableMetatype {
   /// Its tables in the baseline of the schema.
   static var schema: [EmbeddedText] { get }
 
-  /// What has changed them since.
+  /// Later changes of them.
   static var migrations: [Migration] { get }
 
   /// What deletes what nothing asks for any more.
@@ -24,7 +24,7 @@ package protocol Room: SendableMetatype {
   /// How a user is deleted, step by step; the rooms after this one come before it.
   static var forgetting: [ForgettingStep] { get }
 
-  /// What is wrong if rows contradict each other.
+  /// The faults of rows that contradict each other.
   static var checks: [RowCheck] { get }
 
   /// Learns that the media of a post are ready, or held, in the transaction of that.
@@ -92,10 +92,10 @@ package struct Export: Sendable {
 
 /// A check of rows against those from which they follow, and its repair.
 package struct RowCheck: Sendable {
-  /// The kind of what is checked, such as `user`.
+  /// The kind of the checked record, such as `user`.
   package let kind: String
   /// Reads the rows after the position `$1`, which is empty at first, at most `$2`, in the order of their `position`: the `id`, and
-  /// the `code` and the `detail` of what is wrong, NULL if nothing is.
+  /// the `code` and the `detail` of the fault, NULL if there is none.
   package let statement: Statement
   /// The name of the number of rows in a report; nil: they are not counted.
   package let counted: String?

@@ -7,7 +7,7 @@ package import Platform
 package import Postgres
 import Queue
 
-/// The core of what is stored: submissions, outputs, the publication of blobs, and what all rooms share. A capability of the app is a
+/// The core of the store: submissions, outputs, the publication of blobs, and all that rooms share. A capability of the app is a
 /// `Room`.
 ///
 /// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
@@ -111,14 +111,14 @@ extension Store {
   /// The fragments of SQL that rooms share.
   package static let fragments: EmbeddedText = StoreSQL.Fragments
 
-  /// Its tables in the baseline of the schema, which come before those of the rooms.
+  /// Its tables in the baseline of the schema, which come before the tables of the rooms.
   package static let schema: [EmbeddedText] = [
     StoreSQL.Blobs_schema, StoreSQL.Assets_schema, StoreSQL.Posts_schema,
     StoreSQL.Reprocessing_schema, StoreSQL.Quarantine_schema,
     StoreSQL.Uploads_schema, StoreSQL.Forgetting_schema,
   ]
 
-  /// What has changed them since.
+  /// Later changes of them.
   package static let migrations = [
     Migration(version: 147, name: "left_out", StoreSQL.v0147_left_out),
     Migration(version: 148, name: "unused", StoreSQL.v0148_unused),

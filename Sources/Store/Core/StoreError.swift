@@ -4,7 +4,7 @@ package import Model
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The subject does not exist, or does not wait for outputs.
   case noSubject(Subject)
-  /// The job's arguments do not decode as those of its kind, for the given reason.
+  /// The job's arguments do not decode as arguments of its kind, for the given reason.
   case unreadableJob(PublicID, String)
   /// The kind of the job is not known.
   case unknownKind(String, PublicID)

@@ -19,7 +19,7 @@ extension Forgetting {
     try await onThread("uploads") { try blobs.uploads().removeAll(of: user) }
   }
 
-  /// Removes the uploads on this machine that have expired, and those of users who were deleted since these began them.
+  /// Removes the uploads on this machine that have expired, and uploads of users who were deleted after they began them.
   ///
   /// - Parameter onDamage: receives the uploads whose records are damaged, with the reasons.
   package static func removeUploads(
@@ -46,7 +46,7 @@ extension Forgetting {
     }
   }
 
-  /// Forgets that users were deleted of whom no machine can have an upload any more.
+  /// Forgets deleted users once no machine can have an upload of theirs.
   package static func dropOld(_ session: Session) throws(PostgresError) {
     try session.execute(Self.statements["drop_old_forgotten"])
   }

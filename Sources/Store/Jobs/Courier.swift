@@ -8,7 +8,7 @@ package protocol Courier: Sendable {
   /// The number of receivers at a time.
   var slots: Int { get }
 
-  /// Sends the next page of what is due, and records what became of it in transactions that begin with `JobQueue.confirm`.
+  /// Sends the next page of due messages, and records their outcomes in transactions that begin with `JobQueue.confirm`.
   ///
   /// - Parameter isStopped: whether the attempt is to end, after what has been sent is recorded.
   /// - Returns: whether more may be due.

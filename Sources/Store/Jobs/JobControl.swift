@@ -5,7 +5,7 @@ package import Queue
 /// Cancellation and retries of jobs, and the loss of workers, with the changes to posts and images in the same
 /// transaction.
 package enum JobControl {
-  /// Cancels a job. The subject of a waiting job fails at once, that of an executing job when its worker stops.
+  /// Cancels a job. The subject of a waiting job fails at once, the subject of an executing job when its worker stops.
   package static func cancel(job: PublicID, _ session: Session) throws(PostgresError) -> CancelOutcome {
     try cancel(jobs: [job], session)[job] ?? .notLive
   }
@@ -25,7 +25,7 @@ package enum JobControl {
     try !retry(jobs: [job], session).isEmpty
   }
 
-  /// Retries now those of the jobs that are dead or wait for their next attempt, and returns their queues.
+  /// Retries now the given jobs that are dead or wait for their next attempt, and returns their queues.
   ///
   /// The caller notifies the workers of these queues (`JobQueue.notify`).
   package static func retry(jobs: [PublicID], _ session: Session) throws(PostgresError) -> [PublicID: String] {
@@ -58,7 +58,7 @@ package enum JobControl {
     try fail(jobs: reaped.filter(\.state.isFinal).map(\.publicID), session)
   }
 
-  /// Cancels the jobs of what the transaction deletes, and returns those that no worker executes.
+  /// Cancels the jobs of records that the transaction deletes, and returns the ones that no worker executes.
   @discardableResult
   package static func cancelJobs(_ rows: Rows, _ session: Session) throws -> [PublicID] {
     let outcomes = try JobQueue.cancel(rows.map { try $0.publicID("job") }, session)

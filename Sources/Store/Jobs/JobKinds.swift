@@ -30,7 +30,7 @@ package protocol JobKind: Decodable, Sendable {
 
 /// A kind of job that makes the outputs of a post or an image, and needs a media process for that.
 package protocol MediaJob: JobKind {
-  /// That of submissions or that of reprocessing.
+  /// The queue of submissions or of reprocessing.
   static var queue: String { get }
 
   /// The distance in seconds between the ranks of two jobs of an author that are submitted at once: about the time that one takes where

@@ -5,7 +5,7 @@ package import Queue
 /// The arguments of a job for an item of a run.
 package struct ReprocessJob: MediaJob, Encodable {
   package static let kind = "reprocess"
-  /// It is not that of submissions, so that no submission waits for reprocessing.
+  /// It differs from the queue of submissions, so that no submission waits for reprocessing.
   package static let queue = "background"
   /// The deadline is long because background work gets only idle processor time.
   static let deadlineSeconds = 3600

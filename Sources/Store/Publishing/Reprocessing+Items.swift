@@ -7,7 +7,7 @@ import Queue
 extension Reprocessing {
   /// An end of an item without new outputs.
   package enum ItemEnding: Sendable, Hashable {
-    /// The outputs are already those of the definition.
+    /// The item already has the outputs of the definition.
     case skipped
     /// The old outputs stay, for the given reason.
     case failed(String)

@@ -148,7 +148,7 @@ extension Store {
     }
   }
 
-  /// Removes sources that were kept for as long as those of rejected media are, and returns their number.
+  /// Removes sources whose time for rejected media has passed, and returns their number.
   ///
   /// Call it in a transaction of its own, and `collectReleased` after the commit.
   package func dropRejectedSources(limit: Int = 100, _ session: Session) throws -> Int {

@@ -1,9 +1,9 @@
 package import Model
 package import Postgres
 
-/// Records in pages: those of lists, the latest first, and those of an archive, the oldest first.
+/// Records in pages: for lists the latest first, for an archive the oldest first.
 extension Page {
-  /// Makes a page of rows, of which one more than the page has was read if there is a next page.
+  /// Makes a page of rows. If there is a next page, the statement has read one row more than the page has.
   package init(
     _ rows: Rows, _ page: PageRequest, by cursor: (Row) throws -> PageCursor = PageCursor.created,
     _ items: ([Row]) throws -> [Element]

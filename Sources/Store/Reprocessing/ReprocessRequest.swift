@@ -4,7 +4,7 @@ package import Model
 /// An operator's request for a run.
 package struct ReprocessRequest: Sendable {
   package var selection: ReprocessSelection
-  /// The definitions for each kind, one for clips or one for photos or both; what has no definition is not processed.
+  /// The definitions for each kind, one for clips or one for photos or both; a kind without a definition is not processed.
   package var definitions: [SubjectKind: [StoredDefinition]]
   /// Whether replaced outputs stay permanently, instead of for the grace period.
   package var keepsOld = false

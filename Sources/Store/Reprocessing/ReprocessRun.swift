@@ -48,7 +48,7 @@ package struct ReprocessCounts: Sendable, Hashable, Codable {
   package var started = 0
   /// Items with new outputs.
   package var done = 0
-  /// Items whose outputs were already those of the definition.
+  /// Items that already had the outputs of the definition.
   package var skipped = 0
   /// Items that failed; their old outputs stay.
   package var failed = 0

@@ -38,7 +38,7 @@ public struct EventSequence: AsyncSequence, Sendable {
             throw error
           }
           failures += 1
-          // What was received of an event is sent again.
+          // The service sends a partly received event again.
           parser = EventParser(id: parser.id)
           do { try await Retry.pause(Retry.delay(failures: failures, error)) } catch { return nil }
         }

@@ -13,7 +13,7 @@ public struct Problem: Sendable, Equatable, Codable {
   public struct FieldError: Sendable, Equatable, Codable {
     /// Its name, such as `post.location.latitude`.
     public var field: String
-    /// What was expected.
+    /// The expected value.
     public var detail: String
   }
 
@@ -83,7 +83,7 @@ public struct Problem: Sendable, Equatable, Codable {
 public struct Reason: Sendable, Hashable, Codable {
   /// The kind, such as `duration_out_of_range`.
   public var code: String
-  /// What was found, and what to do.
+  /// The finding, and the remedy.
   public var detail: String
   /// The file that it is about: `front`, `back`, `photo`, or nil for all.
   public var input: String?

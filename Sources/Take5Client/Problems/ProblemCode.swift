@@ -1,6 +1,6 @@
 /// The kind of a problem: the end of its `type`, which does not change between versions of the service.
 ///
-/// Those that an app handles have names here; a later service may send others.
+/// Codes that an app handles have names here; a later service may send others.
 ///
 /// ```swift
 /// if error.code == .userNameTaken { suggestAnotherName() }
@@ -54,7 +54,7 @@ public struct ProblemCode: RawRepresentable, Sendable, Hashable, Codable, Expres
   static let uploadLength: Self = "upload_length"
   static let idempotencyKeyRunning: Self = "idempotency_key_running"
 
-  /// The code of a response without a problem: that to HEAD, or that of a proxy.
+  /// The code of a response without a problem, such as the response to HEAD, or a proxy's.
   static func bare(_ status: Int) -> Self { Self(rawValue: "http_\(status)") }
 
   /// Three problems have registered types where the protocol of uploads names them.

@@ -15,9 +15,9 @@ public import Foundation
 public enum Take5Error: Error, Sendable, Equatable {
   /// The service refuses the request, or rejected the media.
   case problem(Problem)
-  /// The service did not answer: the network is interrupted, or the service does not run. What is queued is sent later.
+  /// The service did not answer: the network is interrupted, or the service does not run. The queue sends its submissions later.
   case unreachable(String)
-  /// The answer is not that of the service, such as the sign-in page of a network.
+  /// Something else than the service has answered, such as the sign-in page of a network.
   case unreadable(String)
   /// A file of a submission, or of this client, cannot be read or written.
   case file(String)
@@ -36,7 +36,7 @@ public enum Take5Error: Error, Sendable, Equatable {
     switch self {
     case .problem(let problem): problem.detail ?? problem.title
     case .unreachable: "The service cannot be reached."
-    case .unreadable(let detail): "The answer is not that of the service: \(detail)"
+    case .unreadable(let detail): "The answer does not come from the service: \(detail)"
     case .file(let detail): detail
     case .signedOut: "No user is signed in."
     case .cancelled: "It was cancelled."

@@ -82,7 +82,7 @@ public struct Placeholder: Sendable, Hashable {
   }
 }
 
-/// The parts of four bits in which a ThumbHash stores waves, those of the low half of a byte first.
+/// The parts of four bits in which a ThumbHash stores waves, the low half of a byte first.
 private struct Nibbles {
   let bytes: [Int]
   var position: Int

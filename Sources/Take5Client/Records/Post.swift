@@ -37,7 +37,7 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   public var id: String
   /// The kind.
   public var kind: PostKind
-  /// What has become of it.
+  /// The status of the post.
   public var status: PostStatus
   /// The id of the author.
   public var author: String
@@ -80,7 +80,7 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   /// The distance in meters, in a list near a point.
   public var distance: Double?
 
-  /// The image that a list shows for a post of any kind: that of a moment or a video, or the first photo, small; nil before there is
+  /// The image that a list shows for a post of any kind: a moment's, a video's or the first photo's, small; nil before there is
   /// one, and for a marker without media.
   public var still: Asset? {
     assets[.image] ?? assets[.poster] ?? photos.first.flatMap { $0[.photoSmall] ?? $0[.photoMedium] }

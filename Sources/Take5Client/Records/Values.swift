@@ -16,7 +16,7 @@ public struct PostKind: RawRepresentable, Sendable, Hashable, Codable {
   public static let marker = Self(rawValue: "marker")
 }
 
-/// What has become of a post.
+/// The status of a post.
 ///
 /// ```swift
 /// switch post.status {

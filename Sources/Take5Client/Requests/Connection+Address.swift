@@ -1,7 +1,7 @@
 import Foundation
 
 extension Connection {
-  /// What the paths of the service follow; nil if the URL is not that of a service.
+  /// The prefix of the paths of the service; nil if the URL does not name a service.
   static func base(of url: URL) -> String? {
     guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty,
       url.query == nil, url.fragment == nil

@@ -9,7 +9,7 @@ final class Connection: Sendable {
   let url: URL
   let session: URLSession
   let sessions: SessionKeeper
-  /// What paths follow; nil if the URL is not that of a service.
+  /// The prefix of paths; nil if the URL does not name a service.
   let base: String?
 
   init(url: URL, tokens: any TokenStore, configuration: URLSessionConfiguration) {
@@ -138,7 +138,7 @@ final class Connection: Sendable {
     let problem = Problem(
       status: result.status, body: body, requestID: result.header("X-Request-Id"), retryAfter: after)
     if let problem { throw .problem(problem) }
-    // A response without a problem: that to HEAD, which has no body, or that of a proxy.
+    // A response without a problem: the response to HEAD, which has no body, or a proxy's.
     let code: ProblemCode = result.status == 401 ? .unauthorized : .bare(result.status)
     var bare = Problem(code: code, title: "Status \(result.status)", status: result.status)
     (bare.requestID, bare.retryAfter) = (result.header("X-Request-Id"), after)

@@ -32,7 +32,7 @@ struct Request: Sendable {
     contentType = "application/json"
   }
 
-  /// A path with ids, each of which is escaped: an id is a text of the app.
+  /// A path with escaped ids: an id is a text of the app.
   static func path(_ segments: String...) -> String {
     segments.map { "/" + ($0.addingPercentEncoding(withAllowedCharacters: unreserved) ?? $0) }.joined()
   }

@@ -28,7 +28,7 @@ public struct PostFilter: Sendable, Hashable {
     case taken
   }
 
-  /// The ids of authors; empty: all. They do not go with `friends`; for what is not public, `visibility` says what to list too.
+  /// The ids of authors; empty: all. They do not go with `friends`; `visibility` adds posts that are not public.
   public var authors: [String]
   /// Whether only posts of the user and of friends, in place of `authors`, of every visibility.
   public var friends: Bool

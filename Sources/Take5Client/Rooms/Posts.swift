@@ -52,7 +52,7 @@ public struct Posts: Sendable {
     try await connection.value(Request("GET", Request.path("v1", "posts", id)))
   }
 
-  /// Reads a post with what is beside it.
+  /// Reads a post with the records beside it.
   public func row(_ id: String, include: Set<Inclusion>) async throws(Take5Error) -> Row<Post> {
     let list = RecordList<Post>(connection, "/v1/posts", [("id", id)], include: include)
     guard let row = try await list.page().rows.first else {
@@ -80,7 +80,7 @@ public struct Posts: Sendable {
     }
   }
 
-  /// Changes a post. What is nil stays as it is.
+  /// Changes a post. A value that is nil stays as it is.
   @discardableResult
   public func change(
     _ id: String, caption: String? = nil, visibility: PostVisibility? = nil, foreground: Camera? = nil

@@ -19,7 +19,7 @@ public struct Users: Sendable {
     return try await RecordList<User>(connection, "/v1/users", query).page().rows
   }
 
-  /// Changes the profile of the user. What is nil stays as it is.
+  /// Changes the profile of the user. A value that is nil stays as it is.
   @discardableResult
   public func changeProfile(name: String? = nil, bio: String? = nil) async throws(Take5Error) -> User {
     var members: [String: JSONValue] = [:]
@@ -34,7 +34,7 @@ public struct Users: Sendable {
     RecordList(connection, "/v1/users/me/friends", include: include)
   }
 
-  /// Who has asked the user for friendship.
+  /// The users who have asked the user for friendship.
   public func friendRequests(include: Set<Inclusion> = []) -> RecordList<Relation> {
     RecordList(connection, "/v1/users/me/friends", [("state", "received")], include: include)
   }

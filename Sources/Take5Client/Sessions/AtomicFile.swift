@@ -20,7 +20,7 @@ enum AtomicFile {
     }
   }
 
-  /// Renames a file or a folder; what has the name is replaced.
+  /// Renames a file or a folder, and replaces another one that has the name.
   static func rename(_ url: URL, to other: URL) throws {
     guard Foundation.rename(url.path, other.path) == 0 else {
       throw CocoaError(errno == ENOSPC ? .fileWriteOutOfSpace : .fileWriteUnknown)

@@ -79,7 +79,7 @@ struct QueueFolder: Sendable {
     do { names = try FileManager.default.contentsOfDirectory(atPath: url.path) } catch { return }
     for name in names where name.utf8.first == UInt8(ascii: ".") {
       let remains = url.appending(path: name)
-      // A young one may be that of another process which is still at it.
+      // A young one may belong to another process which is still at it.
       let values: URLResourceValues
       do { values = try remains.resourceValues(forKeys: [.contentModificationDateKey]) } catch { continue }
       if let date = values.contentModificationDate, date.timeIntervalSinceNow < -3600 { AtomicFile.remove(remains) }

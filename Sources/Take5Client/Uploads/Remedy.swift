@@ -37,7 +37,7 @@ enum Remedy: Equatable {
       case (.idempotencyKeyRunning, _), (_, 408), (_, 429), (_, 502), (_, 503), (_, 504), (_, 507):
         self = .wait(max(Retry.delay(failures: failures, error), 0.5))
       default:
-        // A refusal without a problem is that of a proxy.
+        // A refusal without a problem comes from a proxy.
         let mayPass = problem.status >= 500 || problem.code == .bare(problem.status)
         self = mayPass && failures <= Self.maxFailures ? pause : .fail
       }

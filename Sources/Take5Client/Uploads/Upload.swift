@@ -55,7 +55,7 @@ extension Upload where Record == ImageRecord {
   }
 }
 
-/// A submission in the queue, for a list of what is not sent yet.
+/// A submission in the queue, for a list of unsent ones.
 ///
 /// ```swift
 /// for pending in await client.uploads.pending where pending.failure != nil { showRetry(pending) }

@@ -37,7 +37,7 @@ extension UploadQueue {
 
   func state(of record: UploadRecord) -> UploadState { states[record.id] ?? UploadState(record) }
 
-  /// The id of what was submitted, once its progress has ended.
+  /// The id of the submitted post or image, once its progress has ended.
   func result(of id: UUID) throws(Take5Error) -> String {
     guard let outcome = states[id]?.outcome else { throw .cancelled }
     return try outcome.get()
@@ -47,7 +47,7 @@ extension UploadQueue {
     report(record) { $0.phase = phase }
   }
 
-  /// Notifies those who observe a submission of a change.
+  /// Notifies the observers of a submission of a change.
   func report(_ record: UploadRecord, _ change: (inout UploadProgress) -> Void) {
     var state = states[record.id] ?? UploadState(record)
     let former = state.progress

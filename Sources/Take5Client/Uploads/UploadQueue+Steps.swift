@@ -1,12 +1,12 @@
 import Foundation
 
 extension UploadQueue {
-  /// A disk that is full costs no submission: what is not stored is asked of the service after the next start.
+  /// A full disk costs no submission: after the next start the queue asks the service for the state that it could not store.
   func save(_ record: UploadRecord) {
     do throws(Take5Error) { try folder.save(record) } catch {}
   }
 
-  /// Does what is left to do; returns the id of what was submitted.
+  /// Takes the remaining steps; returns the id of the submitted post or image.
   func advance(_ record: inout UploadRecord) async throws(Take5Error) -> String {
     var created: Set<Int> = []
     for index in record.files.indices where record.files[index].upload == nil {

@@ -21,18 +21,18 @@ public actor UploadQueue {
   var states: [UUID: UploadState] = [:]
   private var tasks: [UUID: Task<Void, Never>] = [:]
   private var pauses: [UUID: Task<Void, Never>] = [:]
-  /// What is not started until `resume()`: it waits for a sign-in, or is being cancelled.
+  /// Submissions that do not start until `resume()`: they wait for a sign-in, or are being cancelled.
   private var blocked: Set<UUID> = []
 
   init(connection: Connection, folder: QueueFolder, sender: any UploadSender) {
     (self.connection, self.folder, self.sender) = (connection, folder, sender)
   }
 
-  // MARK: What is in it
+  // MARK: Submissions
 
-  /// What is not sent yet, or was refused, the oldest first: of the user who is signed in, or of all while none is.
+  /// Submissions that are not sent yet, or were refused, the oldest first: of the user who is signed in, or of all while none is.
   ///
-  /// What was refused stays, with its `failure`, until `retry(_:)` or `cancel(_:)`.
+  /// A refused submission stays, with its `failure`, until `retry(_:)` or `cancel(_:)`.
   public var pending: [PendingUpload] {
     get async {
       let user = await user
@@ -117,7 +117,7 @@ public actor UploadQueue {
     await tasks[id]?.value
   }
 
-  // MARK: What is sent
+  // MARK: Sending
 
   /// Stores a submission, and begins to send it.
   func add<Record>(_ record: UploadRecord, files: [URL]) async throws(Take5Error) -> Upload<Record> {

@@ -39,7 +39,7 @@ struct UploadRecord: Sendable, Codable, Equatable {
   var length: Int64 { files.reduce(0) { $0 &+ $1.length } }
   var sent: Int64 { files.reduce(0) { $0 &+ $1.offset } }
 
-  /// Whether its numbers are those of a queue: another program may have changed the file.
+  /// Whether a queue can have these numbers: another program may have changed the file.
   var isSound: Bool { files.allSatisfy { $0.length >= 0 && $0.offset >= 0 && $0.offset <= $0.length } }
 
   /// What the submission sends, with the ids of its uploads.

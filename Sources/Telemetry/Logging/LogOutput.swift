@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 package import Platform
 
-/// Writes log lines on a thread of its own, so that a reader who stops does not stop those who log.
+/// Writes log lines on a thread of its own, so that a reader who stops does not stop the threads that log.
 ///
 /// Lines wait in a queue of limited size. While it is full, further lines are dropped; when the queue is written, a line has their
 /// number.
@@ -11,7 +11,7 @@ package final class LogOutput: Sendable {
     var lines: [String] = []
     /// The length of the lines that are not written yet.
     var bytes = 0
-    /// The lines that were dropped since those of the queue.
+    /// The lines that were dropped after the lines in the queue.
     var dropped = 0
     /// Whether the thread waits for a line.
     var isIdle = true
@@ -34,7 +34,7 @@ package final class LogOutput: Sendable {
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - format: that of the line with the number of dropped lines.
+  ///   - format: the format of the line with the number of dropped lines.
   ///   - onDrop: called for each line that is dropped because the queue is full, or cannot be written.
   package init(
     descriptor: Int32 = 2, format: LogFormat, onDrop: @escaping @Sendable () -> Void

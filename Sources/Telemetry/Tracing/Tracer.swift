@@ -3,11 +3,11 @@ package import Platform
 
 /// Records finished spans and sends them to a collector, in batches, on a thread of its own.
 ///
-/// Nothing waits for it: spans that find no room in the queue are dropped, and so are those that the collector does not take.
+/// Nothing waits for it: spans that find no room in the queue are dropped, and so are spans that the collector does not take.
 package final class Tracer: Sendable {
   /// The limits of a tracer.
   package struct Configuration: Sendable {
-    /// The share of traces that are sampled, of those that begin here: 0 to 1.
+    /// The share of the traces beginning here that are sampled: 0 to 1.
     package var ratio = 1.0
     /// The maximum number of spans that wait.
     package var capacity = 4096

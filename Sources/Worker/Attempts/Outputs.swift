@@ -50,7 +50,7 @@ struct Outputs: Sendable {
 /// Everything that determines what a set of outputs shows, except the sources.
 struct Recipe<Plan: Encodable & Revised>: Encodable {
   let definition: SHA256Digest
-  /// The versions of those that the outputs depend on.
+  /// The versions of the libraries that the outputs depend on.
   let libraries: [String: String]
   let plan: Plan
   /// The revision of the plan's type; nil: the first.

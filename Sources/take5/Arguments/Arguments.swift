@@ -81,7 +81,7 @@ struct Arguments: Sendable {
   /// The value of an option; nil if it has none.
   func value(_ name: String) -> String? { setting(name)?.text }
 
-  /// The value of a secret: that of its option, or the first line of the file that its other option names, whichever
+  /// The value of a secret: its option's value, or the first line of the file that its other option names, whichever
   /// has the source that takes precedence.
   func secret(_ option: Option) throws(CommandFailure) -> String? {
     guard let file = setting(option.file.name) else { return value(option.name) }
@@ -112,7 +112,7 @@ struct Arguments: Sendable {
     return value(name)
   }
 
-  /// What is wrong with the value of an option; nil if nothing is.
+  /// The fault of the value of an option; nil if it has none.
   func failure(of name: String) -> CommandFailure? {
     guard let option = command.options.first(where: { $0.name == name }), let setting = setting(name),
       let problem = option.values.problem(with: setting.text, unit: option.unit)

@@ -6,7 +6,7 @@ struct ConfigurationFile: Sendable, Hashable {
     let line: Int
   }
 
-  /// What is wrong with the file.
+  /// The faults of the file.
   struct Problem: Sendable, Hashable {
     /// Nil if it concerns the whole file.
     let line: Int?

@@ -43,7 +43,7 @@ enum Help {
 
   /// The help of one command.
   ///
-  /// - Parameter group: the commands whose names begin with that of this one.
+  /// - Parameter group: the commands whose names begin with this one's.
   static func text(of command: Subcommand, among group: [Subcommand] = []) -> String {
     var text = "\(command.abstract)\n\nusage: take5 \(synopsis(command)) [OPTIONS]\n"
     let all = command.allOptions.map { option -> (String, String) in

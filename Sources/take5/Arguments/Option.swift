@@ -20,7 +20,7 @@ struct Option: Sendable, Hashable {
 
   typealias Property = any AnyKeyPath & Sendable
 
-  /// - Parameter values: those that the placeholder names, unless given.
+  /// - Parameter values: by default the ones that the placeholder names.
   init(
     _ name: String, _ placeholder: String? = nil, _ values: OptionValues? = nil, variable: String? = nil,
     default defaultValue: String? = nil, short: String? = nil,

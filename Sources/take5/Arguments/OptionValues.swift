@@ -19,7 +19,7 @@ enum OptionValues: Sendable, Hashable {
     let name: String
     /// Whether a text may contain a password.
     let isSecret: Bool
-    /// What is wrong with a text, after the name of its option; nil if nothing is.
+    /// The fault of a text, after the name of its option; nil if it has none.
     let problem: @Sendable (String) -> String?
   }
 
@@ -62,7 +62,7 @@ enum OptionValues: Sendable, Hashable {
     if case .format(let format) = self { format.isSecret } else { false }
   }
 
-  /// The fixed values, of which a shell offers those that fit; empty if there are none.
+  /// The fixed values, for a shell to offer the ones that fit; empty if there are none.
   var choices: [String] {
     switch self {
     case .choice(let choices), .list(let choices): choices
@@ -70,7 +70,7 @@ enum OptionValues: Sendable, Hashable {
     }
   }
 
-  /// What is wrong with a value, after the name of its option; nil if nothing is. A secret is not repeated.
+  /// The fault of a value, after the name of its option; nil if it has none. A secret is not repeated.
   ///
   /// - Parameter unit: of an integer.
   func problem(with text: String, unit: String? = nil) -> String? {

@@ -52,7 +52,7 @@ struct Subcommand: Sendable {
     self.run = run
   }
 
-  /// The options that the help lists: with that of the help itself.
+  /// The options that the help lists, `--help` included.
   var allOptions: [Option] { options + [.help] }
 
   /// Whether the operands are the command line of another program.

@@ -4,7 +4,7 @@ import Model
 /// A submission and the files that it names, as requests that are sent one after another until all have arrived: the uploads
 /// are created, then the submission is sent, so that the service refuses it before a byte is sent, then the bytes.
 ///
-/// What a response means is decided here. docs/uploads.md describes the protocol, of which this is the current draft of the
+/// The sender interprets responses here. docs/uploads.md describes the protocol, here the current draft of the
 /// IETF.
 struct Delivery: Sendable {
   /// A request. A file is named by its index.
@@ -48,7 +48,7 @@ struct Delivery: Sendable {
   /// Whether the last response shows something new, after which failures count from one again.
   private(set) var hasProgressed = false
 
-  /// - Parameter lengths: those of the files, in bytes.
+  /// - Parameter lengths: the lengths of the files, in bytes.
   init(lengths: [Int64]) {
     self.lengths = lengths
     uploads = lengths.map { _ in .missing }

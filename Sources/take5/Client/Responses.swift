@@ -117,7 +117,7 @@ extension CommandFailure {
       default: .internal
       }
     if let reasons = problem?.reasons, !reasons.isEmpty {
-      // The detail of the problem joins those of the reasons, and each of them ends with its remedy.
+      // The detail of the problem joins the details of the reasons, and each of them ends with its remedy.
       let texts = reasons.map { VerdictText.line(of: $0) }
       self.init(status, "the media are rejected: \(texts.joined(separator: "; "))")
       return

@@ -48,7 +48,7 @@ struct TemporaryFailure: Sendable {
   private static func isTemporary(_ response: HTTPResponse) -> Bool {
     switch response.status {
     case 408, 425: true
-    // A quota is that of a day.
+    // A quota is per day.
     case 429: response.problem != "quota_exceeded"
     case 409: response.problem == "idempotency_key_running"
     case 501, 505: false

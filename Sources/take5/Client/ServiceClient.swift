@@ -45,7 +45,7 @@ final class ServiceClient: Sendable {
   /// Lists posts, newest first.
   ///
   /// - Parameters:
-  ///   - parameters: those of the list, without its pages.
+  ///   - parameters: the parameters of the list, without its pages.
   ///   - limit: the maximum number of posts.
   func posts(_ parameters: [(name: String, value: String)], limit: Int) async throws -> [MediaResponse] {
     let query = parameters.map { "\($0.name)=\(Submission.escaped($0.value))&" }.joined()
@@ -89,7 +89,7 @@ final class ServiceClient: Sendable {
   /// Sends a request until it is answered, and returns the response.
   ///
   /// - Parameters:
-  ///   - statuses: those that are no failures, besides the successful ones.
+  ///   - statuses: the statuses that are no failures, besides the successful ones.
   ///   - file: receives the body of the response.
   private func answered(
     _ request: HTTPRequest, accepting statuses: Set<Int> = [], into file: OpenFile? = nil

@@ -39,7 +39,7 @@ struct Submission: Sendable {
       SavedMedia(
         folder: path, replacing: arguments.has(Option.force.name), inputs: Set(files.map(\.identity)))
     }
-    // Before anything is sent: what is saved may come minutes later.
+    // Before anything is sent: the results may come minutes later.
     try folder?.check(fileNames)
     let media = try await service.submit(self, key: "\(PublicID.now())")
     return try await StoredMedia(

@@ -37,7 +37,7 @@ extension Subcommand {
       throw CommandFailure(.io, "the dump of the database cannot be read: \(error)", remedy: "make the backup again")
     } catch let error as BlobError {
       throw CommandFailure(
-        .io, "the blobs cannot be copied: \(error)", remedy: "run the command again: it goes on with what is missing")
+        .io, "the blobs cannot be copied: \(error)", remedy: "run the command again: it copies the rest")
     } catch let error as SystemError {
       throw CommandFailure(
         .io, "the backup in \(folder.path) cannot be written: \(error)",
@@ -84,7 +84,7 @@ private struct BackupResult: Encodable {
   let createdAt: Date
   let counts: BackupManifest.Counts
   let dumpBytes: Int64
-  /// The blobs that this run has copied, and those that it has removed.
+  /// The blobs that this run has copied, and the ones that it has removed.
   let copied: Int
   let copiedBytes: Int64
   let removed: Int
@@ -111,7 +111,7 @@ private struct BackupResult: Encodable {
     } else {
       lines.append("\(folder) is a backup without \(Counted.text(missing.count, "blob")): \(content)")
       lines.append(
-        "'take5 verify' says what is damaged; 'take5 verify --repair' makes outputs again from their sources")
+        "'take5 verify' lists the damage; 'take5 verify --repair' makes outputs again from their sources")
     }
     return lines.joined(separator: "\n")
   }

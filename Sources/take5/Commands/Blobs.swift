@@ -8,7 +8,7 @@ import Store
 extension Subcommand {
   static let blobsMove = Subcommand(
     "blobs move",
-    abstract: "Copy all blobs to another store and make it that of the database; the service runs meanwhile.",
+    abstract: "Copy all blobs to another store, and make it the store of the database; the service runs meanwhile.",
     options: [
       Option("--to", "URL", help: "the other store: s3://BUCKET/PREFIX?endpoint=URL, or folder for the data folder"),
       .parallelCopies,
@@ -57,7 +57,7 @@ extension Subcommand {
           remedy: "name that with --to, or cancel its move with 'take5 blobs move --cancel'")
       } catch let error as BlobError {
         throw CommandFailure(
-          .io, "the blobs cannot be moved: \(error)", remedy: "run the command again: it goes on with what is left")
+          .io, "the blobs cannot be moved: \(error)", remedy: "run the command again: it copies the rest")
       }
     }
   }
@@ -66,7 +66,7 @@ extension Subcommand {
 /// The result that `take5 blobs move` prints.
 private struct MoveResult: Encodable {
   let to: String
-  /// Whether the blobs are those of the other store now.
+  /// Whether the database uses the other store now.
   let moved: Bool
   let blobs: Int
   let copied: Int

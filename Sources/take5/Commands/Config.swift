@@ -20,7 +20,7 @@ extension Subcommand {
     return .success
   }
 
-  /// The options of `serve`, and those that only `worker` has.
+  /// The options of `serve`, and the ones that only `worker` has.
   static let serviceOptions =
     serve.options + worker.options.filter { !serve.options.map(\.name).contains($0.name) }
 }

@@ -5,7 +5,8 @@ import Platform
 extension Subcommand {
   static let databaseChecksums = Subcommand(
     "database checksums",
-    abstract: "Give the embedded database data checksums, by which the server notices pages that the disk has changed.",
+    abstract:
+      "Turn on data checksums in the embedded database, so that the server notices pages that the disk has changed.",
     options: [.data, .database, .database.file, .json],
     example: "take5 database checksums"
   ) { arguments in

@@ -10,7 +10,7 @@ extension Subcommand {
     options: [
       Option(
         "--to", "VERSION", .integer(13...99),
-        help: "the major version; also an older one; default: the newest installed"),
+        help: "major version, newer or older; default: the newest installed"),
       .data, .database, .database.file, .json,
     ],
     example: "take5 database upgrade --to 17"

@@ -8,7 +8,7 @@ extension Subcommand {
 
   static let definitionList = Subcommand(
     "definition list",
-    abstract: "List the definitions in use, which say what is made from submissions, with their files.",
+    abstract: "List the definitions in use, by which submissions become outputs, with their files.",
     options: [.json] + inUse, example: "take5 definition list"
   ) { arguments in
     var table = TextTable("NAME", "VERSION", "KIND", "FOR", "FROM", isNumeric: false)
@@ -26,7 +26,7 @@ extension Subcommand {
   }
 
   static let definitionShow = Subcommand(
-    "definition show", abstract: "Print a definition as JSON: that of the configuration, otherwise the built-in one.",
+    "definition show", abstract: "Print a definition as JSON: the configured one, otherwise the built-in one.",
     operands: ["NAME"], options: inUse, example: "take5 definition show take5-post"
   ) { arguments in
     let name = arguments.operands[0]
@@ -40,7 +40,7 @@ extension Subcommand {
 
   static let definitionWrite = Subcommand(
     "definition write",
-    abstract: "Write built-in definitions, those of the names or all, into a folder, each as NAME.json to start from.",
+    abstract: "Write the named built-in definitions, or all of them, into a folder, each as NAME.json to start from.",
     operands: ["[NAME]…"],
     options: [
       Option("--to", "DIR", help: "folder for the files; it is created if it does not exist"), .force, .json,
@@ -74,7 +74,8 @@ extension Subcommand {
 
   static let definitionCheck = Subcommand(
     "definition check",
-    abstract: "Check the definition in a file as a service does, and compare it with the built-in one of its name.",
+    abstract:
+      "Check the definition in a file as a service does, and compare it with the built-in one of the same name.",
     operands: ["FILE"],
     options: [Option("--try", help: "make the outputs from the first second of the samples, and print them"), .json],
     example: "take5 definition check take5-post.json --try"

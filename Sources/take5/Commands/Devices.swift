@@ -5,7 +5,7 @@ import Rooms
 
 extension Subcommand {
   static let devices = Subcommand(
-    "devices", abstract: "Count the devices for notifications by provider and last outcome, or list those of a user.",
+    "devices", abstract: "Count the devices for notifications by provider and last outcome, or list a user's devices.",
     options: [Option("--user", "USER", help: "list the devices of this user")] + Option.storeAccess,
     example: "take5 devices --user ada"
   ) { arguments in

@@ -19,7 +19,7 @@ extension Subcommand {
     let name = arguments.operands[0]
     guard name.contains(where: { !$0.isWhitespace }) else {
       throw CommandFailure(
-        .usage, "the name of the key is empty", remedy: "pass a name, such as that of the client that uses the key")
+        .usage, "the name of the key is empty", remedy: "pass a name, such as the name of the client that uses the key")
     }
     let scopes = try scopes(arguments)
     let key = newKey()
@@ -69,7 +69,7 @@ extension Subcommand {
     return .success
   }
 
-  /// The key with a number or a name. A name may be that of several: the valid one among them.
+  /// The key with a number or a name. Several keys may share a name: the valid one among them.
   private static func key(_ operand: String, among keys: [StoredKey]) throws(CommandFailure) -> StoredKey {
     if let number = Int64(operand), let key = keys.first(where: { $0.id == number }) { return key }
     let named = keys.filter { $0.name == operand }

@@ -54,7 +54,7 @@ extension Subcommand {
   }
 
   static let moderationApprove = decision(
-    .approve, "Approve a user or something of a user's: it releases what is held, hidden or suspended.",
+    .approve, "Approve a user or a user's record, and release it if it is held, hidden or suspended.",
     example: "take5 moderation approve --user mallory --note 'has apologized'")
 
   static let moderationHide = decision(
@@ -99,7 +99,7 @@ extension Subcommand {
     case .notFound:
       throw CommandFailure(
         .inputMissing, "there is no such case or subject",
-        remedy: "'take5 moderation list' lists the cases; one ends with what it is about")
+        remedy: "'take5 moderation list' lists the cases; a case ends with its subject")
     case .otherwise(let decided):
       throw CommandFailure(
         .usage, "the decision of this case is '\(decided.outcome?.decision.rawValue ?? "")'",
@@ -136,6 +136,6 @@ extension Subcommand {
   private static func noCase(_ id: PublicID) -> CommandFailure {
     CommandFailure(
       .inputMissing, "there is no case \(id)",
-      remedy: "'take5 moderation list' lists the cases; one ends with what it is about")
+      remedy: "'take5 moderation list' lists the cases; a case ends with its subject")
   }
 }

@@ -38,7 +38,8 @@ extension ReprocessRequest {
     } catch {
       throw CommandFailure(
         .configuration, "\(path) is not a definition: \(JSON.reason(error))",
-        remedy: "compare it with that of 'take5 definition show take5-post' or 'take5 definition show photo-post'")
+        remedy: "compare it with the output of 'take5 definition show take5-post' or 'take5 definition show photo-post'"
+      )
     }
   }
 
@@ -109,7 +110,6 @@ extension ReprocessSelection {
 
   /// The texts between whitespace in a file, or in standard input for `-`.
   private static func ids(inFile path: String) throws -> [String] {
-    String(decoding: try InputText.read(path, otherwise: .configuration), as: UTF8.self).split { $0.isWhitespace }.map(
-      String.init)
+    String(decoding: try InputText.read(path), as: UTF8.self).split { $0.isWhitespace }.map(String.init)
   }
 }

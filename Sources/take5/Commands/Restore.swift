@@ -8,7 +8,8 @@ extension Subcommand {
   static let restore = Subcommand(
     "restore", abstract: "Make a store from a backup, where there is none yet, and verify it.", operands: ["DIR"],
     options: [
-      Option("--revoke-keys", help: "revoke all API keys, among them those that were revoked after the backup"),
+      Option(
+        "--revoke-keys", help: "revoke all API keys: otherwise keys that were revoked after the backup are valid again"),
       .parallelCopies,
     ] + Option.storeAccess + Option.listening,
     example: "take5 restore /var/backups/take5 --data restored"
@@ -33,7 +34,7 @@ extension Subcommand {
         .io, "the dump in \(folder.path) cannot be read: \(error)", remedy: "name another backup")
     } catch let error as BlobError {
       throw CommandFailure(
-        .io, "the blobs cannot be copied: \(error)", remedy: "run the command again: it goes on with what is missing")
+        .io, "the blobs cannot be copied: \(error)", remedy: "run the command again: it copies the rest")
     } catch let error as SystemError {
       throw CommandFailure(
         .io, "the backup in \(folder.path) cannot be restored: \(error)",

@@ -38,16 +38,16 @@ extension Subcommand {
     Option(
       "--allow-origin", "ORIGINS", .text, variable: "TAKE5_ALLOW_ORIGIN",
       help:
-        "origins whose web pages may use the API, such as https://app.example.org,http://localhost:3000; * is every one"
+        "origins whose web pages may use the API, such as https://app.example.org,http://localhost:3000; * allows all"
     ),
     Option(
       \.api.maxDatabase, "--max-database", "MIB", .integer(1...1 << 40),
       help:
-        "size of a database of one's own above which clients store nothing; any by default, and an embedded one has --min-free"
+        "size of the database of --database above which clients store nothing; unlimited by default; --min-free limits an embedded one"
     ),
     Option(
       \.api.admitsUnknownAge, "--unknown-age", "minor|adult",
-      help: "what users without a birth date are for posts with a min_age; the same in all processes of a store"),
+      help: "age of users without a birth date for posts with a min_age; set it alike in all processes of a store"),
     Option(
       \.api.maxFriends, "--max-friends", "N", .integer(1...1_000_000),
       help: "maximum friends of a user: each post is announced to all of them"),
@@ -60,29 +60,29 @@ extension Subcommand {
     Option(
       \.api.redirectsMedia, "--serve-media", "service|redirect",
       help:
-        "who sends media of a bucket: the service, or the bucket itself, to whose signed URLs clients are redirected"
+        "sender of the media in a bucket: the service, or the bucket, by a redirect of clients to signed URLs"
     ),
     Option(
       \.api.maxSubmissions, "--uploads", "N", .integer(1...100_000),
       help: "maximum submissions that are received at the same time; one API key has at most half of them"),
     Option(
       \.api.uploadLifetime, "--upload-lifetime", "SECONDS", .seconds(1...2_592_000),
-      help: "lifetime of an upload in parts that no submission has used"),
+      help: "time after which an upload in parts expires if no submission uses it"),
     Option(
       \.api.uploadIdle, "--upload-idle", "SECONDS", .seconds(1...2_592_000),
-      help: "lifetime without a byte of an upload in parts that is not whole and that no post awaits"),
+      help: "time without a byte after which an incomplete upload in parts expires, unless a post awaits it"),
     Option(
       \.api.openUploads.user.uploads, "--user-open-uploads", "N", .integer(1...1_000_000),
-      help: "maximum uploads in parts of one user that no submission has used"),
+      help: "maximum number of one user's uploads in parts that no submission has used"),
     Option(
       \.api.openUploads.user.bytes, "--user-open-mib", "MIB", .integer(1...1 << 30),
-      help: "maximum length of these uploads together"),
+      help: "maximum total size of one user's uploads in parts that no submission has used"),
     Option(
       \.api.openUploads.key.uploads, "--key-open-uploads", "N", .integer(1...1_000_000),
-      help: "maximum uploads in parts of one API key, acting as no user, that no submission has used"),
+      help: "maximum number of uploads in parts of one API key, acting as no user, that no submission has used"),
     Option(
       \.api.openUploads.key.bytes, "--key-open-mib", "MIB", .integer(1...1 << 30),
-      help: "maximum length of these uploads together"),
+      help: "maximum total size of uploads in parts of one API key, acting as no user, that no submission has used"),
     Option(
       \.api.quotas.user.posts, "--user-daily-posts", "N", .integer(1...1_000_000),
       help: "maximum posts of one user a day, in UTC; unlimited by default"),

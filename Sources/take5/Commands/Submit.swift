@@ -4,7 +4,7 @@ import Model
 extension Subcommand {
   private static let author = Option("--author", "NAME", help: "author, as the app names them")
   private static let alternativeText = Option(
-    "--alternative-text", "TEXT", help: "what the media show, for those who do not see them")
+    "--alternative-text", "TEXT", help: "description of the media, for people who cannot see them")
   private static let resultOptions =
     [
       Option("--wait", help: "wait until the media are processed, and show the progress"),
@@ -94,7 +94,7 @@ extension Subcommand {
   /// The author; status 64 without one: no user of the app has the posts of a made-up name.
   fileprivate static func namedAuthor(of arguments: Arguments) throws(CommandFailure) -> String {
     guard let name = arguments.value(author.name) else {
-      throw CommandFailure(.usage, "no author given", remedy: "name the user whose it is with --author NAME")
+      throw CommandFailure(.usage, "no author given", remedy: "name the author with --author NAME")
     }
     return name
   }

@@ -38,7 +38,7 @@ extension Subcommand {
 
   static let usersRename = Subcommand(
     "users rename",
-    abstract: "Give a user, named by the id or the user name, a user name, such as one who has none to sign in with.",
+    abstract: "Give a user, named by the id or the user name, another user name, or the first one to sign in with.",
     operands: ["USER", "NAME"], options: Option.storeAccess,
     example: "take5 users rename 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 ada"
   ) { arguments in

@@ -54,7 +54,7 @@ extension Subcommand {
     let progress = StageProgress()
     let verifier = Verifier(
       pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, inspector: inspector, parallel: parallel,
-      // What is repaired now needs no worker.
+      // Repairs that are made now need no worker.
       recordsDamage: remaker == nil
     ) { stage, fraction in
       progress.show(stage, fraction)

@@ -78,7 +78,7 @@ extension Subcommand {
   }
 
   static let webhooksDeliveries = single(
-    "deliveries", "List what was sent to a webhook, newest first.",
+    "deliveries", "List the deliveries of a webhook, newest first.",
     [
       Option("--state", "STATE", .choice(of: WebhookDelivery.State.self), help: "pending, delivered or failed"),
       Option(
@@ -97,10 +97,10 @@ extension Subcommand {
   }
 
   static let webhooksReplay = single(
-    "replay", "Send deliveries again: one of them, or those that failed.",
+    "replay", "Send deliveries again: one, or the failed ones.",
     [
       Option("--delivery", "ID", help: "this delivery"),
-      Option("--since", "TIME", help: "those that failed, of events since this time, such as 2026-11-20T18:30:00Z"),
+      Option("--since", "TIME", help: "failed deliveries of events since this time, such as 2026-11-20T18:30:00Z"),
     ]
   ) { id, arguments, session in
     var count: Int? = 0

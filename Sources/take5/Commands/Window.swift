@@ -6,7 +6,7 @@ import Rooms
 extension Subcommand {
   static let window = Subcommand(
     "window",
-    abstract: "Show the schedule of the daily window, and the last windows; when the next one opens, no command says.",
+    abstract: "Show the schedule of the daily window and the last windows; the time of the next one is secret.",
     options: Option.storeAccess, example: "take5 window"
   ) { arguments in
     let report = try await DatabaseAccess.use(arguments) { pool in try await pool.run { try WindowReport($0) } }
@@ -32,7 +32,7 @@ extension Subcommand {
 
   static let windowClear = Subcommand(
     "window clear",
-    abstract: "Remove the schedule that was set: the window opens by the options of services and workers.",
+    abstract: "Remove the schedule that was set; the options of services and workers apply again.",
     options: Option.storeAccess, example: "take5 window clear"
   ) { arguments in
     let report = try await DatabaseAccess.use(arguments) { pool in
@@ -46,7 +46,8 @@ extension Subcommand {
   }
 
   static let windowPreview = Subcommand(
-    "window preview", abstract: "Print what a schedule, or the present one, does in the next days; it changes nothing.",
+    "window preview",
+    abstract: "Show the effect of a schedule, or of the present one, in the next days; change nothing.",
     operands: ["[SCHEDULE]"], options: Option.storeAccess,
     example: "take5 window preview '5m in 09:00-21:00 Europe/Berlin'"
   ) { arguments in

@@ -40,7 +40,7 @@ extension Subcommand {
   /// The words of the name.
   var words: [String] { name.split(separator: " ").map(String.init) }
 
-  /// The values of the operands, of which the first decides: files, or fixed words; or the last, if it is a folder.
+  /// The values of the operands, decided by the first: files, or fixed words; or the last, if it is a folder.
   var operandValues: OptionValues {
     guard let first = operands.first else { return .none }
     if operands.last == "DIR" { return .folder }

@@ -34,7 +34,7 @@ struct ConfigurationKeys: Sendable {
     }
   }
 
-  /// What is wrong with the file, in the order of its lines: its syntax, unknown keys, and the values of the options of
+  /// The faults of the file, in the order of its lines: its syntax, unknown keys, and the values of the options of
   /// one command.
   func failures(in file: ConfigurationFile, _ arguments: Arguments, options: [Option]) -> [CommandFailure] {
     let values = options.compactMap { option -> (line: Int, failure: CommandFailure)? in
@@ -71,7 +71,7 @@ struct OtherVariable: Sendable {
 struct InvalidConfiguration: Error, Sendable {
   let failures: [CommandFailure]
 
-  /// The status of a start: that of all failures, or 78 if they differ.
+  /// The status of a start: the status that all failures share, or 78 if they differ.
   var startStatus: ExitStatus {
     let statuses = Set(failures.map(\.status))
     return statuses.count == 1 ? statuses.first ?? .configuration : .configuration

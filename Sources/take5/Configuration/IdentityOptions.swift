@@ -15,7 +15,7 @@ extension Option {
 
   fileprivate static let jwtKeys = Option(
     "--jwt-keys", "KEYS", .keySet, variable: "TAKE5_JWT_KEYS",
-    help: "key set (JWKS) of the app's identity provider, whose tokens then act as users: a file, or an https:// URL")
+    help: "key set (JWKS) of the app's identity provider, a file or an https:// URL; its tokens then act as users")
   fileprivate static let jwtIssuer = Option(
     "--jwt-issuer", "TEXT", variable: "TAKE5_JWT_ISSUER",
     help: "issuer (iss) that tokens of the identity provider must have")
@@ -31,7 +31,7 @@ extension Option {
     help: "whether users can register and sign in with a password, for an app without a back-end")
   fileprivate static let registrationCheck = Option(
     \.api.registrationCheck, "--registration-check", "URL", .url,
-    help: "a program of the operator's that decides on each registration, such as by a captcha or an invitation")
+    help: "URL of a program of yours that decides on each registration, such as by a captcha or an invitation")
 }
 
 /// The identity providers whose tokens a service accepts.

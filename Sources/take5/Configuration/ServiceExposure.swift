@@ -22,7 +22,7 @@ struct ServiceExposure: Sendable {
   /// Whether only this machine reaches the service. With a trusted proxy, other machines reach one on loopback.
   var isLocal: Bool { address.isLoopback && proxies.isEmpty }
 
-  /// Whether every address of a version is that of a trusted proxy: a range with the first and the last one has all.
+  /// Whether every address of a version belongs to a trusted proxy: a range with the first and the last one has all.
   var trustsEveryone: Bool {
     let ends = [("0.0.0.0", "255.255.255.255"), ("::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")]
     return proxies.contains { range in

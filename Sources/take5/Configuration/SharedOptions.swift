@@ -11,7 +11,7 @@ extension Option {
     help: "maximum address space of a media process, in MiB")
   static let sandbox = Option(
     \.worker.media.sandbox, "--sandbox", "off|available|required",
-    help: "walls around media processes: none, those that the machine permits, or no start without all of them")
+    help: "walls around media processes: none, the ones that the machine permits, or all, without which nothing starts")
   static let json = Option("--json", help: "print JSON")
   static let force = Option("--force", help: "replace existing files, but never an input")
   static let data = Option(
@@ -22,7 +22,7 @@ extension Option {
     help: "use this PostgreSQL, version 13 or later, instead of the embedded one")
   static let pooling = Option(
     "--pooling", "session|transaction", .choice(of: Pooling.self), variable: "TAKE5_POOLING",
-    help: "pool mode of the connection pooler, required if --database is one")
+    help: "pool mode of the connection pooler; required if --database names a pooler")
   static let listenDatabase = Option(
     "--listen-database", "URL", .database, variable: "TAKE5_LISTEN_DATABASE_URL",
     help: "direct URL of the same database for LISTEN behind a pooler; without it the queue is polled")
@@ -49,16 +49,16 @@ extension Option {
     help: "give up when a lost connection is not back, or nothing more arrives, for this time; without it, never")
   static let grace = Option(
     \.worker.grace, "--grace", "SECONDS", .anySeconds,
-    help: "grace period for which replaced outputs stay readable")
+    help: "time for which replaced outputs stay readable")
   static let releasedPause = Option(
     \.releasedPause, "--released-pause", "SECONDS", .anySeconds,
     help:
-      "time for which files stay that nothing refers to any more: a standby that has lost the last commits needs them; 0 removes them at once"
+      "time for which unreferenced files stay: a standby that has lost the last commits needs them; 0 removes them at once"
   )
   static let minFree = Option(
     \.api.minFree, "--min-free", "MIB", .integer(0...1 << 30),
     help:
-      "minimum free space for media: with less, a service refuses media; near it, what waits for --released-pause is removed"
+      "minimum free space: below it a service refuses media; close to it, unreferenced files are removed at once"
   )
   static let parallelCopies = Option(
     "--parallel", "N", .integer(1...64), default: "4", help: "blobs that are copied at the same time")

@@ -1,7 +1,7 @@
-/// The kinds of collections of a service: those that are built in, and those of a folder.
+/// The kinds of collections of a service: the built-in ones, and the ones that a folder defines.
 enum CollectionKinds {
   static let option = Option(
     "--collections", "DIR", variable: "TAKE5_COLLECTIONS",
-    help: "folder with definitions of further kinds of collections, each a file *.json such as that of "
-      + "'take5 definition show album'")
+    help: "folder with definitions of further kinds of collections, each a file *.json such as "
+      + "'take5 definition show album' prints")
 }

@@ -14,12 +14,12 @@ struct DefinitionDocument {
   let value: Value
   let name: String
   let version: Int
-  /// Every key with its value, those that have their default too.
+  /// Every key with its value, defaults included.
   let members: JSONTree
   /// The built-in definition of the same name and kind; nil if there is none.
   var builtIn: Definitions.Document? { Definitions.documents.first { $0.name == name && $0.kind == kind } }
 
-  /// What is read of a definition to know its kind: only that of a kind of collections has items.
+  /// The keys of a definition that show its kind: only a kind of collections has items.
   private struct Keys: Decodable {
     let name: String?
     let items: JSONTree?

@@ -16,7 +16,7 @@ enum NamedDefinition {
     } catch {
       throw CommandFailure(
         .configuration, "\(path) is not a definition: \(JSON.reason(error))",
-        remedy: "compare it with that of 'take5 definition show take5-post'")
+        remedy: "compare it with the output of 'take5 definition show take5-post'")
     }
   }
 }

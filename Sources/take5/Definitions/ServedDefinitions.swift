@@ -3,14 +3,14 @@ import Kit
 import Model
 import Rooms
 
-/// The definitions that a service processes submissions with: those that are built in, and those of its folders and files.
+/// The definitions that a service processes submissions with: the built-in ones, and the ones in its folders and files.
 enum ServedDefinitions {
   static let option = Option(
     "--definitions", "DIR", variable: "TAKE5_DEFINITIONS",
     help: "folder with definitions that replace built-in ones of the same name, each a file *.json; "
       + "'take5 definition list' lists them")
 
-  /// Reads the definitions, and reports all files that a service cannot use. That of moments is the one that `--definition` names, if it
+  /// Reads the definitions, and reports all files that a service cannot use. For moments it is the one that `--definition` names, if it
   /// is given.
   static func read(_ arguments: Arguments) throws -> SubmissionDefinitions {
     var failures: [CommandFailure] = []
@@ -28,7 +28,7 @@ enum ServedDefinitions {
         guard moment.isOfPair else {
           throw CommandFailure(
             .configuration, "\(path): \(UnfitDefinition.pair.description)",
-            remedy: "compare it with that of 'take5 definition show take5-post'")
+            remedy: "compare it with the output of 'take5 definition show take5-post'")
         }
         definitions.moment = moment
       } catch { failures.append(error) }

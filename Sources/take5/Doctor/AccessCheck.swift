@@ -10,7 +10,7 @@ struct KnownKeys: Sendable, Hashable {
   var hasOperatorKey = false
   /// Whether users sign in, at an identity provider or with a password.
   var hasUsers = false
-  /// The number of keys in the database that are valid, and of those that are revoked.
+  /// The numbers of valid and of revoked keys in the database.
   var valid = 0
   var revoked = 0
 }

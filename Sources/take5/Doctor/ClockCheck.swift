@@ -2,7 +2,7 @@ import Postgres
 import Store
 
 extension DoctorCheck {
-  /// Compares the clock of this machine with that of the database: signed URLs expire by the one, and schedules fire by
+  /// Compares the clock of this machine with the clock of the database: signed URLs expire by the one, and schedules fire by
   /// the other.
   static func clock(_ subject: DoctorSubject) async throws -> [CheckResult] {
     // Without a database there is a result of the database.

@@ -28,7 +28,7 @@ extension DoctorCheck {
     return url.description != url.connectionString
   }
 
-  /// What is wrong with the values, or how many the file sets.
+  /// The faults of the values, or how many the file sets.
   static func file(_ file: ConfigurationFile?, failures: [CommandFailure]) -> [CheckResult] {
     guard failures.isEmpty else { return failures.map { .error("configuration", "options", $0) } }
     let found = file.map { "\($0.path) sets \($0.entries.count) options" } ?? "there is no configuration file"

@@ -84,10 +84,10 @@ struct CheckResult: Encodable, Sendable, Hashable {
   }
 
   let check: String
-  /// What was examined, such as the name of a wall.
+  /// The examined part, such as the name of a wall.
   let subject: String
   let level: Level
-  /// What was found, in one line.
+  /// The finding, in one line.
   let detail: String
   /// What to do about it; nil if there is nothing to do.
   let remedy: String?

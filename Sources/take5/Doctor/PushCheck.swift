@@ -8,10 +8,7 @@ extension DoctorCheck {
       // The results of the configuration say what is wrong.
       return [.error("push", "credentials", "they cannot be used", remedy: "see the results of the configuration")]
     }
-    let names = [
-      configuration.apns.map { _ in "Apple's" }, configuration.fcm.map { _ in "Firebase's" },
-      configuration.webPush.map { _ in "browsers'" },
-    ].compactMap(\.self)
+    let names = configuration.providers.map { type(of: $0).owner }
     guard !names.isEmpty else { return [.info("push", "credentials", "off")] }
     return [.ok("push", "credentials", "for \(names.joined(separator: ", ")) push services")]
   }

@@ -5,7 +5,7 @@ import Rooms
 import Store
 
 extension DoctorCheck {
-  /// Checks the folder of blobs: that it is that of the database, can be written, and has room.
+  /// Checks that the folder of blobs belongs to the database, can be written, and has room.
   static func store(_ subject: DoctorSubject) async throws -> [CheckResult] {
     if let denial = StoreOwner.denial(of: subject.data) { return [.error("store", "folder", denial)] }
     let minFree = try ServiceConfiguration([.minFree], subject.arguments).api.minFree

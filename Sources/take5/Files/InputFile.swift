@@ -88,7 +88,7 @@ enum InputText {
 
   /// Reads at most 16 MiB; `-` is standard input.
   ///
-  /// - Parameter status: that of the command if it cannot be read.
+  /// - Parameter status: the command's exit status if it cannot be read.
   static func read(_ path: String, otherwise status: ExitStatus = .inputMissing) throws(CommandFailure) -> [UInt8] {
     do {
       return try bytes(path)

@@ -37,7 +37,7 @@ struct OutputFile: ~Copyable {
 
   /// Refuses a name that ends like one of another format than the one that is written, with status 64. Other endings say nothing.
   ///
-  /// - Parameter endings: those of the format, of which the first is the usual one.
+  /// - Parameter endings: the endings of the format, the usual one first.
   static func check(_ path: String, is format: String, endings: [String]) throws(CommandFailure) {
     let name = path.split(separator: "/").last ?? ""
     guard let dot = name.lastIndex(of: ".") else { return }

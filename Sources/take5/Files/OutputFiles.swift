@@ -47,7 +47,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
   /// Moves all files to their paths, or none of them; returns the paths.
   mutating func commit() throws(CommandFailure) -> [Name: String] {
     var created: [String] = []
-    // What is written to standard output cannot be undone: it comes last.
+    // Nothing undoes a write to standard output: it comes last.
     for file in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {
       do throws(CommandFailure) {
         try file.content.take()?.commit()

@@ -33,7 +33,7 @@ struct LocalPhotos {
     } catch {
       throw CommandFailure(
         .configuration, "\(name) is not a definition: \(JSON.reason(error))",
-        remedy: "compare it with that of 'take5 definition show photo-post'")
+        remedy: "compare it with the output of 'take5 definition show photo-post'")
     }
   }
 

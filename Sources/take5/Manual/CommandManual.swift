@@ -14,7 +14,7 @@ enum CommandManual {
         + "folder, and composes them. The other commands submit to a service, operate it, or work without one.")
     roff.paragraph(
       "An option takes its value from the command line. Otherwise it takes the value of its environment variable, "
-        + "then that of its key in the configuration file, then its default. See take5.conf(5) for the file.")
+        + "then its key in the configuration file, then its default. See take5.conf(5) for the file.")
     roff.section("COMMANDS")
     for command in shown {
       roff.subsection("take5 \(Help.synopsis(command))")

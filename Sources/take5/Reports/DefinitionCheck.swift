@@ -92,7 +92,7 @@ struct DefinitionCheck: Encodable {
     )
     lines += differences.map { "  \($0.path): \($0.builtIn ?? "-") → \($0.file ?? "-")" }
     if !differences.isEmpty, !differences.contains(where: { $0.path == "version" }) {
-      lines.append("its version is that of the built-in one: a higher one shows what was made by which")
+      lines.append("its version equals the built-in one's: a higher one shows which definition made an output")
     }
     return lines.joined(separator: "\n")
   }

@@ -16,7 +16,7 @@ struct StoredFileReport: Encodable {
   let height: Int?
   let duration: Double?
   let sha256: String
-  /// What is wrong with the stored file; nil: nothing is known.
+  /// The fault of the stored file; nil: none is known.
   let damage: String?
   /// Where it was written; nil in a list.
   let path: String?

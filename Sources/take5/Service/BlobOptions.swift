@@ -13,13 +13,13 @@ enum BlobOptions {
     help: "store of the blobs: folder, which is in the data folder, or s3://BUCKET/PREFIX?endpoint=URL")
   static let next = Option(
     "--blobs-next", "URL", variable: "TAKE5_BLOBS_NEXT",
-    help: "store that the blobs move to, which is written to as well; see 'take5 blobs move'")
+    help: "store that the blobs move to; the service writes to both; see 'take5 blobs move'")
   static let cache = Option(
     \.blobCache, "--blob-cache", "MIB", .integer(64...1 << 24),
-    help: "limit of the copies of a bucket's blobs in the data folder")
+    help: "maximum size of the copies of a bucket's blobs in the data folder")
   static let certificates = Option(
     "--blob-cacert", "FILE", variable: "TAKE5_BLOB_CACERT",
-    help: "certificates in PEM that the endpoint of a bucket is trusted by, instead of the system's")
+    help: "trusted CA certificates in PEM for the endpoint of a bucket, instead of the system's")
 
   /// A place of blobs that an option names.
   struct Place: Sendable {
@@ -43,7 +43,7 @@ enum BlobOptions {
 
     var isRemote: Bool { place.bucket != nil || next?.bucket != nil }
 
-    /// That of URLs of a bucket; nil while the blobs move.
+    /// The origin of URLs of a bucket; nil while the blobs move.
     var urlOrigin: String? { next == nil ? place.bucket.map(\.origin) : nil }
 
     /// Opens the blobs of the database; what fails is translated by `failure(_:)`.

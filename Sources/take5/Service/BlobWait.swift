@@ -10,7 +10,7 @@ struct BlobWait: Sendable {
   let places: BlobOptions.Places
   let pool: Pool
   let process: ServiceProcess
-  /// What is done with the open blobs before they are used.
+  /// Prepares the open blobs before they are used.
   let prepare: @Sendable (any InspectableBlobStore) throws -> Void
 
   /// The time after which the start goes on without the blobs.
@@ -18,7 +18,7 @@ struct BlobWait: Sendable {
   /// The pause between two attempts.
   private static let pause = Duration.seconds(2)
 
-  /// Opens the blobs, or begins to wait for them; throws if they are those of another store, or if an option is wrong.
+  /// Opens the blobs, or begins to wait for them; throws if they belong to another store, or if an option is wrong.
   func begin() async throws -> AwaitedBlobStore {
     let blobs = AwaitedBlobStore(isRemote: places.isRemote, urlOrigin: places.urlOrigin)
     let started = OneShot<Result<Void, any Error>>()
@@ -30,7 +30,7 @@ struct BlobWait: Sendable {
       ServiceManager.notify(nil, status: "waiting for the blobs in \(places.place.name)", process.log)
       started.fulfil(.success(()))
     }
-    // Who is to end does not wait for a bucket.
+    // A process that is to end does not wait for a bucket.
     process.signals.onRequest { started.fulfil(.success(())) }
     let result = await started.value
     process.signals.onRequest(nil)

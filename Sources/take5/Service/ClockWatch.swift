@@ -3,7 +3,7 @@ import Postgres
 import Store
 import Telemetry
 
-/// Compares the clock of this machine with that of the database while a service or a worker runs.
+/// Compares the clock of this machine with the clock of the database while a service or a worker runs.
 final class ClockWatch: Sendable {
   private struct State {
     var next: ContinuousClock.Instant?
@@ -31,7 +31,7 @@ final class ClockWatch: Sendable {
     return [
       MetricGauge(
         "take5_clock_offset_seconds",
-        "Seconds by which the clock of this machine is ahead of that of the database, without the error of the measurement.",
+        "Seconds by which the clock of this machine is ahead of the database's clock, without the error of the measurement.",
         [:], last.offset.certain)
     ]
   }

@@ -34,7 +34,7 @@ struct DatabaseAccess: Sendable {
   var url: DatabaseURL { address.url }
 
   /// The address for programs such as `pg_dump`, which change settings of their session: through a pooler in transaction
-  /// mode these would become those of other clients. Status 64 if the server cannot be reached past the pooler.
+  /// mode other clients would get them. Status 64 if the server cannot be reached past the pooler.
   func programURL() throws(CommandFailure) -> DatabaseURL {
     guard let direct = url.listenerURL else {
       throw CommandFailure(
@@ -116,7 +116,7 @@ struct DatabaseAccess: Sendable {
       access.newerSchema = newer
       if let newer, isService {
         log.warning(
-          "the schema is that of a newer version of take5: install it here too once the upgrade is decided",
+          "a newer version of take5 has migrated the schema: install it here too once the upgrade is decided",
           ["version": "\(newer)"])
       }
       // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
@@ -188,7 +188,7 @@ struct DatabaseAccess: Sendable {
 
   /// The failure of a command that needs a store where there is none.
   ///
-  /// - Parameter mayBeStarting: whether there is a database of its own, of which some process may make a store at the moment.
+  /// - Parameter mayBeStarting: whether there is a database of its own, which some process may be turning into a store.
   static func storeNotFound(in location: String, mayBeStarting: Bool = false) -> CommandFailure {
     let waiting = mayBeStarting ? "if a service is starting, wait until it listens; otherwise " : ""
     return CommandFailure(
@@ -199,7 +199,7 @@ struct DatabaseAccess: Sendable {
   private static func migrationsMissing(_ migrations: [Migration]) -> CommandFailure {
     CommandFailure(
       .rejected,
-      "the schema of the database is that of an earlier version: \(CountText.text(migrations.count, "migration")) missing",
+      "the database has the schema of an earlier version: \(CountText.text(migrations.count, "migration")) missing",
       remedy: "run 'take5 migrate', or start the service of this version")
   }
 

@@ -4,7 +4,7 @@ import Telemetry
 
 /// The wait of a service or a worker for its database.
 extension ServiceProcess {
-  /// The pause between two attempts, each of which waits for the database itself.
+  /// The pause between two attempts; each attempt waits for the database itself.
   private static let pause = Duration.seconds(1)
   /// The time for which the end of the process waits for an attempt that is cancelled: its server may be silent.
   private static let endTimeout = Duration.seconds(2)

@@ -3,7 +3,7 @@ import Platform
 /// The address of the page that films, for the camera of a phone.
 enum FilmAddress {
   static let option = Option(
-    "--film", help: "print the address of the page that films on the terminal, also if other machines do not reach it")
+    "--film", help: "print the address of the filming page on the terminal, also if no other machine can reach it")
 
   /// Prints the address as a QR code, if a person sees it: on a terminal, of a service that phones reach or that is asked for it.
   static func show(_ address: ListenAddress, port: UInt16, _ arguments: Arguments) {

@@ -36,7 +36,7 @@ final class ProgramGroup: Sendable {
     let outcome = Result { try body() }
     if case .failure = outcome { kill(id, SIGKILL) }
     child.waitForEnd()
-    // Before the child is reaped: afterwards the id may be that of another process.
+    // Before the child is reaped: afterwards another process may have the id.
     state.withLock { _ = $0.processes.remove(id) }
     let ending = child.wait()
     try outcome.get()

@@ -7,13 +7,13 @@ import Telemetry
 
 /// The options by which a worker sends notifications to phones and browsers.
 enum PushOptions {
-  static let apns = Option(
-    "--apns", "FILE", variable: "TAKE5_APNS",
-    help: "credentials for Apple's push service, without which it gets nothing")
-  static let fcm = Option(
-    "--fcm", "FILE", variable: "TAKE5_FCM", help: "service account for Firebase, without which it gets nothing")
-  static let webPush = Option(
-    "--web-push", "FILE", variable: "TAKE5_WEB_PUSH", help: "VAPID key for browsers, without which they get nothing")
+  /// The option that names the credentials of a push service, such as `--web-push`.
+  private static func credentials(of provider: ProviderKind) -> Option {
+    Option(
+      "--" + provider.name.replacing("_", with: "-"), "FILE", variable: "TAKE5_" + provider.name.uppercased(),
+      help: provider.type.credentials)
+  }
+
   static let notifications = Option(
     "--notifications", "FILE", variable: "TAKE5_NOTIFICATIONS",
     help: "titles and bodies of notifications in place of the built-in ones")
@@ -24,12 +24,13 @@ enum PushOptions {
   )
   static let server = Option(
     "--push-server", "URL", .service, variable: "TAKE5_PUSH_SERVER",
-    help: "for tests: server in place of Apple's and Google's, on whose addresses browsers may have theirs")
+    help: "for tests: server in place of Apple's and Google's; subscriptions of browsers may then name this machine")
   static let certificates = Option(
     "--push-certificates", "FILE", variable: "TAKE5_PUSH_CERTIFICATES",
-    help: "for tests: trusted CA certificates in PEM of push services, in place of the system's")
+    help: "for tests: trusted CA certificates in PEM for push services, in place of the system's")
 
-  static let all = [apns, fcm, webPush, notifications, publicURL, server, certificates]
+  static let all =
+    ProviderKind.allCases.map(credentials) + [notifications, publicURL, server, certificates]
 
   /// What the files of the options say.
   struct Files: Sendable {
@@ -40,7 +41,7 @@ enum PushOptions {
   /// Returns what sends notifications; nil without credentials.
   static func courier(_ files: Files, _ metrics: Metrics, _ log: Logger) throws(CommandFailure) -> PushCourier? {
     let configuration = files.configuration
-    guard configuration.apns != nil || configuration.fcm != nil || configuration.webPush != nil else { return nil }
+    guard !configuration.providers.isEmpty else { return nil }
     return try checked(certificates) { () throws(PushError) in
       try PushCourier(configuration, files.texts, metrics, log)
     }
@@ -51,20 +52,13 @@ enum PushOptions {
     var reader = InputReader()
     let origin = arguments.value(server.name).flatMap { Origin.split($0)?.0 }
     var configuration = Sender.Configuration()
-    if let path = arguments.value(apns.name) {
-      configuration.apns = reader.read {
-        try checked(apns) { () throws(PushError) in try APNs(file: path, origin: origin) }
+    for kind in ProviderKind.allCases {
+      let option = credentials(of: kind)
+      guard let path = arguments.value(option.name) else { continue }
+      let provider = reader.read {
+        try checked(option) { () throws(PushError) in try kind.type.init(file: path, origin: origin) }
       }
-    }
-    if let path = arguments.value(fcm.name) {
-      configuration.fcm = reader.read {
-        try checked(fcm) { () throws(PushError) in try FCM(file: path, origin: origin) }
-      }
-    }
-    if let path = arguments.value(webPush.name) {
-      configuration.webPush = reader.read {
-        try checked(webPush) { () throws(PushError) in try WebPush(file: path) }
-      }
+      if let provider { configuration.providers.append(provider) }
     }
     configuration.certificates = arguments.value(certificates.name)
     if origin != nil { configuration.permitted = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) } }

@@ -95,7 +95,7 @@ struct Sandbox: Sendable {
 extension Sandbox {
   /// Checks the walls around a media process, and prints a warning if it has none. Status 78 as `init`.
   ///
-  /// - Parameter libraries: those that the command needs: a photo needs no library of clips.
+  /// - Parameter libraries: the ones that the command needs: a photo needs no library of clips.
   static func check(
     _ media: MediaProcess, _ mode: SandboxMode, loading libraries: LibraryGroup
   ) async throws(CommandFailure) {

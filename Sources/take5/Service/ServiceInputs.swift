@@ -3,7 +3,7 @@ import Rooms
 
 /// What a service reads when it starts, before it opens the database or the blobs: its options, and the files that they name.
 ///
-/// `take5 config` and `take5 doctor` read the same: what is wrong with it is found before a restart.
+/// `take5 config` and `take5 doctor` read the same, and find its faults before a restart.
 struct ServiceInputs: Sendable {
   let exposure: ServiceExposure
   let configuration: ServiceConfiguration
@@ -30,7 +30,7 @@ struct ServiceInputs: Sendable {
 }
 
 extension ServiceConfiguration {
-  /// What is wrong with the options of a service and with the files that they name, all of it.
+  /// All faults of the options of a service and of the files that they name.
   static func failures(_ arguments: Arguments, _ keys: ConfigurationKeys, options: [Option]) -> [CommandFailure] {
     var failures = arguments.file.map { keys.failures(in: $0, arguments, options: options) } ?? []
     for option in options {

@@ -10,14 +10,15 @@ extension Option {
     Option(
       \.worker.lookSlots, "--look-slots", "N", .integer(1...256),
       help:
-        "first looks at the same time, before the outputs are made; by default one for four slots, but two for 2 to 8"),
+        "first looks, made before the outputs, that run at the same time; default: one per four slots, but two for 2 to 8"
+    ),
     Option(
       \.worker.backgroundSlots, "--background-slots", "N", .integer(0...256),
       help: "stored media that are reprocessed at the same time, at the lowest CPU priority"),
     .grace, .releasedPause, .minFree,
     Option(
       \.keepRejected, "--keep-rejected", "SECONDS", .anySeconds,
-      help: "time for which the sources of rejected media are kept, to be judged again; 0 keeps none"),
+      help: "time to keep the sources of rejected media, so that they can be judged again; 0 keeps none"),
     Option(
       \.api.windowSchedule, "--window", "SCHEDULE", .windowSchedule,
       help:
@@ -40,7 +41,9 @@ extension Option {
 extension Option {
   static let webhookPermit = Option(
     \.api.webhookPermits, "--webhook-permit", "HOSTS", .permits,
-    help: "hosts and ranges that webhooks may have without a public address or TLS, such as mailer.internal,10.0.0.0/8")
+    help:
+      "hosts and address ranges that webhooks may use although they are private or lack TLS, such as mailer.internal,10.0.0.0/8"
+  )
 
   /// The options that `Logger.init(_:)` reads.
   static let logging: [Option] = [

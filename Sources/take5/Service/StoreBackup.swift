@@ -60,7 +60,7 @@ struct StoreBackup: Sendable {
     let time = Date()
     let name = try folder.createDump(at: time)
     let dump = DatabaseDump(path: "\(folder.path)/\(name)", url: url)
-    // A hold is that of the store, not of its copy.
+    // A hold belongs to the store, not to its copy.
     try await dump.write(with: programs, withoutRowsOf: "collection_hold")
     let rows = try await dump.rows(with: programs)
     let (digest, bytes) = try await DatabaseDump.digest(of: dump.path)

@@ -79,7 +79,7 @@ extension StoreOwner {
     return owner.flatMap { $0.user == 0 ? nil : $0 }
   }
 
-  /// The user who is to own a new store: that of its backup, if this process is root's; otherwise nil.
+  /// The user who is to own a new store: the owner of its backup, if this process is root's; otherwise nil.
   ///
   /// - Parameter data: the data folder; nil if it exists.
   static func unlessRoot(of backup: String, creating data: String) -> StoreOwner? {

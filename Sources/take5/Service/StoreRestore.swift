@@ -33,7 +33,7 @@ struct StoreRestore: Sendable {
     let dump = "\(folder.path)/\(manifest.dump.file)"
     guard try await DatabaseDump.digest(of: dump).hash == manifest.dump.sha256 else {
       throw CommandFailure(
-        .io, "\(dump) is damaged: its SHA-256 is not that of the backup", remedy: "name another backup")
+        .io, "\(dump) is damaged: its SHA-256 is not the one that the backup names", remedy: "name another backup")
     }
     let database = try await DatabaseAccess.open(
       arguments, connections: parallel + 1, schema: .any, isCreating: true, log: Logger(lowest: .warning))
@@ -57,14 +57,14 @@ struct StoreRestore: Sendable {
     }
     guard manifest.schema <= [Migration].all.map(\.version).max() ?? 0 else {
       throw CommandFailure(
-        .rejected, "the backup is that of take5 \(manifest.version), which is newer than this program",
+        .rejected, "the backup comes from take5 \(manifest.version), which is newer than this program",
         remedy: "restore it with that version or a newer one")
     }
     try Migrator(.all).check([manifest.schema])
     return manifest
   }
 
-  /// Refuses a place that has blobs, unless they are those of this store: an interrupted run has copied them.
+  /// Refuses a place that has blobs, unless they belong to this store: an interrupted run has copied them.
   private func checkEmpty(_ place: BlobOptions.Place, for manifest: BackupManifest) throws {
     let found: PublicID?
     do {
@@ -84,7 +84,7 @@ struct StoreRestore: Sendable {
         + "--database")
   }
 
-  /// Refuses a new embedded server that is older than that of the backup, before it is created.
+  /// Refuses a new embedded server that is older than the backup's, before it is created.
   private func checkPrograms(for manifest: BackupManifest) throws {
     if try arguments.secret(.database) == nil {
       try checkVersion(try EmbeddedPostgres.installedVersion(), for: manifest)
@@ -94,7 +94,7 @@ struct StoreRestore: Sendable {
   private func checkVersion(_ version: Int, for manifest: BackupManifest) throws(CommandFailure) {
     guard version >= manifest.postgres else {
       throw CommandFailure(
-        .rejected, "the backup is that of PostgreSQL \(manifest.postgres), and this server has version \(version)",
+        .rejected, "the backup comes from PostgreSQL \(manifest.postgres), and this server has version \(version)",
         remedy: "use PostgreSQL \(manifest.postgres) or newer (Debian: apt-get install postgresql-\(manifest.postgres))"
       )
     }

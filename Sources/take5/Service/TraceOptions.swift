@@ -12,7 +12,7 @@ enum TraceOptions {
     help: "collector of OpenTelemetry that receives traces by OTLP over HTTP, such as http://127.0.0.1:4318")
   static let percent = Option(
     "--trace-percent", "N", .integer(0...100), variable: "TAKE5_TRACE_PERCENT", default: "100",
-    help: "share of requests whose traces are sampled, unless their clients sample none")
+    help: "percentage of requests to trace; a request whose client does not sample its trace is not traced")
 
   /// The share that `--trace-percent` names, from 0 to 1. It also counts without a collector: the workers may have one.
   static func ratio(_ arguments: Arguments) throws(CommandFailure) -> Double {

@@ -42,7 +42,7 @@ enum Console {
   /// Whether standard error is a terminal that can redraw a line.
   static var isErrorTerminal: Bool { isatty(2) == 1 && canRedraw }
 
-  /// `TERM=dumb` is a terminal without cursor movement, such as that of an editor (terminfo(5)).
+  /// `TERM=dumb` is a terminal without cursor movement, such as an editor's (terminfo(5)).
   private static var canRedraw: Bool {
     guard let kind = getenv("TERM") else { return false }
     return !["", "dumb"].contains(String(cString: kind))

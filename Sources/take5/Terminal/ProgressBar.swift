@@ -3,7 +3,7 @@ import Platform
 
 /// A progress bar on standard error; prints nothing if that is not a terminal.
 final class ProgressBar: Sendable {
-  /// What is shown, and since when.
+  /// The shown text, and since when.
   private struct Shown {
     var text: String
     var time: Duration

@@ -284,7 +284,7 @@ struct HEIFTests {
   }
 
   @Test(
-    "transparency that each tile of a grid has is blended with white, as that of the grid", arguments: [false, true])
+    "transparency that each tile of a grid has is blended with white, as the grid's is", arguments: [false, true])
   func alphaOfTiles(isAVIF: Bool) throws {
     let (grid, masks) = try Self.tiles(isAVIF: isAVIF)
     var file = grid

@@ -83,7 +83,7 @@ struct UnusualPhotoTests {
   }
 
   @Test(
-    "gamma and chromaticities of a PNG are those of its colours", arguments: ["gama_linear.png", "chrm_p3_gama.png"])
+    "a PNG's gamma and chromaticities describe its colours", arguments: ["gama_linear.png", "chrm_p3_gama.png"])
   func gamma(name: String) throws {
     let found = try difference(image(name), image("plain.png"))
     #expect(found.mean < 4, "\(found)")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Figures of a worker")
 struct AttemptWindowTests {
-  @Test("attempts of the last hour count by kind and result, and those that say nothing of the worker do not")
+  @Test("attempts of the last hour count by kind and result, unless they say nothing about the worker")
   func figures() {
     let window = AttemptWindow()
     let start = ContinuousClock.now

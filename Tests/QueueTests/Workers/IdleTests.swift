@@ -78,7 +78,7 @@ struct IdleTests {
     await pool.close()
   }
 
-  /// The transactions of workers within five minutes of their clock, without those of their start and their end.
+  /// The transactions of workers within five minutes of their clock, except at their start and their end.
   private func transactions(ofWorkers count: Int) async throws -> Int {
     try await transactions(ofWorkers: count, seconds: 300) - transactions(ofWorkers: count, seconds: 0)
   }

@@ -47,7 +47,7 @@ struct JobConsumerTests {
       }
       let (started, failed) = (starts.withLock { $0 }, failures.withLock { $0 })
       try #require(started.count == 11 && failed.count == 3)
-      // The first pause starts with the first failure, which is also that of the first job.
+      // The first pause starts with the first failure, the first job's.
       #expect(started[2] - min(failed[0], failed[1]) >= .seconds(1))
       #expect(started[3] - failed[2] >= .seconds(2))
       try await pool.run { session in

@@ -308,7 +308,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("comments on a collection are for those who see it")
+  @Test("users who see a collection see the comments on it")
   func comments() async throws {
     try await UserClient.with { api in
       let path = try await Self.create(api)

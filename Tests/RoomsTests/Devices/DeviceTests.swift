@@ -2,6 +2,7 @@ import HTTPTesting
 import Model
 import Postgres
 import PostgresTesting
+import Push
 import Testing
 
 @testable import Kit
@@ -114,7 +115,7 @@ struct DeviceTests {
     }
   }
 
-  @Test("a user has at most 20 devices and 5 subscriptions: those that registered first go")
+  @Test("a user has at most 20 devices and 5 subscriptions: the ones that registered first go")
   func limits() async throws {
     try await UserClient.with { api in
       for number in 0..<22 {

@@ -21,7 +21,7 @@ struct PushCourierTests {
     try Descriptor(writing: file, replacing: true).write(
       Array(#"{"subject":"mailto:ops@example.org","private_key":"q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94"}"#.utf8))
     var configuration = Sender.Configuration()
-    configuration.webPush = try WebPush(file: file)
+    configuration.providers = [try WebPush(file: file)]
     configuration.permitted = [try #require(AddressRange("127.0.0.0/8"))]
     configuration.timeout = .seconds(600)
     return try PushCourier(

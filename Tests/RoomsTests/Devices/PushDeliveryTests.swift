@@ -107,7 +107,7 @@ struct PushDeliveryTests {
     }
   }
 
-  @Test("comments of one post that had to wait are one notification, with the number of those that are shown")
+  @Test("comments on one post that had to wait are one notification, with the number of shown comments")
   func folded() async throws {
     try await PushFixture.with { api in
       let (one, other) = (try await api.insertPost(by: "ada"), try await api.insertPost(by: "ada"))

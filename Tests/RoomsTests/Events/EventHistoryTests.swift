@@ -32,7 +32,7 @@ struct EventHistoryTests {
     _ = try await Events.dispatch(api.pool)
   }
 
-  /// The comments in their order, of which each is an event.
+  /// The comments in their order; each is an event.
   private static func comments(_ api: RunningAPI) async throws -> [String] {
     try await api.pool.run { session in
       try session.execute("SELECT public_id::text AS comment FROM comment ORDER BY comment.id").map {
@@ -74,7 +74,7 @@ struct EventHistoryTests {
     }
   }
 
-  @Test("numbers are above those that were lost also where an event comes before a reader, of several at once")
+  @Test("numbers are above lost ones, also where an event comes before one of several readers at once")
   func writers() async throws {
     try await RunningAPI.with { api in
       let post = try await api.insertPost(by: "ada")

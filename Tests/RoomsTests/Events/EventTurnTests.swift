@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Model
 import Postgres
+import Push
 import Store
 import Testing
 

@@ -103,7 +103,7 @@ struct UserDeletionTests {
       #expect(events.map(\.number) == Array(1...Int64(events.count)))
       #expect(
         events.filter { $0.kind == UserEvent.blank && $0.actor == nil && $0.post == nil }.count == events.count - 1)
-      // The id is that of a new user.
+      // The id belongs to a new user.
       _ = try await fixture.submit("new front", "new back", draft: PostDraft(author: Self.user))
     }
   }
@@ -166,7 +166,7 @@ extension StoreFixture {
           draft, for: .unrestricted, source: source, definition: definition, request: nil, store, session)
       }
     }
-    // The oldest job is that of the post whose media are still processed.
+    // The oldest job belongs to the post whose media are still processed.
     let working = try await claim()
     #expect(working.work.subject.kind == "post")
     for _ in drafts { try await publish(claim(), "photo") }

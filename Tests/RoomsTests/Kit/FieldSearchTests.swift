@@ -83,7 +83,7 @@ struct FieldSearchTests {
     }
   }
 
-  @Test("users are found by their fields, but for those who have blocked the viewer")
+  @Test("users are found by their fields, unless they have blocked the viewer")
   func users() async throws {
     try await UserClient.with(FieldTests.setting) { api in
       for (user, fields) in [("ada", #"{"city":"Köln","shoe":38}"#), ("bob", #"{"city":"Köln","shoe":45}"#)] {

@@ -91,7 +91,7 @@ struct IncludeTests {
       let liked = JSONValue.object(["liked": .boolean(true), "bookmarked": .boolean(false)])
       let none = JSONValue.object(["liked": .boolean(false), "bookmarked": .boolean(false)])
       #expect(states.filter { $0 == liked }.count == 1 && states.filter { $0 == none }.count == 3)
-      // The state is that of the user who reads.
+      // The state belongs to the user who reads.
       let others = try await Self.get("/v1/posts?\(Self.all)", as: "dan", api).json["included"]["mine"]
       #expect(others["places"]["lake"]["favourited"] == .boolean(false))
       #expect(others["users"].names == ["ada", "bob", "cy"])
@@ -225,7 +225,7 @@ struct IncludeTests {
       #expect(list.json["included"]["places"].names == ["lake"])
       let refused = try await Self.get("/v1/posts?include=mine", as: nil, api)
       #expect(refused.status == 400 && UserClient.kind(refused) == "user_required")
-      // The feed is that of a user.
+      // The feed belongs to a user.
       let feed = try await Self.get("/v1/users/bob/feed?\(Self.all)", as: nil, api).json["included"]
       #expect(feed["mine"]["places"].names == ["lake"] && feed["mine"]["users"].names == [])
     }

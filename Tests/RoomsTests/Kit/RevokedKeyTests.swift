@@ -9,13 +9,14 @@ import Testing
 
 @Suite("Revoked API keys in the database", .tags(.database), .timeLimit(.minutes(60)))
 struct RevokedKeyTests {
-  @Test("a key is dropped 90 days after its revocation, unless it is the newest, or what it has made is stored")
+  @Test(
+    "a key is dropped 90 days after its revocation, unless it is the newest, or what it has made or decided is stored")
   func dropping() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { session in
         let keys: [(name: String, revoked: String?)] = [
           ("valid", nil), ("long revoked", "91 days"), ("just revoked", "89 days"), ("of a token", "91 days"),
-          ("of a ticket", "91 days"), ("newest", "91 days"),
+          ("of a ticket", "91 days"), ("of a decision", "91 days"), ("newest", "91 days"),
         ]
         var ids: [String: Int64] = [:]
         for (name, _) in keys {
@@ -30,6 +31,11 @@ struct RevokedKeyTests {
           INSERT INTO event_ticket (hash, user_id, minter, api_key_id, expires_at)
           VALUES (sha256('ticket'), 'ada', 'key', $1::bigint, clock_timestamp() + interval '1 minute')
           """, .integer(ids["of a ticket"]))
+        try session.execute(
+          """
+          INSERT INTO moderation_case (public_id, user_id, cause, decision, decided_by, decided_at)
+          VALUES (gen_random_uuid(), 'ada', 'moderator', 'approve', ($1::bigint)::text, clock_timestamp())
+          """, .integer(ids["of a decision"]))
         for (name, revoked) in keys {
           try session.execute(
             "UPDATE api_key SET revoked_at = clock_timestamp() - $2::interval WHERE name = $1", .text(name),
@@ -38,15 +44,16 @@ struct RevokedKeyTests {
         func names() throws -> [String] { try Keys.list(session).map(\.name) }
         #expect(try Keys.dropRevoked(session) == 1)
         #expect(try Keys.dropRevoked(session) == 0)
-        #expect(try names() == ["valid", "just revoked", "of a token", "of a ticket", "newest"])
-        try session.executeScript("DELETE FROM user_token; DELETE FROM event_ticket", name: "made")
-        #expect(try Keys.dropRevoked(session) == 2)
+        #expect(try names() == ["valid", "just revoked", "of a token", "of a ticket", "of a decision", "newest"])
+        try session.executeScript(
+          "DELETE FROM user_token; DELETE FROM event_ticket; DELETE FROM moderation_case", name: "made")
+        #expect(try Keys.dropRevoked(session) == 3)
         #expect(try names() == ["valid", "just revoked", "newest"])
       }
     }
   }
 
-  @Test("each table that refers to keys keeps those that it refers to")
+  @Test("each table that refers to a key keeps the key")
   func references() async throws {
     try await StoreFixture.with { fixture in
       let tables = try await fixture.pool.run { session in

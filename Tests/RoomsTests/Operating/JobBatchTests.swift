@@ -86,7 +86,7 @@ struct JobBatchTests {
     }
   }
 
-  @Test("a filter without states means those that the action is for")
+  @Test("a filter without states selects the states that the action is for")
   func states() async throws {
     try await Self.with { api in
       let retried = try await Self.change(#"{"action":"retry","filter":{"author":"bob"},"limit":null}"#, api)

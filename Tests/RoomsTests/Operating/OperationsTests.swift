@@ -102,7 +102,7 @@ struct OperationsTests {
     if case .number(let number) = value { number } else { -1 }
   }
 
-  @Test("one read of the history is for all who wait for it, and for those that come soon after")
+  @Test("one read of the history serves all requests that wait for it or come soon after")
   func oneRead() async throws {
     let (history, reads) = (RecentHistory(), Shared(0))
     try await RunningAPI.with { api in

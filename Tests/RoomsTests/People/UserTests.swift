@@ -30,7 +30,7 @@ struct UserTests {
     try await send("PUT", path, as: user, body, [], api)
   }
 
-  @Test("users are read by their ids in one request, without those who do not exist or have blocked the client")
+  @Test("users are read by their ids in one request, except users who do not exist or have blocked the client")
   func bulk() async throws {
     try await UserClient.with { api in
       for user in ["eve", "ada", "bob"] { _ = try await Self.put("/v1/users/\(user)", #"{"name":"\#(user)"}"#, api) }

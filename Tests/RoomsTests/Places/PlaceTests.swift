@@ -153,7 +153,7 @@ struct PlaceTests {
       for _ in 0..<3 { moved.append(try await Self.post(api, by: "carl", at: "hall", longitude: -170)) }
       #expect(try await shown() == ("Named by a post", .number(9.5)))
       #expect(try await Self.ids("box=9,47,10,48", as: "eve", api) == ["hall"])
-      // The nearest to all others, of which none need be the same.
+      // The nearest to all others, although none may be the same.
       for (user, longitude) in [("bob", 9.51), ("dora", 9.52), ("fred", 9.53)] {
         _ = try await Self.post(api, by: user, at: "hall", longitude: longitude)
       }

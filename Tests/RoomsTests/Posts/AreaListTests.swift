@@ -135,7 +135,7 @@ struct AreaListTests {
     }
   }
 
-  @Test("the posts of some authors or of friends in an area are those that they have there")
+  @Test("a list of some authors or of friends in an area has the posts that they have there")
   func authors() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { session in

@@ -50,7 +50,7 @@ struct FilterTests {
     #expect(try await UserClient.send("PUT", "/v1/places/lake", UserClient.backend, swim, api).status == 200)
   }
 
-  @Test("a list of one's own posts, or of those of friends, has every visibility unless another is asked for")
+  @Test("a list of own or friends' posts has every visibility unless the request names one")
   func ownPosts() async throws {
     try await UserClient.with { api in
       try await Self.fill(api)

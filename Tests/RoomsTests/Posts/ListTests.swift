@@ -365,7 +365,7 @@ struct ListTests {
       }
       let path = "/v1/users/ada/feed"
       #expect(hours(try await send("GET", path, as: "ada")) == "85321")
-      // A page of fewer posts than the user has friends is that of the friends whose latest posts are the newest.
+      // A page of fewer posts than the user has friends has the friends whose latest posts are the newest.
       #expect(hours(try await send("GET", path + "?limit=1", as: "ada")) == "8")
       let first = try await send("GET", path + "?limit=2", as: "ada")
       #expect(hours(first) == "85")

@@ -75,7 +75,7 @@ struct PhotoOrderTests {
       #expect(try await Self.arrange("[1,0]", of: path, as: "ada", version, api).status == 412)
       let now = try #require(changed.headers["etag"])
       #expect(try await Self.arrange("[0,1]", of: path, as: "ada", now, api).headers["etag"] == now)
-      // The sources are those of the photos.
+      // The photos have these sources.
       let sources = try await api.pool.run { session in
         try session.execute(
           """

@@ -62,7 +62,7 @@ struct AwaitedUploadRaceTests {
         #expect(early.status == 409 && early.headers["upload-offset"] == "\(clip.count)")
         let others = try await request("HEAD", path, port: api.port, headers: [("Take5-User", "bob")] + named)
         #expect(others.status == 404)
-        // Its bytes are those of its post alone.
+        // Its bytes belong to its post alone.
         let second = try await EarlySubmission.submit([path, path], key: path, api)
         #expect(second.status == 404)
         let deleted = try await request("DELETE", path, port: api.port, headers: owner + named)

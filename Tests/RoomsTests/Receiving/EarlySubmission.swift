@@ -107,7 +107,7 @@ extension RunningAPI {
     return json
   }
 
-  /// Waits until the bytes of an upload are those of its post, and expects that it is finished for its owner.
+  /// Waits until the post has taken over the bytes of an upload, and expects that it is finished for its owner.
   func expectFinished(_ path: String, _ length: Int? = nil) async throws {
     let upload = try #require(PublicID(EarlySubmission.id(path)))
     try await until { try blobs.uploads().open(upload) == nil }

@@ -51,7 +51,7 @@ struct LookTests {
     try await UserClient.with(setting) { api in try await body(try await Scene(api, visibility)) }
   }
 
-  /// Shows the look of the next post as a worker does, and notifies those who wait.
+  /// Shows the look of the next post as a worker does, and notifies the waiting requests.
   private static func show(_ api: RunningAPI, photos: Int = 0) async throws {
     func asset(_ role: Role, _ type: String, place: Int = 0) throws -> NewAsset {
       NewAsset(
@@ -90,7 +90,7 @@ struct LookTests {
   // MARK: Who sees it
 
   @Test(
-    "a look is in a post, in lists and in the calendar for those who may see it, and its media are theirs alone",
+    "a look is in a post, in lists and in the calendar for users who may see it, and only they read its media",
     arguments: [LookAudience.author, .viewers], [Visibility.public, .friends])
   func audiences(look: LookAudience, visibility: Visibility) async throws {
     try await Self.with(look, visibility) { scene in

@@ -114,7 +114,7 @@ struct OpenUploadTests {
       let refused = try await Self.create(5, api)
       #expect(refused.status == 429 && UserClient.kind(refused) == "too_many_requests")
       #expect(try await Self.create(5, as: "bob", api).status == 201)
-      // The key of a back-end creates those of all users of an app.
+      // The key of a back-end creates the uploads of all users of an app.
       for _ in 0..<3 { #expect(try await Self.create(5, as: nil, api).status == 201) }
     }
   }

@@ -222,7 +222,7 @@ struct UploadTests {
   }
 
   @Test(
-    "an upload whose bytes are those of a post answers for a day; the API removes what has expired, without a worker")
+    "an upload that a post has taken over answers for a day; the API removes expired uploads, without a worker")
   func removedByAPI() async throws {
     try await RunningAPI.with { api in
       let folder = try api.blobs.uploads()

@@ -28,7 +28,7 @@ struct AccountChangeTests {
       #expect(try await !AccountTests.isValid(other, api))
       #expect(try await AccountTests.signIn(api).status == 401)
       #expect(try await AccountTests.signIn(api, "ada", "battery staple").status == 201)
-      // The former password of the second request is not that of the account any more.
+      // The former password of the second request is no longer the account's.
       #expect(try await UserClient.send("PUT", path, current, body, api).status == 403)
     }
   }

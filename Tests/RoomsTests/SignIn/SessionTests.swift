@@ -19,7 +19,7 @@ struct SessionTests {
     try await api.get("/v1/users/me/sessions", headers: token).json["items"].elements.map { $0["device"].text }
   }
 
-  @Test("a user lists the sessions, those of a back-end too, and ends one, then the rest")
+  @Test("a user lists the sessions, a back-end's included, and ends one, then the rest")
   func life() async throws {
     try await AccountTests.with { api in
       let user = try #require(try await AccountTests.register(api).json["user"].text)

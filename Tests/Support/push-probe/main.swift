@@ -21,10 +21,12 @@ struct Order: Decodable {
     let endpoint: String?
     let p256dh: String?
     let auth: String?
+    let pager: String?
 
     func device() throws(PushError) -> Device {
       if let apns { return .apns(apns) }
       if let fcm { return .fcm(fcm) }
+      if let pager { return Pager.device(at: pager, keys: nil, environment: nil) }
       return .webPush(try Device.Subscription(endpoint: endpoint ?? "", p256dh: p256dh ?? "", auth: auth ?? ""))
     }
   }
@@ -32,6 +34,7 @@ struct Order: Decodable {
   let apns: String?
   let fcm: String?
   let webPush: String?
+  let pager: String?
   let port: UInt16
   let certificates: String
   let permitted: [String]
@@ -94,11 +97,15 @@ if let plurals = order.plurals {
   print(try JSON.text(Dictionary(uniqueKeysWithValues: categories)))
   exit(0)
 }
+/// The push services that an order may have credentials of.
+let kinds = ProviderKind.allCases + [.pager]
+let files = ["apns": order.apns, "fcm": order.fcm, "web_push": order.webPush, "pager": order.pager]
 let origin = Origin(host: "localhost", port: order.port)
 var configuration = Sender.Configuration()
-configuration.apns = try order.apns.map { try APNs(file: $0, origin: origin) }
-configuration.fcm = try order.fcm.map { try FCM(file: $0, origin: origin) }
-configuration.webPush = try order.webPush.map { try WebPush(file: $0) }
+for kind in kinds {
+  guard case .some(.some(let file)) = files[kind.name] else { continue }
+  configuration.providers.append(try kind.type.init(file: file, origin: origin))
+}
 configuration.certificates = order.certificates
 configuration.permitted = order.permitted.compactMap { AddressRange($0) }
 configuration.timeout = .seconds(order.timeout)

@@ -13,8 +13,8 @@ class Exchange:
 
     def __init__(self, actor, operation, method, target, headers=(), body=b"", length=None, timeout=None):
         """
-        operation: that of the document; None: the request is of none.
-        length: the Content-Length that the head claims; None: that of the body.
+        operation: the operation of the document; None: the request has none.
+        length: the Content-Length that the head claims; None: the body's.
         timeout: the seconds after which the client leaves; None: it waits for the answer.
         """
         self.number, self.actor, self.operation, self.method, self.target = next(self.numbers), actor, operation, method, target

@@ -2,13 +2,13 @@ internal import Model
 
 /// Judges a clip: the boxes as the whole file is judged, and the tracks by the `moov` box once it has arrived.
 struct ClipWalk: ArrivingClip {
-  // The `moov` box of a moment has some ten kilobytes; that of half a minute at 240 frames per second has 200.
+  // The `moov` box of a moment has some ten kilobytes; half a minute at 240 frames per second makes one of 200.
   private static let maxMovieBytes: Int64 = 512 << 10
 
   private let limits: Limits
   private let input: InputName
   private let length: Int64?
-  /// The reason for a file that is not a clip, where it might be a photo; nil: that of the boxes.
+  /// The reason for a file that is not a clip, where it might be a photo; nil: the reason that the boxes give.
   private let unsupported: Reason?
   private var walk: ContainerWalk
   private var requested = RequestedBytes()
@@ -26,7 +26,7 @@ struct ClipWalk: ArrivingClip {
     case passed
   }
 
-  /// - Parameter unsupported: the reason for a file that is not a clip; nil: that of the boxes.
+  /// - Parameter unsupported: the reason for a file that is not a clip; nil: the reason that the boxes give.
   init(_ limits: Limits, as input: InputName, length: Int64?, unsupported: Reason?) {
     self.limits = limits
     self.input = input

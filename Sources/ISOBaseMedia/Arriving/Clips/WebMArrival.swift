@@ -5,7 +5,7 @@ struct WebMArrival: ArrivingClip {
   private let judgement: WebMJudgement
   private let limits: Limits
   private let input: InputName
-  /// The reason for a file that is not a clip, where it might be a photo; nil: that of the elements.
+  /// The reason for a file that is not a clip, where it might be a photo; nil: the reason that the elements give.
   private let unsupported: Reason?
   private var walk: WebMWalk
   private var requested = RequestedBytes()

@@ -242,7 +242,7 @@ final class JobConsumer: Sendable {
       ["queue": queue, "error": outage.description, "seconds": "\(Int(pause / .seconds(1)))"])
   }
 
-  /// Waits for running jobs, then stops those that still run; their handlers release them.
+  /// Waits for running jobs, then stops the ones that still run; their handlers release them.
   private func drain() async {
     guard !held.isEmpty else { return }
     context.log.info("waiting for running jobs", ["jobs": "\(held.count)"])

@@ -43,7 +43,7 @@ package final class HeldJob: Sendable {
     trace = tracer.map { AttemptTrace(job, $0) }
   }
 
-  /// What is done in the attempt belongs to the spans of this scope; nil if it is not traced.
+  /// Work of the attempt belongs to the spans of this scope; nil if it is not traced.
   var scope: TraceScope? { trace?.scope }
 
   /// Asks the attempt to stop; a lost lease overrules earlier reasons.

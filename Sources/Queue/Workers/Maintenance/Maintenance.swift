@@ -9,7 +9,7 @@ package struct MaintenanceTask: Sendable {
   package enum Performer: Sendable {
     /// The worker whose turn it is: the work is the same for all.
     case oneWorker
-    /// Every worker: the work is that of its machine.
+    /// Every worker: the work concerns its machine.
     case eachWorker
   }
 
@@ -64,7 +64,7 @@ struct Maintenance: Sendable {
   let tasks: [MaintenanceTask]
   let metrics: WorkerMetrics
   let polling: Polling
-  /// Raised when a job may be due before those that are known.
+  /// Raised when a job may be due before the known ones.
   let schedule: WakeUp
   let log: Logger
 
@@ -108,7 +108,7 @@ struct Maintenance: Sendable {
     case unknown
   }
 
-  /// Takes or prolongs the turn: for twice the time until it is prolonged, after which another worker takes that of one that has died.
+  /// Takes or prolongs the turn: for twice the time until it is prolonged, after which another worker takes a dead one's turn.
   private func takeTurn() async -> Turn {
     do {
       let turn = try await pool.run { [worker, seconds = configuration.heartbeatInterval / .seconds(1)] session in
