@@ -25,8 +25,8 @@ let named = Context.environment["TAKE5_TARGETS"]?.split(separator: " ").map(Stri
 let spared: Set =
   Context.environment["TAKE5_QUICK"] == "1"
   ? [
-    "Blobs", "Rooms", "Crypto", "EmbeddedPostgres", "HTTPClient", "Integrity", "MediaProcess", "Model", "Queue",
-    "Store", "Telemetry", "Worker",
+    "Blobs", "Rooms", "Crypto", "EmbeddedPostgres", "HTTPClient", "Integrity", "Kit", "MediaProcess", "Model",
+    "Queue", "Store", "Telemetry", "Worker",
   ] : []
 
 /// A Swift target of ours: no target may see what is not named here. Its SQL files belong to another target, `sql`.
@@ -179,11 +179,19 @@ let package = Package(
     .target(name: "COpenAPI", path: "Sources/OpenAPI", exclude: ["openapi.json"]),
     // So are the files of the console, which a browser loads as they are.
     .target(name: "CConsole", path: "Sources/Console", exclude: ["web"]),
+    // What the rooms share, and which knows none of them.
+    sql("Kit"),
+    target(
+      "Kit",
+      [
+        "Blobs", "CKitSQL", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres",
+        "Queue", "Store", "Telemetry",
+      ]),
     sql("Rooms"),
     target(
       "Rooms",
       [
-        "Blobs", "CArchive", "CConsole", "COpenAPI", "CRoomsSQL", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia",
+        "Blobs", "CArchive", "CConsole", "CRoomsSQL", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia", "Kit",
         "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry",
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
@@ -191,7 +199,7 @@ let package = Package(
       "take5",
       [
         "Blobs", "CQREncode", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer",
-        "Integrity", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store",
+        "Integrity", "ISOBaseMedia", "Kit", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store",
         "Telemetry", "Worker",
       ], unoptimised),
 
@@ -204,7 +212,8 @@ let package = Package(
       "bench",
       [
         "AV", "Blobs", "CLinkedLibraries", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting",
-        "Kernels", "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms", "SeededRandom",
+        "Kernels", "Kit", "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms",
+        "SeededRandom",
         "Stills", "Store", "SyntheticMedia", "Telemetry",
       ],
       resources: [
@@ -256,7 +265,7 @@ let package = Package(
       name: "take5-fuzz",
       dependencies: [
         "AV", "BoxTesting", "CLinkedLibraries", "Rooms", "Crypto", "Definitions", "HTTPServer", "ISOBaseMedia",
-        "Kernels", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
+        "Kernels", "Kit", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
       ],
       path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
@@ -349,8 +358,8 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "Blobs", "BlobTesting", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "Rooms", "SchemaTesting", "Store", "StoreTesting", "WaitTesting",
+        "Blobs", "BlobTesting", "Crypto", "Definitions", "Kit", "Model", "Platform", "Postgres", "PostgresTesting",
+        "Queue", "Rooms", "SchemaTesting", "Store", "StoreTesting", "WaitTesting",
       ],
       exclude: ["Versions/v0147.sql"],
       resources: [.embedInCode("Versions/v1_definitions.jsonl"), .embedInCode("Versions/v2_definitions.jsonl")]),
@@ -365,7 +374,7 @@ let package = Package(
       "RoomsTests",
       [
         "Blobs", "BlobTesting", "BoxTesting", "Rooms", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
-        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "StoreTesting", "Telemetry",
+        "Kit", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "StoreTesting", "Telemetry",
         "TokenTesting", "WaitTesting",
       ]),
     tests(
@@ -383,7 +392,8 @@ let package = Package(
     tests(
       "take5Tests",
       [
-        "Blobs", "Rooms", "Crypto", "HTTPClient", "HTTPServer", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "Blobs", "Rooms", "Crypto", "HTTPClient", "HTTPServer", "Kit", "Platform", "Postgres", "PostgresTesting",
+        "Queue",
         "Store", "take5", "take5-media", "Take5Testing", "Telemetry", "Worker",
       ]),
     // Not part of `make test`: it needs programs that `make test-players` installs.

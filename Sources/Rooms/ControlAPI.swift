@@ -1,5 +1,6 @@
 package import Blobs
 package import HTTPServer
+package import Kit
 package import Model
 package import Platform
 package import Postgres
@@ -9,7 +10,7 @@ package import Telemetry
 /// The HTTP API: routes for submitting, reading and playing posts and images, and for operating the service. `run()` must run
 /// while it is served.
 package struct ControlAPI: KitHolder {
-  let kit: Kit
+  package let kit: Kit
   let rooms: [any RouteRoom]
   let uploads: UploadRoutes
 

@@ -1,3 +1,4 @@
+internal import Kit
 package import Platform
 package import Postgres
 import Queue

@@ -18,7 +18,7 @@ package struct AnimationEncoder: ~Copyable {
 
   deinit { cimages_close_animation(animation) }
 
-  /// Adds a frame of any size, which is scaled to that of the animation.
+  /// Adds a frame of any size, which is scaled to the size of the animation.
   ///
   /// - Parameters:
   ///   - pixels: 32-bit RGBA without padding.

@@ -5,8 +5,8 @@ import Testing
 /// Compares the look-ups of statements in the sources with the `.sql` files of their targets.
 @Suite("Names of statements")
 struct StatementNamesTests {
-  /// The targets; rooms insert the fragments of the store.
-  static let targets = [["Queue"], ["Store", "Rooms"], ["Integrity"]]
+  /// The targets; the kit and the rooms insert the fragments of the store.
+  static let targets = [["Queue"], ["Store", "Kit", "Rooms"], ["Integrity"]]
 
   @Test("every target with statements is checked")
   func all() throws {

@@ -10,6 +10,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// A post of Ada's with everything that belongs to it, and what else Ada and Bob have, for one request of the table.

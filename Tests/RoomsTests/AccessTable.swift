@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Model
 
+@testable import Kit
 @testable import Rooms
 
 /// The table of docs/access.md.

@@ -4,6 +4,7 @@ import Testing
 import WaitTesting
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 @Suite("The requests that one user has in progress", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -7,6 +7,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// What one client occupies of the connections to the database.

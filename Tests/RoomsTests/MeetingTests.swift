@@ -6,6 +6,7 @@ import StoreTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 @testable import Store
 

@@ -10,6 +10,7 @@ import PostgresTesting
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// A blob store whose disk is full.

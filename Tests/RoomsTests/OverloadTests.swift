@@ -5,6 +5,7 @@ import PostgresTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -16,6 +16,7 @@ import Telemetry
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// The API on an HTTP server, with a database and a blob directory of its own.

@@ -8,6 +8,7 @@ import PostgresTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Postgres
 @testable import Rooms
 

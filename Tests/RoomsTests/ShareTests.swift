@@ -7,6 +7,7 @@ import PostgresTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("What one client can occupy", .tags(.database, .network), .timeLimit(.minutes(60)))

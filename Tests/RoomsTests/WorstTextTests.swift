@@ -4,6 +4,7 @@ import Platform
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 /// Text whose normalisation would cost with the square of its length, at each door: nothing compares it before it is refused.

@@ -4,6 +4,7 @@ import PostgresTesting
 import StoreTesting
 import Testing
 
+@testable import Kit
 @testable import Queue
 @testable import Rooms
 @testable import Store

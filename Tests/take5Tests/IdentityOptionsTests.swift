@@ -1,5 +1,6 @@
 import Crypto
 import HTTPClient
+import Kit
 import Platform
 import PostgresTesting
 import Rooms

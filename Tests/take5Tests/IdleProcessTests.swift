@@ -8,6 +8,7 @@ import Store
 import Telemetry
 import Testing
 
+@testable import Kit
 @testable import Queue
 @testable import Rooms
 @testable import Worker

@@ -1,5 +1,6 @@
 internal import Blobs
 internal import EmbeddedPostgres
+import Kit
 internal import Platform
 internal import Postgres
 import Rooms

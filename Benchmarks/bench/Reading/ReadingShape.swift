@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Kit
 internal import Model
 internal import Postgres
 import Rooms
@@ -91,7 +92,7 @@ enum ReadingShape: String, CaseIterable, Sendable {
   /// - Parameter parts: what the client wants with the records.
   func send(_ values: ReadingValues, including parts: Set<Inclusion.Part>, _ session: Session) throws {
     let viewer = Viewer.user(values.viewer)
-    let inclusion = Inclusion(parts: parts, viewer: viewer, urls: .unsigned)
+    let inclusion = Inclusion(parts: parts, viewer: viewer, urls: .unsigned, rooms: .all)
     var filter = PostFilter()
     switch self {
     case .newest: break

@@ -13,7 +13,7 @@ struct PhotoPreviewWriter {
 
   /// The largest canvas that is animated, in pixels. libwebp adds the samples that become one in 32 bits.
   static let maxCanvasPixels = 16_777_216
-  /// The largest number of pixels that are decoded and reduced: those of each image, and those of the canvas with it.
+  /// The largest number of pixels that are decoded and reduced: each image counts, and the canvas with it.
   static let maxPixels = 268_435_456
   /// The longest delay that browsers replace by another one, in milliseconds.
   private static let maxReplacedDelay = 10
@@ -81,7 +81,7 @@ struct PhotoPreviewWriter {
 
   /// Draws the next image, and returns its delay in milliseconds; nil if no image follows that can be decoded within the limits.
   ///
-  /// The photo is accepted by its first image: what is wrong behind it ends the preview.
+  /// The photo is accepted by its first image: a fault behind it ends the preview.
   ///
   /// - Parameter left: the pixels that may be decoded and reduced.
   private func draw(

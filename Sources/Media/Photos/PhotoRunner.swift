@@ -13,7 +13,7 @@ package struct PhotoRunner: Sendable {
 
   /// Decodes the photo and writes its outputs.
   ///
-  /// - Parameter outputs: an empty file for each output of the plan. That of a preview stays empty if the report has none.
+  /// - Parameter outputs: an empty file for each output of the plan. The file of a preview stays empty if the report has none.
   /// - Throws: `MediaError` if the run fails without a verdict on the photo.
   package func run(_ file: OpenFile, outputs: [Role: OpenFile]) throws(MediaError) -> PhotoReport {
     guard Set(outputs.keys) == Set(plan.outputs) else {

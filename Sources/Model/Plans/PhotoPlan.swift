@@ -21,7 +21,7 @@ package struct PhotoPlan: Codable, Sendable, Hashable {
     variants.filter { isLook != true || $0.value.isSmall }.keys.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// The roles of the outputs, in a fixed order. That of the preview is the last one: a photo that is not animated has none.
+  /// The roles of the outputs, in a fixed order. The preview is the last one: a photo that is not animated has none.
   package var outputs: [Role] { variantRoles + (preview == nil ? [] : [.photoPreview]) }
 }
 

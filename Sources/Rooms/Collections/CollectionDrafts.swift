@@ -1,5 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// Reads what clients write in collections, by the definition of its kind.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Kit
 internal import Model
 
 /// The JSON of a collection; `items` is absent in a list of collections.

@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+package import Kit
 package import Model
 package import Platform
 package import Postgres
@@ -299,7 +300,7 @@ package enum Collections: RecordRoom {
 }
 
 extension Collections {
-  static let record = RecordKind(
+  package static let record = RecordKind(
     .collection, author: "collection.author", missing: .collectionNotFound, { "The collection \($0) does not exist." },
     lock: { collection, viewer, session in
       try collection.publicID.flatMap { try lock($0, for: viewer, session) }

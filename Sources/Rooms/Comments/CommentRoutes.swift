@@ -1,5 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Store
 

@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+package import Kit
 package import Model
 package import Platform
 package import Postgres
@@ -182,7 +183,7 @@ extension Comments {
 
 extension Comments {
   /// A comment is locked with what it is on.
-  static let record = RecordKind(
+  package static let record = RecordKind(
     .comment, author: "comment.author", missing: .commentNotFound, { "There is no comment with the id \($0)." },
     lock: { found, viewer, session in
       let read = { try session.execute(statements["any_comment"], .text(found.id), viewer.parameter).first }

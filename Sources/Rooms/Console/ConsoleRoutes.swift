@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 
 /// The routes of the console's files: the pages for operators and for filming, and what they consist of.
 ///

@@ -1,5 +1,6 @@
 internal import Crypto
 import FoundationEssentials
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Push
@@ -137,6 +138,6 @@ struct DueDelivery: Sendable {
     if try row.get("credential", as: String?.self) != nil { return .tokens(of: try row.get("user_id")) }
     guard let key = try row.get("api_key_id", as: Int64?.self), try row.get("has_key"), let hash = try hash("key_hash")
     else { return nil }
-    return MediaURLs.Reader(name: "\(key)", keyHash: hash, user: try row.get("user_id"))
+    return .key(key, hash: hash, user: try row.get("user_id"))
   }
 }

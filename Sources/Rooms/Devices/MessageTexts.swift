@@ -1,3 +1,4 @@
+internal import Kit
 internal import Model
 internal import Push
 

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 import Postgres
 package import Push

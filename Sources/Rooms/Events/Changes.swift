@@ -1,3 +1,4 @@
+package import Kit
 package import Platform
 package import Postgres
 internal import Queue

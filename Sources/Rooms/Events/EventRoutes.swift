@@ -1,5 +1,6 @@
 internal import Crypto
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store

@@ -1,3 +1,4 @@
+internal import Kit
 package import Postgres
 package import Telemetry
 

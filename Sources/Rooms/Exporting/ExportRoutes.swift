@@ -1,5 +1,6 @@
 internal import Blobs
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Platform
 internal import Store

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 package import Model
 package import Postgres
 package import Queue
@@ -39,7 +40,7 @@ extension Forgetting {
   package static func start(
     _ user: String, request: JobRequest?, _ session: Session, check: (AppUser?) throws -> Void
   ) throws -> (job: PublicID, tokens: [PublicID]) {
-    try begin(user, request: request, session, revoking: { try Tokens.revokeAll(of: user, $0) }) {
+    try begin(user, request: request, session, revoking: { try Tokens.revokeAll(of: user, in: .all, $0) }) {
       try check(People.find(user, for: .unrestricted, session))
     }
   }

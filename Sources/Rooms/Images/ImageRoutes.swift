@@ -2,6 +2,7 @@ internal import Blobs
 internal import Crypto
 internal import HTTPServer
 internal import ISOBaseMedia
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import ISOBaseMedia
+internal import Kit
 internal import Model
 internal import Platform
 

@@ -1,3 +1,4 @@
+package import Kit
 import Model
 import Postgres
 import Queue
@@ -43,7 +44,7 @@ extension Images {
 
 extension Images {
   /// A reaction is locked with its post, whose count of reactions follows.
-  static let record = RecordKind(
+  package static let record = RecordKind(
     .image, author: "{maker(image)}", missing: .imageNotFound, { "The image \($0) does not exist." },
     lock: { image, viewer, session in
       guard let seen = try image.publicID.flatMap({ try find($0, for: viewer, session) }) else { return nil }

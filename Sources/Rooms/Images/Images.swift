@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+internal import Kit
 package import Model
 package import Postgres
 package import Queue

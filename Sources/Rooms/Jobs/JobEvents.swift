@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Platform
 internal import Queue

@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Kit
 internal import Model
 internal import Queue
 

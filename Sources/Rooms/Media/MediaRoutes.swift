@@ -1,6 +1,7 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
+internal import Kit
 package import Model
 internal import Platform
 internal import Postgres

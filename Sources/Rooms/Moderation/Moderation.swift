@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+internal import Kit
 package import Model
 package import Platform
 package import Postgres
@@ -97,9 +98,7 @@ package enum Moderation: Room {
     } else {
       let statement = decision == .suspend ? Self.statements["suspend"] : Self.statements["reinstate"]
       try session.execute(statement, .text(subject.id))
-      if decision == .suspend {
-        for room in [any Room.Type].all.credentialObservers { try room.suspended(user: subject.id, session) }
-      }
+      if decision == .suspend { try [any Room.Type].all.report(suspended: subject.id, session) }
     }
     return try find(id, session).map(Decided.decided) ?? .notFound
   }

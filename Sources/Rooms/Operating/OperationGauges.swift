@@ -1,3 +1,4 @@
+internal import Kit
 package import Postgres
 internal import Queue
 internal import Store

@@ -1,6 +1,7 @@
 internal import Blobs
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Platform
 internal import Postgres

@@ -1,6 +1,7 @@
 internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 internal import Model
 package import Store
 

@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+package import Kit
 package import Model
 package import Platform
 package import Postgres
@@ -231,7 +232,7 @@ package enum People: RecordRoom {
 }
 
 extension People {
-  static let record = RecordKind(
+  package static let record = RecordKind(
     .user, table: "app_user", author: "app_user.id", missing: .userNotFound, { "The user '\($0)' does not exist." },
     lock: { user, viewer, session in
       try Store.requireUsers(user.id, allowingSuspended: true, in: session)

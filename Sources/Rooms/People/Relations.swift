@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Kit
 package import Model
 package import Postgres
 import Queue

@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Kit
 internal import Model
 
 /// The JSON of a user; unknown values, and those that the client may not see, are null.

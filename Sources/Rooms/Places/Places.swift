@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+package import Kit
 package import Model
 package import Platform
 package import Postgres
@@ -155,15 +156,15 @@ package enum Places: IncludedRoom {
 }
 
 extension Places {
-  static func included(
+  package static func included(
     _ ids: [String], for viewer: Viewer, _ urls: MediaURLs, _ session: Session
   ) throws -> [String: IncludedRecord] {
     let places = try list(ids, for: viewer, session)
-    return Dictionary(places.map { ($0.id, IncludedRecord(record: StoredPlaceResponse($0, urls))) }) { first, _ in first
+    return Dictionary(places.map { ($0.id, IncludedRecord(StoredPlaceResponse($0, urls))) }) { first, _ in first
     }
   }
 
-  static let record = RecordKind(
+  package static let record = RecordKind(
     .place, author: "place.author", missing: .placeNotFound, { "The place '\($0)' does not exist." },
     lock: { place, viewer, session in
       let locked = try session.execute(statements["lock_known_place"], .text(place.id), viewer.parameter)

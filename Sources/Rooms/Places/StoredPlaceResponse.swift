@@ -1,4 +1,5 @@
 import FoundationEssentials
+internal import Kit
 internal import Model
 
 /// The JSON of a stored place; unknown values are null, and `distance` is there in a list near a point only.

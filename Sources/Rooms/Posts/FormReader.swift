@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// Collects the parts of a submission's form as they arrive.

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPServer
+internal import Kit
 import Model
 import Postgres
 import Store
@@ -7,7 +8,7 @@ import Store
 /// The error for a list by distance with more rows at nearly the same distance than are read for a page.
 package struct TooManyNearby: Error, Sendable, Hashable {}
 
-extension TooManyNearby: Refusal {
+extension TooManyNearby: RequestRefusal {
   var problem: Problem {
     ProblemKind.queryTooSlow.problem("Too much lies at nearly the same distance from the point.")
   }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import HTTPServer
+internal import Kit
 package import Model
 internal import Platform
 

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// The filters of every list of posts and of the map, which have the same names in a query and in a body.

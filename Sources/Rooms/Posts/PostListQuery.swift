@@ -1,3 +1,4 @@
+internal import Kit
 import Model
 import Postgres
 import Store

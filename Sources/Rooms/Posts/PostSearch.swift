@@ -1,5 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// The body of a search: the filters of lists, and an area of the map.

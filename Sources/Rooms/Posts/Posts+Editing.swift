@@ -1,3 +1,4 @@
+package import Kit
 package import Model
 package import Postgres
 import Queue
@@ -131,7 +132,7 @@ extension Posts {
 }
 
 extension Posts {
-  static let record = RecordKind(
+  package static let record = RecordKind(
     .post, author: "post.author", missing: .postNotFound, { "The post \($0) does not exist." },
     lock: { post, viewer, session in
       try session.execute(People.statements["lock_target_post"], .text(post.id), viewer.parameter).first

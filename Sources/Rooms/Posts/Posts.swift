@@ -1,5 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
+package import Kit
 package import Model
 package import Postgres
 import Queue

@@ -1,6 +1,7 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Queue
@@ -141,17 +142,17 @@ extension KitHolder {
   }
 }
 
-extension QuarantineRefusal: Refusal {
+extension QuarantineRefusal: RequestRefusal {
   var problem: Problem { MediaRefusal(reasons: reasons).problem }
 }
 
-extension AwaitedByOther: Refusal {
+extension AwaitedByOther: RequestRefusal {
   var problem: Problem {
     ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
   }
 }
 
-extension Idempotency.Fault: Refusal {
+extension Idempotency.Fault: RequestRefusal {
   var problem: Problem {
     switch self {
     case .running:

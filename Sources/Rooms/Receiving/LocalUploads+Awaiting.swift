@@ -1,6 +1,7 @@
 internal import Blobs
 internal import Crypto
 import FoundationEssentials
+internal import Kit
 internal import Model
 internal import Platform
 internal import Postgres

@@ -3,6 +3,7 @@ internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
 internal import ISOBaseMedia
+internal import Kit
 internal import Model
 internal import Store
 internal import Telemetry

@@ -1,8 +1,9 @@
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// The media of a submission are rejected for what their containers show.
-struct MediaRefusal: Refusal, Sendable, Hashable {
+struct MediaRefusal: RequestRefusal, Sendable, Hashable {
   let reasons: [Reason]
 
   var problem: Problem {

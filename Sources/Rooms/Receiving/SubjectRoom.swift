@@ -1,3 +1,4 @@
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store

@@ -1,4 +1,5 @@
 internal import ISOBaseMedia
+internal import Kit
 internal import Model
 
 /// What submissions may consist of.

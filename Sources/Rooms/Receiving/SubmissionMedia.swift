@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// The media of a submission, each a file or the upload that will be one.

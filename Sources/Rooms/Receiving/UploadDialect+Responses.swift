@@ -2,6 +2,7 @@ internal import Blobs
 internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 
 /// How the responses of each protocol say what is so.
 extension UploadDialect {

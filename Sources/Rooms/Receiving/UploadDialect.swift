@@ -1,5 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 
 /// A protocol of resumable uploads: what requests say, and how responses say what is so. docs/uploads.md.
 enum UploadDialect: Sendable, Hashable, CaseIterable {

@@ -1,6 +1,7 @@
 internal import Blobs
 internal import Crypto
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store

@@ -2,6 +2,7 @@ internal import Blobs
 internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// The requests of uploads, whatever protocol and method they name.

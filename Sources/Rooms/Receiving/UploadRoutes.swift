@@ -1,6 +1,7 @@
 internal import Blobs
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// The routes of uploads: files that are sent in parts, before the submissions that name them.

@@ -78,24 +78,6 @@ const struct rooms_sql RoomsSQL = {
   .Images = {(const char[]){
 #embed "../Images/Images.sql" suffix(, 0)
   }},
-  .Including = {(const char[]){
-#embed "../Kit/Including/Including.sql" suffix(, 0)
-  }},
-  .v0161_lookups = {(const char[]){
-#embed "../Kit/Including/v0161_lookups.sql" suffix(, 0)
-  }},
-  .Access_schema = {(const char[]){
-#embed "../Kit/Access/Access_schema.sql" suffix(, 0)
-  }},
-  .Keys = {(const char[]){
-#embed "../Kit/Access/Keys.sql" suffix(, 0)
-  }},
-  .Tokens = {(const char[]){
-#embed "../Kit/Access/Tokens.sql" suffix(, 0)
-  }},
-  .Usage = {(const char[]){
-#embed "../Kit/Access/Usage.sql" suffix(, 0)
-  }},
   .Moderation = {(const char[]){
 #embed "../Moderation/Moderation.sql" suffix(, 0)
   }},

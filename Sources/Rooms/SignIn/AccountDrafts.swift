@@ -1,5 +1,6 @@
 internal import Crypto
 internal import HTTPServer
+internal import Kit
 internal import Model
 
 /// What a request to register asks for.

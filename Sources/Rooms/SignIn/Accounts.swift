@@ -1,6 +1,7 @@
 import CRoomsSQL
 package import Crypto
 import FoundationEssentials
+internal import Kit
 package import Model
 package import Postgres
 package import Queue
@@ -95,7 +96,7 @@ package enum Accounts: Room {
       Self.statements["set_password"], .text(user), .text(password.text), .text(former))
     guard !changed.isEmpty else { return nil }
     try alert(.passwordChanged, of: user, session)
-    return try Tokens.revokeAll(of: user, except: kept, session)
+    return try Tokens.revokeAll(of: user, except: kept, in: .all, session)
   }
 
   /// Reports to the back-end what has happened to an account, with the address at which the user may learn of it, if that is verified.
@@ -120,7 +121,7 @@ package enum Accounts: Room {
     let changed = try session.execute(
       Self.statements["set_disabled"], .text(user), .bool(isDisabled))
     guard !changed.isEmpty else { return nil }
-    return isDisabled ? try Tokens.revokeAll(of: user, session) : []
+    return isDisabled ? try Tokens.revokeAll(of: user, in: .all, session) : []
   }
 }
 

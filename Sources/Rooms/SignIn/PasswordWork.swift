@@ -1,5 +1,6 @@
 internal import Crypto
 internal import HTTPServer
+internal import Kit
 package import Platform
 
 /// Hashes and compares passwords on threads of its own, few at a time: each takes a core for some 30 ms and 19 MiB. They give way

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Kit
 internal import Model
 
 /// A refresh token: what all of a session have in common, by which the session is found, and a part of its own. So a token that was used

@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import HTTPServer
+internal import Kit
 import Model
 internal import Platform
 

@@ -1,5 +1,6 @@
 internal import Crypto
 import FoundationEssentials
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Queue
@@ -8,7 +9,7 @@ internal import Store
 /// Sessions that go on as long as they are renewed: each refresh token is used once (RFC 9700, section 4.14.2).
 enum RenewableSession {
   /// The tokens of a session, which only its client gets.
-  struct Tokens: Sendable {
+  struct IssuedTokens: Sendable {
     let stored: UserToken
     let access: String
     let accessExpiry: Date
@@ -17,7 +18,7 @@ enum RenewableSession {
 
   /// What a request for the next tokens leads to.
   enum Renewal: Sendable {
-    case tokens(Tokens)
+    case tokens(IssuedTokens)
     /// The session was ended, because the token was used before.
     case ended(UserToken)
   }
@@ -27,20 +28,20 @@ enum RenewableSession {
   /// - Parameter seconds: the lifetime of access tokens.
   static func begin(
     _ stored: UserToken, _ refresh: RefreshToken, access: String, seconds: Int, _ session: Session
-  ) throws -> Tokens {
+  ) throws -> IssuedTokens {
     let secret = SHA256.digest(of: Array(Kit.newSecret("").utf8)).bytes
     let row = try session.execute(
       Accounts.statements["insert_renewable_session"], .text(stored.id.description), .bytes(secret),
       .bytes(refresh.hash.bytes), .integer(seconds), .double(Double(RefreshChain.maxLifetime)), .bytes(hash(access))
     ).single()
-    return Tokens(stored: stored, access: access, accessExpiry: try expiry(row), refresh: refresh)
+    return IssuedTokens(stored: stored, access: access, accessExpiry: try expiry(row), refresh: refresh)
   }
 
   /// Renews a session, or ends it; nil if it does not exist or has ended. The transaction must commit.
   ///
   /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`.
   static func renew(by token: RefreshToken, _ session: Session) throws -> Renewal? {
-    guard let stored = try Rooms.Tokens.find(hash: token.sessionHash, session) else { return nil }
+    guard let stored = try Tokens.find(hash: token.sessionHash, session) else { return nil }
     try Store.requireUsers(stored.user, in: session)
     let id = Parameter.text(stored.id.description)
     guard let row = try session.execute(Accounts.statements["lock_renewable_session"], id).first else { return nil }
@@ -59,11 +60,11 @@ enum RenewableSession {
     case .repetition:
       renewed = try session.execute(Accounts.statements["repeat_access_token"], .bytes(hash(next.access))).first
     case .end:
-      _ = try Rooms.Tokens.revoke(stored.id, of: stored.user, session) { _ in }
+      _ = try Tokens.revoke(stored.id, of: stored.user, in: .all, session) { _ in }
       return .ended(stored)
     }
     return try renewed.map {
-      .tokens(Tokens(stored: stored, access: next.access, accessExpiry: try expiry($0), refresh: next.refresh))
+      .tokens(IssuedTokens(stored: stored, access: next.access, accessExpiry: try expiry($0), refresh: next.refresh))
     }
   }
 

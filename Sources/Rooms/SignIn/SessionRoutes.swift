@@ -1,5 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store
@@ -32,7 +33,7 @@ struct SessionRoutes: RouteRoom {
     let ended = try await database.transaction { session in
       // They are a list, which has no version.
       try request.checkVersion(of: nil)
-      return try Tokens.revokeAll(of: user, except: current, session)
+      return try Tokens.revokeAll(of: user, except: current, in: .all, session)
     }
     access.tokens.forget(Set(ended))
     return Response(.noContent)
@@ -43,7 +44,7 @@ struct SessionRoutes: RouteRoom {
     let text = request.parameter("session")
     guard let id = PublicID(text),
       try await database.transaction({ session in
-        try Tokens.revoke(id, of: user, session, check: request.checkVersion)
+        try Tokens.revoke(id, of: user, in: .all, session, check: request.checkVersion)
       })
     else { throw ProblemKind.tokenNotFound.problem("The user has no session with the id \(text).") }
     access.tokens.forget([id])

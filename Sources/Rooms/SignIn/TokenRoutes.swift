@@ -1,6 +1,7 @@
 internal import Crypto
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 internal import Model
 internal import Postgres
 internal import Store
@@ -38,7 +39,7 @@ struct TokenRoutes: RouteRoom {
   }
 
   /// The same for the tokens of a session that is renewed.
-  static func minted(_ tokens: RenewableSession.Tokens) throws -> Response {
+  static func minted(_ tokens: RenewableSession.IssuedTokens) throws -> Response {
     let response = TokenResponse(
       tokens.stored, text: tokens.access, refresh: tokens.refresh.text, expiresAt: tokens.accessExpiry)
     return try .versioned(response, tokens.stored, .created)
@@ -56,7 +57,7 @@ struct TokenRoutes: RouteRoom {
     let revoked = try await database.transaction { session in
       // The tokens of a user are a list, which has no version.
       try request.checkVersion(of: nil)
-      return try Tokens.revokeAll(of: user, session)
+      return try Tokens.revokeAll(of: user, in: .all, session)
     }
     access.tokens.forget(Set(revoked))
     return Response(.noContent)
@@ -78,7 +79,7 @@ struct TokenRoutes: RouteRoom {
 
   private func revoke(_ id: PublicID, of user: String, _ request: Request) async throws -> Bool {
     let isRevoked = try await database.transaction { session in
-      try Tokens.revoke(id, of: user, session, check: request.checkVersion)
+      try Tokens.revoke(id, of: user, in: .all, session, check: request.checkVersion)
     }
     access.tokens.forget([id])
     return isRevoked

@@ -1,6 +1,7 @@
 import FoundationEssentials
 internal import HTTPClient
 internal import HTTPServer
+internal import Kit
 package import Model
 internal import Postgres
 internal import Store

@@ -1,3 +1,4 @@
+internal import Kit
 import Model
 package import Postgres
 import Queue

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import Kit
 package import Model
 package import Postgres
 package import Queue

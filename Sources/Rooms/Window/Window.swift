@@ -1,6 +1,7 @@
 import CRoomsSQL
 import FoundationEssentials
 internal import HTTPServer
+internal import Kit
 package import Model
 package import Postgres
 internal import Queue
@@ -104,7 +105,7 @@ package struct PunctualityRefusal: Error, Sendable, Hashable {
   package let punctuality: Punctuality
 }
 
-extension PunctualityRefusal: Refusal {
+extension PunctualityRefusal: RequestRefusal {
   var problem: Problem {
     let late = punctuality.lateSeconds.map { "It is \(CountText.text($0, "second")) late." }
     return ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")

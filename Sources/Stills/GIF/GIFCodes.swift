@@ -1,4 +1,4 @@
-/// The LZW codes of an image of a GIF (GIF89a, appendix F), of which only the lengths are decoded.
+/// The LZW codes of an image of a GIF (GIF89a, appendix F); only their lengths are decoded.
 ///
 /// FFmpeg's decoder leaves transparent what codes are missing for, so that an image that ends early would pass for a whole one.
 enum GIFCodes {

@@ -1,6 +1,6 @@
 /// How long an image of a GIF is shown, and what becomes of it then (GIF89a, 23).
 package struct GIFControl: Sendable, Hashable {
-  /// What is done with the area of an image before the next one is drawn.
+  /// The change of the area of an image before the next one is drawn.
   package enum Disposal: Sendable {
     case keep
     /// It becomes transparent.
@@ -15,7 +15,7 @@ package struct GIFControl: Sendable, Hashable {
   /// In hundredths of a second.
   package var delay = 0
 
-  /// That of an image without one.
+  /// The control of an image that has none.
   init() {}
 
   /// - Parameter block: of the extension, of 4 bytes or more.

@@ -11,7 +11,7 @@ package struct GIFPicture: Sendable {
 
   /// Reads the next image, and checks its size against the limit on pixels and its codes against its size.
   ///
-  /// - Parameter colors: those of the canvas, which an image without a table of its own has.
+  /// - Parameter colors: the table of the canvas, which an image without a table of its own has.
   init(_ walk: inout GIFWalk, _ control: GIFControl, colors: ArraySlice<UInt8>, pixels: Int) throws(ImageError) {
     let image = try walk.image()
     (left, top, width, height) = (image.left, image.top, image.width, image.height)

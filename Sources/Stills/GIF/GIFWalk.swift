@@ -66,7 +66,7 @@ struct GIFWalk {
     return (minBits, file[blocks])
   }
 
-  /// Whether another image begins behind the first one. What is behind that, and whether the file is whole, does not matter.
+  /// Whether another image begins behind the first one. The rest of the file does not matter.
   mutating func hasOtherImage(_ texts: inout Set<GIFImage.Text>) -> Bool {
     do throws(ImageError) {
       while let found = try nextExtension() {

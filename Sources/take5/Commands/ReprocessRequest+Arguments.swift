@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Kit
 import Model
 import Platform
 import Rooms

@@ -2,6 +2,7 @@ import Blobs
 import Glibc
 import HTTPServer
 import Integrity
+import Kit
 import MediaProcess
 import Platform
 import Postgres

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import Kit
 import Model
 import Platform
 import Rooms

@@ -1,4 +1,5 @@
 import HTTPServer
+import Kit
 import MediaProcess
 import Model
 import Queue

@@ -1,4 +1,5 @@
 import Definitions
+import Kit
 import Model
 import Rooms
 

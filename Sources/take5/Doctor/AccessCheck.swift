@@ -1,3 +1,4 @@
+import Kit
 import Model
 import Postgres
 import Rooms

@@ -46,7 +46,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
 
   /// Moves all files to their paths, or none of them; returns the paths.
   ///
-  /// - Parameter written: the names of those that have a content; nil: all. The others appear nowhere.
+  /// - Parameter written: the names of the files that have a content; nil: all. The others appear nowhere.
   mutating func commit(_ written: Set<Name>? = nil) throws(CommandFailure) -> [Name: String] {
     let files = files.filter { written?.contains($0.key) ?? true }
     var created: [String] = []

@@ -1,4 +1,5 @@
 import HTTPServer
+import Kit
 import Platform
 import Rooms
 import Telemetry

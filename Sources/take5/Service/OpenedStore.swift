@@ -1,4 +1,5 @@
 import Blobs
+import Kit
 import Model
 import Platform
 import Postgres

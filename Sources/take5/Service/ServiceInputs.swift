@@ -1,3 +1,4 @@
+import Kit
 import Rooms
 
 /// What a service reads when it starts, before it opens the database or the blobs: its options, and the files that they name.

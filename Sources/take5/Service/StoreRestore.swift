@@ -2,6 +2,7 @@ import Blobs
 import EmbeddedPostgres
 import FoundationEssentials
 import Integrity
+import Kit
 import Model
 import Platform
 import Postgres

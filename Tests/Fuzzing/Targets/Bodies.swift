@@ -3,6 +3,7 @@ import Model
 import Queue
 import Store
 
+@testable import Kit
 @testable import Rooms
 
 extension FuzzTarget {

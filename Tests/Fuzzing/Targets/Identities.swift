@@ -3,6 +3,7 @@ import HTTPServer
 import Model
 
 @testable import Crypto
+@testable import Kit
 @testable import Rooms
 
 extension FuzzTarget {

@@ -3,6 +3,7 @@ import Platform
 import Store
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 extension FuzzTarget {

@@ -168,7 +168,7 @@ struct GIFTests {
     var short = Self.quarters()
     short.height = 27
     var bytes = Self.file([short]).bytes
-    // The rows that the header of the image states: those of the file, plus the table, plus seven bytes.
+    // The rows that the header of the image states: as many as the file has, plus the table, plus seven bytes.
     bytes[13 + 12 + 7] = 28
     #expect(try Self.run(bytes).report.reason?.code == .truncatedContainer)
     // Eight times one bit: code 7, which nothing defines, where codes begin.

@@ -110,7 +110,7 @@ struct PhotoPreviewTests {
       ],
       [0, 0, 0, 0], [0, 2, 0, 2], [0, 0, 0, 3]),
     Case(
-      "an image has its own table, and the next one that of the file",
+      "an image has its own table, and the next one uses the table of the file",
       [
         all(0),
         {

@@ -5,6 +5,7 @@ import Postgres
 import PostgresTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(60)))

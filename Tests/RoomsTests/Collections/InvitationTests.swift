@@ -3,6 +3,7 @@ import Model
 import Postgres
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Invitations to collections", .tags(.database, .network), .timeLimit(.minutes(60)))

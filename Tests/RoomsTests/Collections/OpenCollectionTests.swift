@@ -1,6 +1,7 @@
 import HTTPTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Collections that are open to others than their members", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -5,6 +5,7 @@ import PostgresTesting
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 /// The files of the console, as browsers get them.

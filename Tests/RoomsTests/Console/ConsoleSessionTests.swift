@@ -7,6 +7,7 @@ import Store
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 /// The cookie of the console: what it is worth, when it ends, and what pages of other origins get with it.

@@ -5,6 +5,7 @@ import PostgresTesting
 import Push
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Devices for notifications", .tags(.database, .network), .timeLimit(.minutes(60)))

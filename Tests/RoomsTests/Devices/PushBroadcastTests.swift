@@ -7,6 +7,7 @@ import Push
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Notifications to all devices", .tags(.database, .network), .timeLimit(.minutes(60)))

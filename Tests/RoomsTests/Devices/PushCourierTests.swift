@@ -10,6 +10,7 @@ import Telemetry
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The sender of notifications", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -6,6 +6,7 @@ import Push
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("From an event to a notification", .tags(.database, .network), .timeLimit(.minutes(60)))

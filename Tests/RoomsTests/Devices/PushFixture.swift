@@ -8,6 +8,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// Phones of users, and what is due for them.

@@ -6,6 +6,7 @@ import Push
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The outcomes of notifications", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -7,6 +7,7 @@ import Push
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The shards of what is due to devices", .tags(.database, .network), .timeLimit(.minutes(60)))

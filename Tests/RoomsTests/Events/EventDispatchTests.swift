@@ -8,6 +8,7 @@ import StoreTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("From an event to its receivers", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -6,6 +6,7 @@ import StoreTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// What a reader gets of a database that lacks what it had committed: a standby that was promoted, or a backup that was restored.

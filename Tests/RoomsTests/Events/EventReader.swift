@@ -8,6 +8,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// Reads one stream of server-sent events; its calls block.

@@ -5,6 +5,7 @@ import Push
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Announcements take turns", .tags(.database), .timeLimit(.minutes(60)))

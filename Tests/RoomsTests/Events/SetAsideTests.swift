@@ -11,6 +11,7 @@ import StoreTesting
 import Telemetry
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// What works for many users goes on with the others where the value of one row cannot be used. Each case has such a row before one without.

@@ -9,6 +9,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Events of a user", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -7,6 +7,7 @@ import Platform
 import PostgresTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Exports", .tags(.database, .network), .timeLimit(.minutes(60)))

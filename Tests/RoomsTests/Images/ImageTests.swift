@@ -1,5 +1,6 @@
 import Crypto
 import Definitions
+import Kit
 import Model
 import Postgres
 import Queue

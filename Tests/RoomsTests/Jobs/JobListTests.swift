@@ -6,6 +6,7 @@ import Queue
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Jobs for operators", .tags(.database, .network), .timeLimit(.minutes(60)))

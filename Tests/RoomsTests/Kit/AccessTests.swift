@@ -7,6 +7,7 @@ import Store
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 @Suite("Access control", .tags(.database, .network), .timeLimit(.minutes(60)))

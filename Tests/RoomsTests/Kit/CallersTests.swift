@@ -6,6 +6,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Every operation with every kind of client, for a post of each visibility, as docs/access.md has it.
@@ -274,7 +275,7 @@ private struct Clients {
     try await api.pool.run { session in
       try session.execute(
         "UPDATE user_token SET expires_at = clock_timestamp() WHERE public_id = $1::uuid", .text("\(expired.id)"))
-      _ = try Tokens.revoke(revoked.id, of: "ada", session) { _ in }
+      _ = try Tokens.revoke(revoked.id, of: "ada", in: .all, session) { _ in }
     }
     return [
       ("no credential", []), ("an unknown key", [("Authorization", "Bearer t5_unknown")]),

@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// `If-Match` of every route that changes or deletes, with the requests of docs/access.md, whose table has all routes.

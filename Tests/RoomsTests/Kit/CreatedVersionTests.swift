@@ -2,6 +2,7 @@ import HTTPTesting
 import Model
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// The version that a response to a submission has, with the requests of docs/access.md, whose table has all routes.

@@ -5,6 +5,7 @@ import PostgresTesting
 import StoreTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Lists of posts by fields", .tags(.database, .network), .timeLimit(.minutes(60)))

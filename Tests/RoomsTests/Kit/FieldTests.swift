@@ -4,6 +4,7 @@ import Platform
 import PostgresTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Fields that a definition names", .tags(.database, .network), .timeLimit(.minutes(60)))

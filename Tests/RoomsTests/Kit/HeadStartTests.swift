@@ -8,6 +8,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("What clients wait for goes ahead", .tags(.database, .network), .timeLimit(.minutes(60)))

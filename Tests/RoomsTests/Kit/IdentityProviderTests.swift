@@ -8,6 +8,7 @@ import Testing
 import TokenTesting
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// Requests with tokens of the app's own identity provider, which openssl(1) has signed.

@@ -7,6 +7,7 @@ import Postgres
 import Testing
 import TokenTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// Requests with tokens of several identity providers.

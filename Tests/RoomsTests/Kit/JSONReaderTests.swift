@@ -2,6 +2,7 @@ import Glibc
 import HTTPServer
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("JSON of bodies")

@@ -5,6 +5,7 @@ import Model
 import Platform
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(60)))

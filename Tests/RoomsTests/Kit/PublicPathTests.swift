@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// A proxy that gives the service a path: it removes the path from requests, and clients see it in what they get.

@@ -6,6 +6,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Quotas of a day", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -7,6 +7,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Credentials of streams", .tags(.database, .network), .timeLimit(.minutes(60)))
@@ -45,7 +46,7 @@ struct StreamCredentialTests {
         let revoked = try await api.token(of: "ada", minter: .key(minter))
         try await Self.expectEnd(path, revoked.header, api) {
           _ = try await api.pool.transaction { session in
-            try Tokens.revoke(revoked.id, of: "ada", session) { _ in }
+            try Tokens.revoke(revoked.id, of: "ada", in: .all, session) { _ in }
           }
         }
         let expired = try await api.token(of: "ada", minter: .key(minter))

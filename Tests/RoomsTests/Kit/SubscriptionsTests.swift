@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Subscriptions", .timeLimit(.minutes(60)))

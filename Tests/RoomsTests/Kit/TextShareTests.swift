@@ -7,6 +7,7 @@ import Telemetry
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// Text that clients store has a share for each, and the database has room for it.

@@ -1,6 +1,7 @@
 import HTTPTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Versions of a post", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -6,6 +6,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Media URLs that a client keeps from before a change.

@@ -12,6 +12,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Media files", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -2,6 +2,7 @@ import HTTPTesting
 import Model
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Media of public posts", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -6,6 +6,7 @@ import Queue
 import StoreTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 @testable import Store
 

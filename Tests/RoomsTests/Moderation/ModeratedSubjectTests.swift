@@ -7,6 +7,7 @@ import PostgresTesting
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// What else than posts is hidden and restored.

@@ -8,6 +8,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Moderation", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -4,6 +4,7 @@ import Postgres
 import Queue
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Retrying and cancelling the jobs of a filter over HTTP.

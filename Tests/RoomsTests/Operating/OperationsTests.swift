@@ -9,6 +9,7 @@ import Queue
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// What operators watch over HTTP.

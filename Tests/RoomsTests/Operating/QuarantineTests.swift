@@ -5,6 +5,7 @@ import Model
 import Postgres
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Submissions of quarantined media", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -3,6 +3,7 @@ import Model
 import Postgres
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Reprocessing runs over HTTP.

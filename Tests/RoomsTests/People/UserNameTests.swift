@@ -1,5 +1,6 @@
 import Blobs
 import Crypto
+import Kit
 import Model
 import Platform
 import Postgres

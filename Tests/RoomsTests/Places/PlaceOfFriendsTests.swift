@@ -4,6 +4,7 @@ import Model
 import Postgres
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Places of friends", .tags(.database, .network), .timeLimit(.minutes(60)))

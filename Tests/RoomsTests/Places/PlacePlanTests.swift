@@ -5,6 +5,7 @@ import PostgresTesting
 import StoreTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 @testable import Store
 

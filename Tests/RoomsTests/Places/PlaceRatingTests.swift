@@ -3,6 +3,7 @@ import Model
 import Postgres
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Ratings of places", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -4,6 +4,7 @@ import Postgres
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Places", .tags(.database, .network), .timeLimit(.minutes(60)))

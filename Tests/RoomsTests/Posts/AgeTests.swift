@@ -5,6 +5,7 @@ import PostgresTesting
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Posts from an age on", .tags(.database, .network), .timeLimit(.minutes(60)))

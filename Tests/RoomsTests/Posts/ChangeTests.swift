@@ -6,6 +6,7 @@ import Queue
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Comments, changes and deletions", .tags(.database, .network), .timeLimit(.minutes(60)))

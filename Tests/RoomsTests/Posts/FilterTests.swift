@@ -3,6 +3,7 @@ import Model
 import PostgresTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// The filters of lists, searches, feeds and the map, which are the same.

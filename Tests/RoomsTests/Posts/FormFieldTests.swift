@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Fields of a post in a form and in JSON", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -4,6 +4,7 @@ import Store
 import StoreTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// What lists cost in a thin world with one strong city and one strong author, the first time and once PostgreSQL plans for unknown

@@ -7,6 +7,7 @@ import Queue
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The order of photos", .tags(.database, .network), .timeLimit(.minutes(60)))

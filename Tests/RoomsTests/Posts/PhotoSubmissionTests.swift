@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Submissions of photos and images", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -4,6 +4,7 @@ import Model
 import Platform
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Parsing of posts")

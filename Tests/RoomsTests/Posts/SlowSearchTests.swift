@@ -6,6 +6,7 @@ import PostgresTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(60)))

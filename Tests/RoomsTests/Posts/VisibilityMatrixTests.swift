@@ -3,6 +3,7 @@ import Model
 import Postgres
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Each state of a post, for each kind of viewer, at each place where it could show: lists, maps, counts and pictures too.

@@ -8,6 +8,7 @@ import Testing
 import WaitTesting
 
 @testable import Blobs
+@testable import Kit
 @testable import Rooms
 
 @Suite("Requests about an upload that a post gets meanwhile", .tags(.database, .network), .timeLimit(.minutes(60)))

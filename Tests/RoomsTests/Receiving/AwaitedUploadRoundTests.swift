@@ -11,6 +11,7 @@ import Testing
 import WaitTesting
 
 @testable import Blobs
+@testable import Kit
 @testable import Rooms
 
 @Suite("The rounds that look for posts whose uploads are whole", .tags(.database, .network), .timeLimit(.minutes(60)))

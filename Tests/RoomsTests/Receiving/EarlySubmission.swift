@@ -9,6 +9,7 @@ import Testing
 import WaitTesting
 
 @testable import Blobs
+@testable import Kit
 @testable import Rooms
 
 /// A submission of two clips whose uploads have no bytes yet.

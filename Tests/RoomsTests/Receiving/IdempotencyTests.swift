@@ -7,6 +7,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Idempotency keys", .tags(.database, .network), .timeLimit(.minutes(60)))

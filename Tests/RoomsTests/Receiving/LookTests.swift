@@ -11,6 +11,7 @@ import Queue
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 @testable import Store
 

@@ -13,6 +13,7 @@ import Testing
 import WaitTesting
 
 @testable import Blobs
+@testable import Kit
 @testable import Rooms
 
 @Suite("Open uploads", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -4,6 +4,7 @@ import Model
 import Platform
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Repetitions that need no body", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -6,6 +6,7 @@ import Postgres
 import Queue
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Submissions of moments", .tags(.database, .network), .timeLimit(.minutes(60)))

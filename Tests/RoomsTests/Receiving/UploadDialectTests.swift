@@ -3,6 +3,7 @@ import Model
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 @Suite("Dialects of uploads")

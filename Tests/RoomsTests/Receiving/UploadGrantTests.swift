@@ -3,6 +3,7 @@ import Model
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Upload grants", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -5,6 +5,7 @@ import Platform
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 @Suite("Interim responses of uploads", .tags(.database, .network), .timeLimit(.minutes(60)))

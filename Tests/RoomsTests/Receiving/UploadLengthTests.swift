@@ -3,6 +3,7 @@ import Platform
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The length of an upload", .tags(.database, .network), .timeLimit(.minutes(60)))

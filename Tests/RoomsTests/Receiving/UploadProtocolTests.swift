@@ -4,6 +4,7 @@ import HTTPTesting
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 @Suite("Rules of the upload protocols", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -10,6 +10,7 @@ import Testing
 import WaitTesting
 
 @testable import Blobs
+@testable import Kit
 @testable import Rooms
 
 @Suite("Uploads in parts", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -3,6 +3,7 @@ import Model
 import Platform
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Turns of requests to an upload")

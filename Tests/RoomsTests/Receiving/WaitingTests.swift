@@ -10,6 +10,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Waiting for a job", .tags(.database, .network), .timeLimit(.minutes(60)))

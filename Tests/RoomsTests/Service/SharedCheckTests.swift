@@ -4,6 +4,7 @@ import Postgres
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Shared checks", .timeLimit(.minutes(60)))

@@ -8,6 +8,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// What an app's back-end learns of accounts, and how much mail strangers cause.

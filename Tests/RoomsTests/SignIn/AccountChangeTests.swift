@@ -7,6 +7,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Changes of an account, and what they end.

@@ -9,6 +9,7 @@ import Store
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// Users who register and sign in with a password.

@@ -8,6 +8,7 @@ import Testing
 import TokenTesting
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// What ends a credential or the sight of a post, in many orders.
@@ -145,8 +146,8 @@ private struct House: Sendable {
         switch change {
         case .rotateSigning: try Keys.rotateSigningKeys(keepingOld: 0, session)
         case .rotateSigningKeeping: try Keys.rotateSigningKeys(keepingOld: 90_000, session)
-        case .revokeToken: return try Tokens.revoke(token, of: "bob", session) { _ in } ? [token] : []
-        case .revokeTokens: return try Tokens.revokeAll(of: "bob", session)
+        case .revokeToken: return try Tokens.revoke(token, of: "bob", in: .all, session) { _ in } ? [token] : []
+        case .revokeTokens: return try Tokens.revokeAll(of: "bob", in: .all, session)
         case .disableAccount: return try Accounts.setDisabled(true, of: "bob", session) ?? []
         case .enableAccount: return try Accounts.setDisabled(false, of: "bob", session) ?? []
         case .changePassword:

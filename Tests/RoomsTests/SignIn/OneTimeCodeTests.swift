@@ -4,6 +4,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Codes by mail", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -5,6 +5,7 @@ import Postgres
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// Sessions that refresh tokens renew.

@@ -4,6 +4,7 @@ import PostgresTesting
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// What a user sees of the own sessions, and how they end.

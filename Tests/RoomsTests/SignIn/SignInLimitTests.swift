@@ -8,6 +8,7 @@ import PostgresTesting
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Who may try a password how often, and what a name and a password are.

@@ -1,4 +1,5 @@
 import Crypto
+import Kit
 import Model
 import Postgres
 import Rooms

@@ -7,6 +7,7 @@ import Postgres
 import Testing
 
 @testable import HTTPServer
+@testable import Kit
 @testable import Rooms
 
 @Suite("User tokens", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -6,6 +6,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 /// Addresses that are verified, and passwords that are reset, by codes.

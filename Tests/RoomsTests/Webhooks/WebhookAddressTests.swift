@@ -10,6 +10,7 @@ import Store
 import Telemetry
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The addresses of webhooks", .tags(.database, .network), .timeLimit(.minutes(60)))

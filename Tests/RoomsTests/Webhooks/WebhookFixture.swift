@@ -9,6 +9,7 @@ import Telemetry
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 /// A service, and an endpoint of webhooks on this machine.

@@ -11,6 +11,7 @@ import Telemetry
 import Testing
 import WaitTesting
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The messages that webhooks keep", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -5,6 +5,7 @@ import Queue
 import StoreTesting
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("The times of the daily window", .tags(.database))

@@ -5,6 +5,7 @@ import Postgres
 import Store
 import Testing
 
+@testable import Kit
 @testable import Rooms
 
 @Suite("Daily window", .tags(.database, .network), .timeLimit(.minutes(60)))

@@ -1,0 +1,88 @@
+package import HTTPServer
+package import Model
+internal import Postgres
+internal import Store
+
+/// The clients that may use a route, and the rate limit that its requests count for.
+package enum RouteAccess: Sendable {
+  /// Anyone; the requests are not counted.
+  case unlimited
+  /// Anyone; the requests count for the address.
+  case anyone
+  /// An API key that has all of these scopes, or a user token if a user can have them; the requests count for the key or
+  /// the token. A service that needs no key admits clients on this machine, and counts their requests for the address.
+  case key(Set<Scope>)
+  /// The same, or a user token that is limited to one submission.
+  case upload(Set<Scope>)
+  /// A user token, whatever it is limited to.
+  case userToken
+  /// The same as `key`, or a ticket that a client with one has got; requests with a ticket count for the address. A client that acts as
+  /// no user needs those `ofAll` too.
+  case keyOrTicket(Set<Scope>, ofAll: Set<Scope> = [])
+  /// The same as `key`, or the secret of a link: the handler verifies it. Requests without a key or a token count for the
+  /// address.
+  case keyOrLink(Set<Scope>)
+  /// The same as `key`, a signed URL, or neither: the handler then serves what is public. Requests without a key or a token
+  /// count for the address.
+  case media(Set<Scope>)
+}
+
+extension KitHolder {
+  /// Returns a route; refusals, and errors of the database and the storage, become problems.
+  ///
+  /// - Parameters:
+  ///   - bodyLimit: the maximum length of the body, in bytes; without it the route accepts no body.
+  ///   - readsQuery: whether the handler reads the parameters of the query; without it the route accepts none.
+  ///   - includes: whether the handler reads the parameter `include`, and no other.
+  ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
+  ///   - waitsForDisk: whether the handler receives files, and waits until they are on the disk.
+  ///   - isResumable: whether the client of a late request goes on from what has arrived.
+  package func route(
+    _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64 = 0, readsQuery: Bool = false,
+    includes: Bool = false, isSafe: Bool? = nil,
+    waitsForDisk: Bool = false, isResumable: Bool = false, handler: @escaping Route.Handler
+  ) -> Route {
+    let user = Self.userParameter(of: template)
+    return Route(
+      method, template, bodyLimit: bodyLimit, isSafe: isSafe,
+      diskProblem: waitsForDisk ? OutageProblem.hangingDisk : nil,
+      isResumable: isResumable,
+      access: access, admission: admission(to: access)
+    ) { request in
+      do {
+        if !readsQuery { try QueryReader.requireNone(request.target, but: includes ? "include" : nil) }
+        let request = user.map { request.naming(actingUserAs: $0) } ?? request
+        return try await PoolClient.$current.withValue(request.shareHolder.poolClient) { try await handler(request) }
+          .revalidated(by: request)
+      } catch let refusal as any RequestRefusal {
+        throw refusal.problem
+      } catch {
+        throw OutageProblem.problem(for: error) ?? error
+      }
+    }
+  }
+
+  /// The segment of a path that names a user; nil: none does.
+  private static func userParameter(of template: String) -> String? {
+    let segments = template.split(separator: "/")
+    if segments.starts(with: ["v1", "users", "{id}"]) { return "id" }
+    return segments.contains("{user}") ? "user" : nil
+  }
+
+  package func admission(to access: RouteAccess) -> Route.Admission {
+    { [control = self.access] (head, client) throws(Problem) in try control.admit(head, from: client, to: access) }
+  }
+}
+
+extension Request {
+  /// The name of the acting user in paths. Without one it is an id like any other.
+  private static let me = "me"
+
+  /// The same request with the id of the acting user instead of `me`.
+  fileprivate func naming(actingUserAs parameter: String) -> Request {
+    guard let user = caller.user, self.parameter(parameter) == Self.me else { return self }
+    var request = self
+    request.parameters[parameter] = user
+    return request
+  }
+}

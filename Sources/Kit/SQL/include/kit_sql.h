@@ -1,0 +1,9 @@
+#pragma once
+
+#include "embedded.h"
+
+/// The SQL files of the kit, by name.
+struct __attribute__((swift_attr("@Sendable"))) kit_sql {
+  struct embedded_text Access_schema, Keys, Tokens, Usage, Including, v0161_lookups;
+};
+extern const struct kit_sql KitSQL;
