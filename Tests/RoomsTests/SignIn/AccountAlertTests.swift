@@ -165,7 +165,7 @@ struct AccountAlertTests {
         ]
         for response in refused {
           #expect(response.status == 400 && response.json["errors"][0]["field"].text == "password", "\(password)")
-          #expect(response.json["errors"][0]["detail"].text?.contains("guessed first") == true)
+          #expect(response.json["errors"][0]["detail"].text?.contains("attackers try first") == true)
         }
       }
     }
