@@ -1,6 +1,7 @@
 import Definitions
 import HTTPServer
 import HTTPTesting
+import Kit
 import Model
 import Platform
 import Postgres
