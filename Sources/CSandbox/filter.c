@@ -59,7 +59,7 @@ static const int allowed[] = {
     SCMP_SYS(gettimeofday),
     SCMP_SYS(getrandom),
     SCMP_SYS(getrusage),
-    // qsort(3) of glibc before 2.37 asks how much memory the machine has before it sorts more than 1 KiB: libwebp sorts colours.
+    // qsort(3) of glibc 2.36 asks how much memory the machine has before it sorts more than 1 KiB: libwebp sorts colours.
     SCMP_SYS(sysinfo),
 };
 

@@ -1,4 +1,4 @@
-package import HTTPServer
+import HTTPServer
 
 /// The kinds of problems (RFC 9457) that the API returns, besides those of the server. The raw values are part of the API and do not change.
 ///
@@ -98,7 +98,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case storageUnavailable = "storage_unavailable"
 
   /// The status, the title and the remedy of each kind.
-  private var row: (status: Status, title: String, remedy: String) {
+  var row: (status: Status, title: String, remedy: String) {
     switch self {
     case .unauthorized:
       (
@@ -390,21 +390,5 @@ package enum ProblemKind: String, Sendable, CaseIterable {
         "Nothing was stored. Send the request again after the time in `Retry-After`."
       )
     }
-  }
-
-  /// The problem type URI.
-  package var type: String { ServerProblem.namespace + rawValue }
-
-  /// The status code of the response.
-  package var status: Status { row.status }
-
-  /// Returns a problem of this kind, with `errors` as a member if there are any.
-  package func problem(
-    _ detail: String, errors: [FieldError] = [], members: [Problem.Member] = [], headers: HeaderFields = [:]
-  ) -> Problem {
-    var members = members
-    if !errors.isEmpty { members.append(.init(name: "errors", value: .list(errors.map(\.problemValue)))) }
-    return Problem(
-      row.status, type: type, title: row.title, detail: detail, remedy: row.remedy, members: members, headers: headers)
   }
 }

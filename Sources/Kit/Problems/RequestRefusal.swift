@@ -6,14 +6,6 @@ package protocol RequestRefusal: Error {
   var problem: Problem { get }
 }
 
-extension OwnershipRefusal: RequestRefusal {
-  var problem: Problem { Caller.notYours("It belongs to another user than the one that the request acts as.") }
-}
-
 extension ForgottenRefusal: RequestRefusal {
   var problem: Problem { ProblemKind.userForgotten.problem("The user '\(user)' is being deleted.") }
-}
-
-extension SuspendedRefusal: RequestRefusal {
-  var problem: Problem { AccessControl.userSuspended(user) }
 }

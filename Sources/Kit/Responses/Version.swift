@@ -67,18 +67,6 @@ extension Response {
     return .json(status, try JSON.encode(value), headers: headers)
   }
 
-  /// Returns the JSON of a page or a record with what it includes.
-  package static func uncached(_ value: some Encodable, including included: Included?) throws -> Response {
-    try included.map { try .uncached(Including(value: value, included: $0)) } ?? .uncached(value)
-  }
-
-  /// Returns the JSON of something that has a version and what it includes, with the version in the header field `ETag`.
-  package static func versioned(
-    _ value: some Encodable, _ current: some Versioned, including included: Included?
-  ) throws -> Response {
-    try included.map { try .versioned(Including(value: value, included: $0), current) } ?? .versioned(value, current)
-  }
-
   /// Returns the JSON of something that has a version, with the version in the header field `ETag`.
   package static func versioned(
     _ value: some Encodable, _ current: some Versioned, _ status: Status = .ok, at location: String? = nil
