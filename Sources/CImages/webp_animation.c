@@ -65,8 +65,11 @@ enum cimages_status cimages_finish_animation(struct cimages_animation *self, int
   *failure = (struct cimages_failure){.status = cimages_ok};
   WebPData data;
   WebPDataInit(&data);
-  if (!WebPAnimEncoderAdd(self->encoder, NULL, end, NULL) || !WebPAnimEncoderAssemble(self->encoder, &data))
+  if (!WebPAnimEncoderAdd(self->encoder, NULL, end, NULL) || !WebPAnimEncoderAssemble(self->encoder, &data)) {
+    // What cannot be made smaller at the end is assembled already.
+    WebPDataClear(&data);
     return cimages_fail(failure, cimages_malformed, WebPAnimEncoderGetError(self->encoder));
+  }
   // libwebp's memory must be freed by libwebp; the caller frees memory of malloc.
   *bytes = malloc(data.size);
   *count = data.size;

@@ -24,7 +24,7 @@ struct CommandOption: Sendable, CustomTestStringConvertible {
     case .address: (1...4).map { "127.0.0.\($0):80" }
     case .addresses: (1...4).map { "10.0.0.\($0),10.1.0.0/16" }
     case .permits: (1...4).map { "mailer.internal,10.0.0.\($0)" }
-    case .service: (1...4).map { "https://take5-\($0).example:8443" }
+    case .service, .pushServer: (1...4).map { "https://take5-\($0).example:8443" }
     case .database: (1...4).map { "postgresql://ada@host/take5_\($0)" }
     case .url, .publicURL: (1...4).map { "https://take5-\($0).example/path" }
     case .keySet: (1...4).map { "https://take5-\($0).example/keys" }

@@ -109,7 +109,11 @@ struct ServiceInputsTests {
     Mistake("--notifications F/object", .configuration, "--notifications", "is missing"),
     Mistake("--push-certificates F/none", .configuration, "--push-certificates", "F/none"),
     Mistake("--push-certificates F/text", .configuration, "--push-certificates", "certificates in PEM"),
-    Mistake("--push-server nonsense", .usage, "--push-server must be http://HOST:PORT"),
+    Mistake("--push-server nonsense", .usage, "--push-server must be https://HOST:PORT"),
+    // Notifications would go to Apple and Google.
+    Mistake("--push-server http://127.0.0.1:8443", .usage, "--push-server must be https://HOST:PORT"),
+    Mistake("--push-server HTTPS://127.0.0.1:8443", .usage, "--push-server must be https://HOST:PORT"),
+    Mistake("--push-server https://127.0.0.1:8443/push", .usage, "--push-server must be https://HOST:PORT"),
     Mistake("--public-url nonsense", .usage, "--public-url must be https://HOST"),
     Mistake("--apns F/none --fcm F/none", .configuration, "--apns", "--fcm"),
     // Blobs.

@@ -23,7 +23,7 @@ enum PushOptions {
       "URL at which clients reach the service, also with a path that a proxy removes; without it notifications have no pictures"
   )
   static let server = Option(
-    "--push-server", "URL", .service, variable: "TAKE5_PUSH_SERVER",
+    "--push-server", "URL", .pushServer, variable: "TAKE5_PUSH_SERVER",
     help: "for tests: server in place of Apple's and Google's; subscriptions of browsers may then name this machine")
   static let certificates = Option(
     "--push-certificates", "FILE", variable: "TAKE5_PUSH_CERTIFICATES",
@@ -95,5 +95,12 @@ enum PushOptions {
         .configuration, "\(option.name): \(path.map { "\($0): " } ?? "")\(error.description)",
         remedy: "correct the file of \(option.name), or remove the option")
     }
+  }
+}
+
+extension OptionValues {
+  /// The URL of a server in place of those of push services, which have TLS.
+  static let pushServer = OptionValues.format("push server") { text in
+    Origin.split(text)?.path == "/" ? nil : "must be https://HOST:PORT, without a path, not '\(text)'"
   }
 }
