@@ -48,10 +48,11 @@ enum cimages_status cimages_add_frame(struct cimages_animation *self, const uint
   picture.height = (int)height;
   // The reduction multiplies colours by alpha and divides them again: what is transparent colours no edge.
   const int is_reduced = picture.width != self->width || picture.height != self->height;
-  const int is_added = WebPPictureImportRGBA(&picture, rows, 4 * picture.width) &&
-                       (!is_reduced || WebPPictureRescale(&picture, self->width, self->height)) &&
-                       WebPAnimEncoderAdd(self->encoder, &picture, start, &self->config);
-  if (!is_added) {
+  // The sizes are checked: nothing but memory can be missing for these, and not each version of libwebp says so.
+  if (!WebPPictureImportRGBA(&picture, rows, 4 * picture.width) ||
+      (is_reduced && !WebPPictureRescale(&picture, self->width, self->height))) {
+    cimages_fail(failure, cimages_out_of_memory, "out of memory for a frame");
+  } else if (!WebPAnimEncoderAdd(self->encoder, &picture, start, &self->config)) {
     const int is_out_of_memory = picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY;
     cimages_fail(failure, is_out_of_memory ? cimages_out_of_memory : cimages_malformed,
                  WebPAnimEncoderGetError(self->encoder));

@@ -34,7 +34,10 @@ struct GIFCanvas: ~Copyable {
       height: isVisible ? min(picture.height, height) : 0)
     disposal = picture.control.disposal
     saved = []
-    if disposal == .restore { for row in rows { saved += row } }
+    if disposal == .restore {
+      saved.reserveCapacity(4 * area.width * area.height)
+      for row in rows { saved += row }
+    }
     frame.draw(on: pixels, width: size.width, area: area)
   }
 
