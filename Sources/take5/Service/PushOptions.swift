@@ -99,7 +99,7 @@ enum PushOptions {
 }
 
 extension OptionValues {
-  /// The URL of a server in place of those of push services, which have TLS.
+  /// The URL of a server that takes the place of the push services, which have TLS.
   static let pushServer = OptionValues.format("push server") { text in
     Origin.split(text)?.path == "/" ? nil : "must be https://HOST:PORT, without a path, not '\(text)'"
   }
