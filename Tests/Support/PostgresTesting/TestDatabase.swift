@@ -52,7 +52,8 @@ actor TestCluster {
     databases += 1
     let name = "test_\(databases)"
     try await Self.copy(source, to: name, pool)
-    return server.url.with(database: name)
+    // A transaction that a test holds waits for what the test does meanwhile, on a busy machine too.
+    return server.url.with(database: name).with(idleTransactionLimit: .seconds(600))
   }
 
   /// Drops a test's database, and terminates its connections.
