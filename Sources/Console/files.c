@@ -82,6 +82,9 @@ static const struct console_file files[] = {
   {"map.js", (const char[]){
 #embed "web/map.js" suffix(, 0)
   }},
+  {"mercator.js", (const char[]){
+#embed "web/mercator.js" suffix(, 0)
+  }},
   {"metrics.js", (const char[]){
 #embed "web/metrics.js" suffix(, 0)
   }},
@@ -93,6 +96,9 @@ static const struct console_file files[] = {
   }},
   {"nowlists.js", (const char[]){
 #embed "web/nowlists.js" suffix(, 0)
+  }},
+  {"painter.js", (const char[]){
+#embed "web/painter.js" suffix(, 0)
   }},
   {"parts.js", (const char[]){
 #embed "web/parts.js" suffix(, 0)
@@ -111,6 +117,9 @@ static const struct console_file files[] = {
   }},
   {"record.js", (const char[]){
 #embed "web/record.js" suffix(, 0)
+  }},
+  {"region.js", (const char[]){
+#embed "web/region.js" suffix(, 0)
   }},
   {"run.js", (const char[]){
 #embed "web/run.js" suffix(, 0)

@@ -2,9 +2,8 @@
 
 import { audiences, authorOf, countsOf, kinds, nameOf, phrase, tile } from "./glance.js"
 import { picture } from "./player.js"
-import { counted, exactly, failure, field, h, icon, show, time, zone } from "./ui.js"
+import { counted, exactly, failure, field, h, icon, prefersStillness, show, time, zone } from "./ui.js"
 
-const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 const weekdays = [...Array(7).keys()].map(day => new Date(Date.UTC(2024, 0, 1 + day)))
   .map(date => ["short", "long"].map(weekday => new Intl.DateTimeFormat("en", { weekday, timeZone: "UTC" }).format(date)))
 const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })
@@ -175,7 +174,7 @@ class Month {
   #preview(link, image, still, preview) {
     link.dataset.preview = preview
     const start = () => {
-      if (isCalm()) return
+      if (prefersStillness()) return
       image.src = preview
       link.classList.add("is-playing")
     }

@@ -3,7 +3,9 @@
 
 import { audiences, authorOf, coordinateOf, countsOf, kindOptions, kinds, phrase, tile } from "./glance.js"
 import { badge, counted, exactly, field, h, icon, show, time } from "./ui.js"
-import { project, region, unproject, World } from "./world.js"
+import { project, unproject, wrapped } from "./mercator.js"
+import { region } from "./region.js"
+import { World } from "./world.js"
 
 /** How many posts have a pin each at most; more are shown by their numbers. */
 const limit = 300
@@ -494,7 +496,7 @@ function middle(things) {
     sum.number += number
   }
   const { longitude, latitude } = unproject({ x: sum.x / sum.number, y: sum.y / sum.number })
-  return { longitude: ((longitude + 180) % 360 + 360) % 360 - 180, latitude }
+  return { longitude: wrapped(longitude), latitude }
 }
 
 /** The box around boxes; those beyond 180° of the first one are on its side. */

@@ -2,7 +2,7 @@
 // colours of its ThumbHash until it has loaded.
 
 import { pictureOfThumbhash } from "/client.js"
-import { h, icon, show } from "./ui.js"
+import { clamped, h, icon, prefersStillness, show } from "./ui.js"
 
 // The composition of the built-in definition, for a sign-in that may not read the definitions.
 const standard = {
@@ -64,7 +64,7 @@ export function photos(post) {
     next.setAttribute("aria-disabled", `${current === figures.length - 1}`)
   }
   const go = index => {
-    const left = figures[Math.min(Math.max(index, 0), figures.length - 1)].offsetLeft
+    const left = figures[clamped(index, 0, figures.length - 1)].offsetLeft
     strip.scrollTo({ left, behavior: prefersStillness() ? "auto" : "smooth" })
   }
   strip.addEventListener("scroll", () => {
@@ -91,10 +91,6 @@ export function picture(asset, { alt = "" } = {}) {
   image.addEventListener("load", () => image.style.removeProperty("background-image"), { once: true })
   return image
 }
-
-const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches
-
-const clamped = (value, least, most) => Math.min(Math.max(value, least), most)
 
 /** The volume at which a video is as loud as others, -16 LUFS: browsers only attenuate. */
 function volumeOf({ loudness_lufs: loudness }) {

@@ -51,6 +51,12 @@ export function icon(name) {
   return svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: paths[name] }))
 }
 
+/** Whether the person prefers less motion. */
+export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches
+
+/** A number within bounds. */
+export const clamped = (value, least, most) => Math.min(Math.max(value, least), most)
+
 // MARK: Formats
 
 const numbers = new Intl.NumberFormat("en")

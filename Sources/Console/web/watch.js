@@ -46,7 +46,7 @@ function about(post) {
 function spot(coordinate) {
   if (!coordinate) return null
   const element = h("span", {}, hasPlace(coordinate))
-  import("./world.js").then(({ region }) => {
+  import("./region.js").then(({ region }) => {
     const name = region(coordinate)
     if (!name.includes("°")) element.prepend(`${name}, `)
   }, () => {})
