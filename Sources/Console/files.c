@@ -37,11 +37,17 @@ static const struct console_file files[] = {
   {"colour.js", (const char[]){
 #embed "web/colour.js" suffix(, 0)
   }},
+  {"composition.js", (const char[]){
+#embed "web/composition.js" suffix(, 0)
+  }},
   {"console.css", (const char[]){
 #embed "web/console.css" suffix(, 0)
   }},
   {"console.html", (const char[]){
 #embed "web/console.html" suffix(, 0)
+  }},
+  {"deck.js", (const char[]){
+#embed "web/deck.js" suffix(, 0)
   }},
   {"definition.js", (const char[]){
 #embed "web/definition.js" suffix(, 0)
@@ -105,6 +111,12 @@ static const struct console_file files[] = {
   }},
   {"people.js", (const char[]){
 #embed "web/people.js" suffix(, 0)
+  }},
+  {"photos.js", (const char[]){
+#embed "web/photos.js" suffix(, 0)
+  }},
+  {"picture.js", (const char[]){
+#embed "web/picture.js" suffix(, 0)
   }},
   {"player.js", (const char[]){
 #embed "web/player.js" suffix(, 0)

@@ -1,7 +1,7 @@
 // A user's month: each day with its latest moment, which plays its preview when a person points at it or goes there by keys.
 
 import { audiences, authorOf, countsOf, kinds, nameOf, phrase, tile } from "./glance.js"
-import { picture } from "./player.js"
+import { picture } from "./picture.js"
 import { counted, exactly, failure, field, h, icon, prefersStillness, show, time, zone } from "./ui.js"
 
 const weekdays = [...Array(7).keys()].map(day => new Date(Date.UTC(2024, 0, 1 + day)))

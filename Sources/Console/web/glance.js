@@ -57,6 +57,12 @@ export function countsOf({ counts }) {
   return parts.map(([key, noun]) => counted(counts[key], noun)).join(" · ")
 }
 
+/** What a player of a post is called: “Moment by ada: a lake at dusk”. */
+export function labelOf({ kind, author, alternative_text: words, caption, title }) {
+  const text = words ?? caption ?? title
+  return `${kinds[kind] ?? "Post"} by ${author}${text ? `: ${text}` : ""}`
+}
+
 /** A post in one phrase, for a screen reader. */
 export function phrase(post, users) {
   const text = post.title ?? post.caption
