@@ -79,6 +79,12 @@ static const struct console_file files[] = {
   {"job.js", (const char[]){
 #embed "web/job.js" suffix(, 0)
   }},
+  {"jobchanges.js", (const char[]){
+#embed "web/jobchanges.js" suffix(, 0)
+  }},
+  {"jobfilter.js", (const char[]){
+#embed "web/jobfilter.js" suffix(, 0)
+  }},
   {"jobs.js", (const char[]){
 #embed "web/jobs.js" suffix(, 0)
   }},
@@ -126,6 +132,9 @@ static const struct console_file files[] = {
   }},
   {"privacy.js", (const char[]){
 #embed "web/privacy.js" suffix(, 0)
+  }},
+  {"quarantine.js", (const char[]){
+#embed "web/quarantine.js" suffix(, 0)
   }},
   {"record.js", (const char[]){
 #embed "web/record.js" suffix(, 0)
