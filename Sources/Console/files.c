@@ -34,6 +34,9 @@ static const struct console_file files[] = {
   {"client.js", (const char[]){
 #embed "web/client.js" suffix(, 0)
   }},
+  {"clusters.js", (const char[]){
+#embed "web/clusters.js" suffix(, 0)
+  }},
   {"colour.js", (const char[]){
 #embed "web/colour.js" suffix(, 0)
   }},
@@ -93,6 +96,12 @@ static const struct console_file files[] = {
   }},
   {"map.js", (const char[]){
 #embed "web/map.js" suffix(, 0)
+  }},
+  {"mapcard.js", (const char[]){
+#embed "web/mapcard.js" suffix(, 0)
+  }},
+  {"mapfilter.js", (const char[]){
+#embed "web/mapfilter.js" suffix(, 0)
   }},
   {"mercator.js", (const char[]){
 #embed "web/mercator.js" suffix(, 0)

@@ -1,6 +1,7 @@
 // A user's month: each day with its latest moment, which plays its preview when a person points at it or goes there by keys.
 
 import { audiences, authorOf, countsOf, kinds, nameOf, phrase, tile } from "./glance.js"
+import { dayOf } from "./parts.js"
 import { picture } from "./picture.js"
 import { counted, exactly, failure, field, h, icon, prefersStillness, show, time, zone } from "./ui.js"
 
@@ -10,8 +11,8 @@ const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric"
 const dayName = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" })
 
 const two = number => `${number}`.padStart(2, "0")
-const thisMonth = () => `${new Date().getFullYear()}-${two(new Date().getMonth() + 1)}`
-const today = () => `${thisMonth()}-${two(new Date().getDate())}`
+const today = () => dayOf(new Date())
+const thisMonth = () => today().slice(0, 7)
 
 /** The month that lies some months later or, below zero, before. */
 function later(month, months) {

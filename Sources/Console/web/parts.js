@@ -109,6 +109,9 @@ export const localTime = text => {
   return text && !isNaN(date) ? new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : ""
 }
 
+/** A date in the zone of the browser, as a field for a date has it. */
+export const dayOf = date => localTime(date).slice(0, 10)
+
 /** The time in UTC of such a field; nothing without one. */
 export const utcTime = text => text ? new Date(text).toISOString() : undefined
 
