@@ -67,6 +67,15 @@ static const struct console_file files[] = {
   {"film.js", (const char[]){
 #embed "web/film.js" suffix(, 0)
   }},
+  {"filmclips.js", (const char[]){
+#embed "web/filmclips.js" suffix(, 0)
+  }},
+  {"filmpage.js", (const char[]){
+#embed "web/filmpage.js" suffix(, 0)
+  }},
+  {"filmplayer.js", (const char[]){
+#embed "web/filmplayer.js" suffix(, 0)
+  }},
   {"frames.js", (const char[]){
 #embed "web/frames.js" suffix(, 0)
   }},
