@@ -5,7 +5,7 @@ import { clamped } from "./ui.js"
 /** The sound of all players: who turns it on has it on in the next player too. */
 export const sound = {
   isSilent: true,
-  /** What is called with each change. */
+  /** The functions that each change calls. */
   listeners: new Set(),
 
   turn(isSilent) {

@@ -1,4 +1,4 @@
-// The clips of /film: what was filmed or chosen with each camera.
+// The clips of /film: a person films or chooses one with each camera.
 
 import { $, cameras, prefersStillness, tileOf, write } from "./filmpage.js"
 
