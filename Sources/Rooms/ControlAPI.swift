@@ -90,7 +90,7 @@ package struct ControlAPI: KitHolder {
   /// The router for an HTTP server. A path without a route is reported only to clients with a key, as `.key([])`.
   package var router: Router {
     Router(
-      routes: rooms.flatMap(\.routes), fallbackAdmission: admission(to: .key([])), commonFields: uploads.fields)
+      routes: rooms.flatMap(\.routes), fallbackAdmission: access.admission(to: .key([])), commonFields: uploads.fields)
   }
 
   /// The router of a service that waits for its database: the process is live, its metrics say why it does not serve, and everything else

@@ -178,28 +178,6 @@ final class Dispatcher: Sendable {
     }
   }
 
-  private static func response(to request: Request, _ answer: Route.Answer) -> Response {
-    do throws(Problem) { return try answer(request) } catch { return error.response }
-  }
-
-  /// Counts a request for a share; throws a problem with status 429 if it is used up.
-  private func take(_ holder: ShareHolder) throws(Problem) {
-    guard limits.withLock({ $0.begin(holder) }) else {
-      report(holder.limit, holder)
-      throw holder.isCredential ? .tooManyOfCredential : .tooManyFromAddress
-    }
-  }
-
-  /// Starts a request for input that is not a valid request, with its response.
-  func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
-    requests.begin()
-    let context = RequestContext(
-      requestID: RequestID(), head: nil, route: nil, isResumable: false, bodyLimit: 0, client: peer, commonFields: [:],
-      state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
-    context.respond(problem.response)
-    return context
-  }
-
   /// Runs the handler for the client of the admission, and responds with its result or error.
   private func handle(_ request: Request, _ match: Router.Match, _ context: RequestContext) async {
     var request = request
@@ -225,6 +203,28 @@ final class Dispatcher: Sendable {
       if context.isAbandoned { return context.endWithoutResponse() }
       context.respond(toFailure: problem(for: error, request))
     }
+  }
+
+  private static func response(to request: Request, _ answer: Route.Answer) -> Response {
+    do throws(Problem) { return try answer(request) } catch { return error.response }
+  }
+
+  /// Counts a request for a share; throws a problem with status 429 if it is used up.
+  private func take(_ holder: ShareHolder) throws(Problem) {
+    guard limits.withLock({ $0.begin(holder) }) else {
+      report(holder.limit, holder)
+      throw holder.isCredential ? .tooManyOfCredential : .tooManyFromAddress
+    }
+  }
+
+  /// Starts a request for input that is not a valid request, with its response.
+  func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
+    requests.begin()
+    let context = RequestContext(
+      requestID: RequestID(), head: nil, route: nil, isResumable: false, bodyLimit: 0, client: peer, commonFields: [:],
+      state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
+    context.respond(problem.response)
+    return context
   }
 
   private func problem(for error: any Error, _ request: Request) -> Problem {

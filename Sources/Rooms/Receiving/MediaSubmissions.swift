@@ -59,8 +59,10 @@ struct MediaSubmissions: KitHolder {
 
   /// Throws a problem if there is no room for a submission, or if it would pass the quota of a sender, as far as its head says.
   private func check(_ request: Request, posts: Int) async throws {
-    try space.check(for: request)
-    let usage = DailyUsage(posts: posts, bytes: space.bytes(of: request))
+    // A short form may contain only text, which needs no space for media. The space is checked again when a part with media begins.
+    let bytes = request.head.contentLength.map { $0 > Self.maxTextFormBytes ? $0 : 0 }
+    if bytes != 0 { try space.check(reserving: bytes ?? 0) }
+    let usage = DailyUsage(posts: posts, bytes: bytes ?? 0)
     let senders = kit.quotas.senders(request.caller, author: nil)
     if !senders.isEmpty {
       try await database.run { session in try Quotas.check(senders, usage, session) }
