@@ -106,7 +106,7 @@ struct MediaSubmissions: KitHolder {
   /// response with the post or image; after the timeout, the response to the submission.
   ///
   /// The submission is already stored. An error while waiting therefore does not fail the request.
-  func response(to request: Request, awaitingJobOf stored: StoredSubmission) async -> Response {
+  private func response(to request: Request, awaitingJobOf stored: StoredSubmission) async -> Response {
     var response = stored.response
     // try?: the client reads the post or the image later. One that has its share of requests that wait gets no more of them.
     guard stored.status == .accepted, let wait = Wait(preferredBy: request.headers), let subject = stored.subject,
