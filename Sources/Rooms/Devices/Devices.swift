@@ -101,6 +101,11 @@ package enum Devices: EventConsumer, CredentialObserver {
     try session.execute(statements["drop_devices_of_credentials"], .texts(tokens.map(\.description)))
   }
 
+  /// The API keys that have registered devices.
+  package static func named(keys: [Int64], _ session: Session) throws -> [Int64] {
+    try session.execute(statements["registering_keys"], .integers(keys)).map { try $0.get("id") }
+  }
+
   /// The number of devices of a provider whose last notification had an outcome, `none` if there was none yet.
   package struct Count: Encodable, Sendable {
     package let provider: String

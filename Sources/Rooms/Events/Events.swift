@@ -1,7 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
 package import Model
-package import Platform
 package import Postgres
 package import Queue
 package import Store
@@ -10,8 +9,6 @@ package import Store
 package enum Events: Room {
   package static let statements = Statements(
     topic: "events", Store.fragments, RoomsSQL.Events)
-
-  package static let schema: [EmbeddedText] = [RoomsSQL.Events_schema]
 
   package static let migrations = [
     Migration(version: 150, name: "event_positions", RoomsSQL.v0150_event_positions),

@@ -6,6 +6,9 @@ const struct rooms_sql RoomsSQL = {
   .Accounts = {(const char[]){
 #embed "../SignIn/Accounts.sql" suffix(, 0)
   }},
+  .Accounts_schema = {(const char[]){
+#embed "../SignIn/Accounts_schema.sql" suffix(, 0)
+  }},
   .v0154_one_time_codes = {(const char[]){
 #embed "../SignIn/v0154_one_time_codes.sql" suffix(, 0)
   }},
@@ -62,9 +65,6 @@ const struct rooms_sql RoomsSQL = {
   }},
   .Events = {(const char[]){
 #embed "../Events/Events.sql" suffix(, 0)
-  }},
-  .Events_schema = {(const char[]){
-#embed "../Events/Events_schema.sql" suffix(, 0)
   }},
   .v0150_event_positions = {(const char[]){
 #embed "../Events/v0150_event_positions.sql" suffix(, 0)

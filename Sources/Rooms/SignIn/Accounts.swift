@@ -3,6 +3,7 @@ package import Crypto
 import FoundationEssentials
 internal import Kit
 package import Model
+package import Platform
 package import Postgres
 package import Queue
 import Store
@@ -10,6 +11,8 @@ import Store
 /// Accounts: users who sign in with a password.
 package enum Accounts: Room {
   package static let statements = Statements(topic: "accounts", RoomsSQL.Accounts)
+
+  package static let schema: [EmbeddedText] = [RoomsSQL.Accounts_schema]
 
   package static let migrations = [
     Migration(version: 154, name: "one_time_codes", RoomsSQL.v0154_one_time_codes),
