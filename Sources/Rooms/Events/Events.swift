@@ -23,6 +23,8 @@ package enum Events: Room {
     ]
   }
 
+  package static var settingAside: [SetAside.Table] { [.announcement, .userEvent] }
+
   package static var forgetting: [ForgettingStep] {
     [
       ForgettingStep(
@@ -93,4 +95,9 @@ package enum Events: Room {
     try session.execute(Self.statements["drop_old_announcements"], .double(Self.retention))
     return try session.execute(Self.statements["drop_old_events"], .double(Self.retention)).affected
   }
+}
+
+extension SetAside.Table {
+  static let announcement = Self("announcement")
+  static let userEvent = Self("user_event")
 }

@@ -22,6 +22,8 @@ package enum Accounts: Room {
     Migration(version: 173, name: "used_access_tokens", RoomsSQL.v0173_used_access_tokens),
   ]
 
+  package static var settingAside: [SetAside.Table] { [.codeRequest] }
+
   package static var maintenance: [MaintenanceTask] {
     [
       MaintenanceTask("codes", every: .seconds(300)) { pool in _ = try await pool.transaction(OneTimeCode.dropExpired)
