@@ -111,6 +111,9 @@ const struct rooms_sql RoomsSQL = {
   .v0159_places = {(const char[]){
 #embed "../Places/v0159_places.sql" suffix(, 0)
   }},
+  .v0161_lookups = {(const char[]){
+#embed "../Places/v0161_lookups.sql" suffix(, 0)
+  }},
   .v0164_places_of_viewers = {(const char[]){
 #embed "../Places/v0164_places_of_viewers.sql" suffix(, 0)
   }},
