@@ -1,4 +1,4 @@
--- What responses include beside their records; what rooms have of it they read themselves.
+-- What responses include beside their records; rooms read their own part of it.
 
 -- name: seen_posts
 -- Of posts that records name, those that the viewer sees.

@@ -46,7 +46,7 @@ package enum SetAside {
     try note(table, key, because: reason, session)
   }
 
-  /// The number of the rows that are set aside at present, of each table: 0 for those of the given ones that have none.
+  /// The number of the rows that are set aside at present, of each table; a given one without such rows has 0.
   static func gauges(_ tables: [Table], _ session: Session) throws(PostgresError) -> [MetricGauge] {
     var counts = Dictionary(tables.map { ($0.name, 0) }) { first, _ in first }
     for row in try session.execute(statements["counts"]) { counts[try row.get("relation")] = try row.get("rows") }

@@ -259,7 +259,7 @@ ON CONFLICT DO NOTHING
 SELECT id FROM app_user WHERE id = $1 AND {knows(app_user.id, $2)} FOR NO KEY UPDATE
 
 -- name: named_users
--- Users with their profile images, of which each asset has a row. A join with the ids reads the hash index, which = ANY would not.
+-- Users with their profile images: each asset has a row. A join with the ids reads the hash index, which = ANY would not.
 SELECT app_user.id, app_user.user_name, app_user.name, app_user.fields, {asset_columns}
 FROM unnest($1::text[]) AS named (id) JOIN app_user ON app_user.id = named.id
 LEFT JOIN asset ON asset.asset_set_id = {profile_image(app_user)}

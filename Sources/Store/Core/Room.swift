@@ -18,7 +18,7 @@ package protocol Room: SendableMetatype {
   /// What deletes what nothing asks for any more.
   static var maintenance: [MaintenanceTask] { get }
 
-  /// Its tables with rows of which one value may be unusable.
+  /// Its tables with rows that may hold a value which cannot be used.
   static var settingAside: [SetAside.Table] { get }
 
   /// What a user takes along, besides posts and images.

@@ -8,7 +8,7 @@ extension SetAside {
 
   /// The task of one worker that counts what any process has set aside, and writes it to the log.
   ///
-  /// - Parameter tables: those whose counts begin with 0.
+  /// - Parameter tables: their counts begin with 0.
   static func reporting(_ tables: [Table], _ metrics: WorkerMetrics, _ log: Logger) -> MaintenanceTask {
     for table in tables { metrics.setAside(table.name, rows: 0) }
     return MaintenanceTask("rows set aside", every: .seconds(60)) { pool in
