@@ -98,7 +98,7 @@ struct SetAsideTests {
     }
   }
 
-  @Test("each table of which a row may be set aside is one of the database, and has a gauge before that")
+  @Test("each table with rows that may be set aside is in the database, and has a gauge before that")
   func gauges() async throws {
     try await UserClient.with { api in
       let tables = [any Room.Type].all.settingAside.map(\.name)
