@@ -19,8 +19,8 @@ package struct UploadClock: Sendable {
   /// The time now.
   package static var now: Date { time(at: .now) }
 
-  /// The time at which this process began to look at the clock. What has no byte since an earlier one may have been at rest for a moment
-  /// alone: a process that starts after a step does not notice it.
+  /// The time at which this process began to look at the clock. A process that starts after a step does not notice it: an upload whose
+  /// last byte seems to be older may have got it a moment ago.
   package static var began: Date {
     let instant = ContinuousClock.now
     return time(at: instant).addingTimeInterval(-(start.duration(to: instant) / .seconds(1)))
