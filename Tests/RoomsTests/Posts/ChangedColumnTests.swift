@@ -1,3 +1,4 @@
+import HTTPServer
 import Model
 import Postgres
 import StoreTesting
