@@ -41,10 +41,18 @@ package struct PostDraft: Codable, Sendable, Hashable {
     self.minAge = minAge
   }
 
-  /// Whether another draft has the same words.
+  /// Whether another draft has the same words. A property counts as words unless it is named here.
   package func hasTexts(of other: PostDraft) -> Bool {
-    [title, caption, alternativeText, place?.name]
-      == [other.title, other.caption, other.alternativeText, other.place?.name] && fields == other.fields
+    var worded = other
+    worded.kind = kind
+    worded.author = author
+    worded.visibility = visibility
+    worded.place = place
+    worded.location = location
+    worded.capturedAt = capturedAt
+    worded.foreground = foreground
+    worded.minAge = minAge
+    return self == worded && place?.name == other.place?.name
   }
 }
 

@@ -107,7 +107,8 @@ extension Posts {
     try session.execute(Self.statements["leave_place"], .integer(number))
     let heir = heir(of: id)
     let sets = try session.execute(
-      Self.statements["detach_post"], .integer(number), .text(PublicID.now().description), .text(heir))
+      Self.statements["detach_post"],
+      [.integer(number), .text(PublicID.now().description)] + PostColumn.cleared(author: heir))
     try session.execute(Self.statements["drop_cases_of_post"], .integer(number))
     try Assets.release(sets, session)
     _ = try Forgetting.begin(heir, request: nil, session, revoking: { _ in [] }, check: {})

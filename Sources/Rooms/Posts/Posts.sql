@@ -98,10 +98,11 @@ DELETE FROM moderation_case WHERE post_id = $1::bigint
 UPDATE post SET place_id = NULL WHERE id = $1::bigint AND place_id IS NOT NULL
 
 -- name: detach_post
--- What is left of a deleted post until its rows are gone: its id is unknown, its author is no user, and its words are gone. Returns the sets
--- that it had.
-UPDATE post SET public_id = $2::uuid, author = $3, status = 'failed', visibility = 'private', title = NULL, caption = NULL,
-  alternative_text = NULL, reasons = '[]', job = NULL, asset_set_id = NULL, source_set_id = NULL, like_count = 0
+-- What is left of a deleted post until its rows are gone: its id is unknown, its author is no user, and nothing else says what it was. Returns the
+-- sets that it had.
+UPDATE post SET public_id = $2::uuid, {draft_clearing}, status = 'failed', reasons = '[]', created_at = 'epoch',
+  job = NULL, asset_set_id = NULL, source_set_id = NULL, like_count = 0,
+  window_state = NULL, late_seconds = NULL, offset_seconds = NULL, moderation = NULL, is_moderated = false
 FROM (SELECT id, asset_set_id, source_set_id FROM post WHERE id = $1::bigint) AS former
 WHERE post.id = former.id
 RETURNING former.asset_set_id, former.source_set_id, NULL::text AS job

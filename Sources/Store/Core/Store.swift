@@ -128,5 +128,6 @@ extension Store {
     Migration(version: 181, name: "released_at", StoreSQL.v0181_released_at),
     Migration(version: 186, name: "loudness", StoreSQL.v0186_loudness),
     Migration(version: 187, name: "ended_runs", StoreSQL.v0187_ended_runs),
+    Migration(version: 188, name: "changed_posts", StoreSQL.v0188_changed_posts),
   ]
 }

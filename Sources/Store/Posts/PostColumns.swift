@@ -40,12 +40,19 @@ package struct PostColumn: Sendable {
 
   package static let changeable = all.filter(\.isChangeable)
 
-  /// The fragments of statements: the names of all columns, their parameters from `$8` on, and the assignments of the changeable columns,
-  /// whose parameters are those from `$2` on.
+  /// The values of all columns in what is left of a deleted post, which a draft has that says nothing.
+  package static func cleared(author: String) throws -> [Parameter] {
+    let draft = PostDraft(author: author, visibility: .private)
+    return try all.map { try $0.value(draft) }
+  }
+
+  /// The fragments of statements: the names of all columns, their parameters from `$8` on, the assignments of the changeable columns,
+  /// whose parameters begin at `$2`, and the assignments of all columns, whose parameters begin at `$3`.
   package static let fragments = [
     "draft_columns": all.map(\.name).joined(separator: ", "),
     "draft_values": all.indices.map { "$\($0 + 8)" }.joined(separator: ", "),
     "draft_changes": changeable.enumerated().map { "\($1.name) = $\($0 + 2)" }.joined(separator: ", "),
+    "draft_clearing": all.enumerated().map { "\($1.name) = $\($0 + 3)" }.joined(separator: ", "),
   ]
 }
 

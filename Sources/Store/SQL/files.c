@@ -81,4 +81,7 @@ const struct store_sql StoreSQL = {
   .v0187_ended_runs = {(const char[]){
 #embed "v0187_ended_runs.sql" suffix(, 0)
   }},
+  .v0188_changed_posts = {(const char[]){
+#embed "v0188_changed_posts.sql" suffix(, 0)
+  }},
 };

@@ -278,7 +278,7 @@ extension StoreFixture {
   }
 
   /// The tables with a row that contains a text, as a text, as the bytes of one, or within JSON.
-  fileprivate func tables(mentioning text: String) async throws -> [String] {
+  func tables(mentioning text: String) async throws -> [String] {
     let hex = text.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     let json = String(try JSON.text([text]).dropFirst(2).dropLast(2))
     let jsonHex = json.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
