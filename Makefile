@@ -241,7 +241,7 @@ define sanitized
 	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --filter '$(WAITING)'
 endef
 
-test-mutants: setup ## break each guard of the worker, and check that a test of the worker fails, half an hour
+test-mutants: setup ## break each guard of the worker, and check that a test fails, half an hour
 	$(BUILD_TESTS) --build-tests
 	Tests/Support/mutants/mutants.py .build/tests $(if $(SHORT),$(shell seq $$(($(DAY) % 10 + 1)) 10 100))
 
@@ -428,7 +428,7 @@ bench-rush: build ## measure a rush of MOMENTS=300 in as many seconds while the 
 test-turn: ## run the short form of the harness, and of the benchmark, that have their turn today; NAME=test-push runs that one
 	@.ci/turn $(NAME)
 
-lint: ## check the sources against the formatter's rules, the lists of traps, of arrows and of tables, and all texts against the glossary and a list of phrases
+lint: ## check the sources against the formatter's rules, the lists of traps, of arrows, of tables and of guards, and all texts against the glossary and a list of phrases
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 	@.ci/traps
 	@.ci/arrows
@@ -438,6 +438,7 @@ lint: ## check the sources against the formatter's rules, the lists of traps, of
 	@.ci/words
 	@.ci/phrases
 	@.ci/characters
+	@Tests/Support/mutants/mutants.py --check
 
 format: ## format the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)

@@ -5,7 +5,9 @@ import Testing
 @Suite("Checks of written movies")
 struct MovieCheckTests {
   /// A file with one sound sample of four bytes, whose chunk is at an offset.
-  private static func file(chunk: UInt64) -> [UInt8] {
+  ///
+  /// - Parameter padding: boxes in front of the tracks.
+  private static func file(chunk: UInt64, padding: [UInt8] = []) -> [UInt8] {
     let none: [UInt8] = [0, 0, 0, 0]
     let one = bigEndian(UInt32(1))
     let tables = box(
@@ -17,7 +19,7 @@ struct MovieCheckTests {
       box("hdlr", none, none, Array("soun".utf8), [UInt8](repeating: 0, count: 13)), box("minf", tables))
     let header = box("mvhd", none, none, none, bigEndian(UInt32(1000)), [UInt8](repeating: 0, count: 84))
     // The walk in front of the check accepts files with video only.
-    let start = fileType("isom") + box("moov", header, box("trak", media), track("vide"))
+    let start = fileType("isom") + box("moov", header, padding, box("trak", media), track("vide"))
     return start + box("mdat", [1, 2, 3, 4])
   }
 
@@ -28,6 +30,8 @@ struct MovieCheckTests {
   @Test("a chunk offset that 63 bits do not hold is a finding", arguments: [1 << 63, .max, 1 << 63 - 4] as [UInt64])
   func offsets(chunk: UInt64) {
     #expect(Self.finding(in: Self.file(chunk: chunk)) == "a chunk with an offset that overflows")
+    let padding = (0..<5000).flatMap { _ in box("free") }
+    #expect(Self.finding(in: Self.file(chunk: chunk, padding: padding)) == "a chunk with an offset that overflows")
     // The sound is read without a finding; the track of video has no samples.
     #expect(Self.finding(in: Self.file(chunk: 40)) == "a track that does not have exactly one sample entry")
   }

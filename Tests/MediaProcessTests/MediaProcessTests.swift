@@ -98,6 +98,23 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
+  @Test("a clip that the probe refuses is not planned, and its reason is the verdict")
+  func refused() async throws {
+    let slot = try Self.slot()
+    var files = files
+    files[.front] = try TemporaryFile.make(Array("no clip".utf8))
+    let report = try await slot.process(
+      files, limits: definition.limits, deadline: .seconds(120), cancellation: cancellation
+    ) { _ in
+      Issue.record("a refused clip is planned")
+      return nil
+    }
+    #expect(report.verdict.verdict == .rejected && report.outputs.isEmpty)
+    #expect(report.verdict.reasons.map(\.input) == [.front])
+    try await probe(slot)
+    await slot.stop()
+  }
+
   @Test("what the plan of a job throws ends its child, and is the error of the job")
   func unplanned() async throws {
     let slot = try Self.slot()

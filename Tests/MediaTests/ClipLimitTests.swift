@@ -18,6 +18,10 @@ struct ClipLimitTests {
     if case .failure(let reason) = try probe(bytes) { return reason.code } else { return nil }
   }
 
+  // 3GPP TS 26.244, 8.10: language, no name, role, coordinates, body, no notes.
+  private static let location =
+    [0, 0, 0, 0, 0x15, 0xC7, 0, 0] + [UInt8](repeating: 1, count: 12) + Array("earth\0\0".utf8)
+
   /// A small clip of which an edit list shows the last five seconds.
   private static func trimmed(hidden: Int) throws -> [UInt8] {
     let start = Double(hidden) / 1000
@@ -118,11 +122,22 @@ struct ClipLimitTests {
   func movieBytes(padding: Int) throws {
     let clip = try TemporaryFile.bytes(of: MarkedClip(.red, width: 64, height: 64).write())
     let free = box("free", [UInt8](repeating: 0, count: padding))
-    // 3GPP TS 26.244, 8.10: language, no name, role, coordinates, body, no notes.
-    let location = [0, 0, 0, 0, 0x15, 0xC7, 0, 0] + [UInt8](repeating: 1, count: 12) + Array("earth\0\0".utf8)
     let padded = try #require(inserting(free, into: ["moov"], of: clip))
-    let bytes = try #require(inserting(box("udta", box("loci", location)), into: ["moov"], of: padded))
+    let bytes = try #require(inserting(box("udta", box("loci", Self.location)), into: ["moov"], of: padded))
     #expect(try Self.probe(bytes).get().identifying.isEmpty == (padding > 0))
+  }
+
+  @Test("boxes in front of the tracks hide neither Dolby Vision nor metadata", arguments: [0, 5000])
+  func boxesBeforeTracks(count: Int) throws {
+    let clip = try TemporaryFile.bytes(of: MarkedClip(.red, width: 64, height: 64).write())
+    let padding = (0..<count).flatMap { _ in box("free") }
+    let vision = box("dvcC", [1, 0, 5 << 1, 0, 0] + [UInt8](repeating: 0, count: 19))
+    let path = ["moov", "trak", "mdia", "minf", "stbl", "stsd", "avc1"]
+    let unviewable = try #require(inserting(vision, into: path, of: clip))
+    #expect(try Self.refusal(#require(insertingBeforeTracks(padding, of: unviewable))) == .unsupportedCodec)
+    let placed = try #require(inserting(box("udta", box("loci", Self.location)), into: ["moov"], of: clip))
+    let facts = try Self.probe(#require(insertingBeforeTracks(padding, of: placed))).get()
+    #expect(facts.identifying.map(\.kind) == [.place])
   }
 
   @Test("an allocation beyond the limit of the libraries fails")

@@ -42,6 +42,19 @@ struct CopiedClipTests {
     #expect(frames == 150, "\(name)")
   }
 
+  @Test("boxes in front of the tracks hide none of them from the readers of an output")
+  func boxesBeforeTracks() throws {
+    let run = try MomentRun(front: MarkedClip(.red).write(), back: MarkedClip(.blue).write())
+    let bytes = try run.bytes(.clipFront)
+    let padded = try #require(insertingBeforeTracks((0..<5000).flatMap { _ in box("free") }, of: bytes))
+    #expect(Self.finding(padded) == nil)
+    func header(_ bytes: [UInt8]) -> MovieHeader? {
+      MovieHeader.read(size: Int64(bytes.count)) { offset, count in Array(bytes.dropFirst(Int(offset)).prefix(count)) }
+    }
+    let expected = try #require(header(bytes))
+    #expect(header(padded) == expected)
+  }
+
   @Test("copied audio ends with the picture", arguments: [5, 4.99, 4.6])
   func ends(seconds: Double) throws {
     var clip = MarkedClip(.red, tone: .init(440))

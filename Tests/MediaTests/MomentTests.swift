@@ -128,6 +128,42 @@ struct MomentTests {
     #expect(abs(composed.start + Double(composed.samples.count) / 48_000 - Double(sounding) / 30) < 0.05)
   }
 
+  @Test(
+    "compositions with other durations show the same frames, each with their sound", arguments: [Camera.front, .back])
+  func unequalDurations(late: Camera) throws {
+    var definition = try MomentRun.definition()
+    definition.outputs[.composedSwapped] = definition.outputs[.composed]
+    definition.outputs[.composed]?.composed?.seconds = SecondsRange(shortest: 3, longest: 5)
+    let run = try MomentRun(
+      front: Self.clip(.red, late: late == .front ? 57 : 0).write(),
+      back: Self.clip(.blue, late: late == .back ? 57 : 0).write(), definition: definition,
+      roles: [.composed, .composedSwapped, .clipFront, .clipBack])
+    // The swapped composition lasts 4.5 s at least: half a second can be left out, and half a second held.
+    #expect(run.isAccepted && run.warnings == [.notAligned], "\(run.report.verdict)")
+    #expect(run.choices(.alignment).count { $0.hasPrefix("applied but for 0.9 s") } == 1)
+    let plans = try #require(run.plan).compositions
+    try #require(plans.map(\.role) == [.composed, .composedSwapped])
+    for plan in plans {
+      let area = try #require(plan.inset)
+      var numbers: [(foreground: Int, background: Int)] = []
+      try run.video(plan.role).forEachFrame { frame, _ in
+        let composed = ComposedFrame(frame, inset: area)
+        numbers.append((foreground: try #require(composed.inset), background: try #require(composed.background)))
+      }
+      #expect(numbers.count == 135)
+      let isLate = plan.foreground == (late == .front ? .front : .back)
+      #expect(
+        numbers.enumerated().allSatisfy { tick, found in
+          let (early, other) = isLate ? (found.background, found.foreground) : (found.foreground, found.background)
+          return early == min(149, 30 + tick) && other == 57 + tick
+        }, "\(plan.role.rawValue): \(numbers)")
+      let composed = try #require(try run.video(plan.role).audio())
+      let alone = try #require(try run.video(plan.foreground == .front ? .clipFront : .clipBack).audio())
+      let correlation = Self.correlation(composed.samples, alone.samples, from: isLate ? 0 : 30 * 1600)
+      #expect(correlation > 0.9, "\(plan.role.rawValue)")
+    }
+  }
+
   @Test("audio in opposite phase is not silent, and is compared like other audio", arguments: [0, 6])
   func oppositePhase(late: Int) throws {
     var front = Self.clip(.red, late: late)

@@ -43,7 +43,7 @@ struct OpenedOutputsTests {
     let moment = try Self.moment(roles: [.composed, .poster, .clipFront, .thumbnailBack])
     let outputs = try moment.openOutputs()
     #expect(outputs.compositions.map(\.ticks) == [144])
-    #expect(outputs.compositions.map(\.shifts) == [[.front: 6]])
+    #expect(outputs.span?.shifts == [.front: 6])
     #expect(outputs.clipOutputs.map(\.reader.source.name) == [.front])
     #expect(outputs.stills.map(\.writer.plan.role) == [.thumbnailBack] && outputs.preview == nil)
     let front = try outputs.clips.clip(.front).reader

@@ -47,6 +47,24 @@ struct MediaFailureTests {
     }
   }
 
+  @Test("an input is quarantined once, also if an attempt that began before crashes on it afterwards")
+  func quarantinedOnce() async throws {
+    try await WorkerFixture.with { fixture in
+      for _ in 0..<2 { try await fixture.submit(photos: ["evil"]) }
+      let first = try await fixture.claim()
+      let media = FakeMedia { () async throws(MediaFailure) in
+        await #expect(throws: Never.self) {
+          for _ in 0..<2 { try await fixture.attempt(FakeMedia.failing(.crashed)) }
+        }
+        throw MediaFailure(.crashed, "by the test")
+      }
+      #expect(await fixture.handler(media).handle(first, isAlone: true, log: WorkerFixture.log) == .unknown)
+      #expect(fixture.outcomes == ["postponed": 1, "rejected": 2])
+      #expect(try await fixture.quarantined().map(\.crashes) == [3])
+      #expect(fixture.metrics.text().contains(#"take5_quarantined_total{code="decoder_crashed",kind="post"} 1"#))
+    }
+  }
+
   @Test("each failure that the media cause is counted, and a publication resets the count")
   func publicationResets() async throws {
     try await WorkerFixture.with { fixture in

@@ -10,7 +10,7 @@ final class FileContext {
   /// Whether a read failed; the file itself may be valid.
   private(set) var readFailed = false
   /// The context for FFmpeg; it is freed with this object.
-  private(set) var context: UnsafeMutablePointer<AVIOContext>?
+  let context: UnsafeMutablePointer<AVIOContext>
 
   init(_ file: OpenFile, writes: Bool = false) throws(AVError) {
     self.file = file
@@ -21,19 +21,22 @@ final class FileContext {
     }
     let bytes = (writes ? 256 : 64) << 10
     let buffer = av_malloc(bytes)
-    context = cffmpeg_alloc_io(
-      buffer?.assumingMemoryBound(to: UInt8.self), Int32(bytes), writes ? 1 : 0,
-      Unmanaged.passUnretained(self).toOpaque(), readFile, writeFile, seekFile)
-    guard context != nil else {
+    // FFmpeg calls back only once it has the context, with this object.
+    let context = cffmpeg_alloc_io(
+      buffer?.assumingMemoryBound(to: UInt8.self), Int32(bytes), writes ? 1 : 0, nil, readFile, writeFile, seekFile)
+    guard let context else {
       av_free(buffer)
       throw .outOfMemory("avio_alloc_context")
     }
+    self.context = context
+    context.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
   }
 
   deinit {
     // FFmpeg may have replaced the buffer by a larger one.
-    if let context { av_freep(&context.pointee.buffer) }
-    avio_context_free(&context)
+    av_freep(&context.pointee.buffer)
+    var freed: UnsafeMutablePointer<AVIOContext>? = context
+    avio_context_free(&freed)
   }
 
   fileprivate static func of(_ opaque: UnsafeMutableRawPointer?) -> FileContext? {

@@ -38,10 +38,8 @@ package struct Muxer: ~Copyable {
     self.format = format
     context.pointee.pb = writer.context
     context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
-    // To move the index to the front, the muxer reopens its file: the callback returns a reader of the open file.
-    context.pointee.opaque = Unmanaged.passUnretained(reopener).toOpaque()
-    context.pointee.io_open = reopenForReading
-    context.pointee.io_close2 = closeReopened
+    // To move the index to the front, the muxer reopens its file.
+    reopener.install(on: context)
   }
 
   deinit {

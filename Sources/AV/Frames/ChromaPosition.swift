@@ -14,10 +14,11 @@ package struct ChromaPosition: Hashable, Sendable {
   /// In the middle of four samples, as in JPEG and WebP.
   package static let centre = ChromaPosition(x: 128, y: 128)
 
-  /// The position after mirroring left to right, and then rotating by clockwise quarter turns.
+  /// The position after mirroring left to right, and then rotating by quarter turns, which are clockwise if positive.
   package func turned(quarterTurns: Int, mirroring: Bool) -> ChromaPosition {
     var position = mirroring ? ChromaPosition(x: 256 - x, y: y) : self
-    for _ in 0..<quarterTurns { position = ChromaPosition(x: 256 - position.y, y: position.x) }
+    // In two's complement the last two bits are the rest of whole turns, of negative numbers too.
+    for _ in 0..<(quarterTurns & 3) { position = ChromaPosition(x: 256 - position.y, y: position.x) }
     return position
   }
 }

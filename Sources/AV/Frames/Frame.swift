@@ -1,6 +1,8 @@
 internal import CFFmpeg
 
 /// A decoded video frame, or a frame of decoded audio samples (libavutil/frame.h).
+///
+/// It is a handle of FFmpeg's frame: decoders and converters fill a frame that they borrow, as the handle stays the same.
 package struct Frame: ~Copyable {
   let pointer: UnsafeMutablePointer<AVFrame>
 
@@ -46,13 +48,16 @@ package struct Frame: ~Copyable {
 
   /// The decoder's best estimate of the presentation timestamp, for packets with wrong timestamps; nil if unknown.
   package var bestTimestamp: Int64? { Timestamp.known(pointer.pointee.best_effort_timestamp) }
-  /// The duration of the packet that the frame was decoded from; 0 if unknown.
+  /// The duration of the packet that the frame was decoded from, in the time base of the stream; 0 if unknown.
   package var duration: Int64 { cffmpeg_frame_duration(pointer) }
 
   /// Video: the width in pixels.
   package var width: Int { Int(pointer.pointee.width) }
+  /// Video: the height in pixels.
   package var height: Int { Int(pointer.pointee.height) }
+  /// Video: the format of its pixels.
   package var format: PixelFormat { PixelFormat(pointer.pointee.format) }
+  /// Video: the width of a pixel by its height; 0 if unknown.
   package var sampleAspectRatio: Rational { Rational(pointer.pointee.sample_aspect_ratio) }
 
   /// Video: the colour properties.
@@ -88,8 +93,8 @@ package struct Frame: ~Copyable {
     return base.map { (UnsafeMutableRawPointer($0), Int(stride)) }
   }
 
-  /// Moves the content of another frame into this one; the other frame is empty afterwards.
-  package func take(_ other: borrowing Frame) {
+  /// Moves the content of another frame into this one.
+  package func take(_ other: consuming Frame) {
     av_frame_unref(pointer)
     av_frame_move_ref(pointer, other.pointer)
   }
@@ -137,8 +142,9 @@ extension Frame {
       })
   }
 
-  /// Audio: in hertz.
+  /// Audio: the samples per second of each channel.
   package var sampleRate: Int { Int(pointer.pointee.sample_rate) }
+  /// Audio: the number of channels.
   package var channels: Int { Int(pointer.pointee.ch_layout.nb_channels) }
 
   /// Sets the number of samples per channel that are filled.
@@ -147,7 +153,7 @@ extension Frame {
   /// The samples of one of the first eight channels, valid until the frame is refilled or freed; nil unless the samples
   /// are planar floats.
   package func samples(ofChannel channel: Int) -> UnsafeMutableBufferPointer<Float>? {
-    guard pointer.pointee.format == AV_SAMPLE_FMT_FLTP.rawValue, channel < min(channels, 8),
+    guard pointer.pointee.format == AV_SAMPLE_FMT_FLTP.rawValue, channel >= 0, channel < min(channels, 8),
       let plane = pointer.pointee.extended_data?[channel]
     else { return nil }
     return UnsafeMutableRawBufferPointer(start: plane, count: sampleCount * MemoryLayout<Float>.size)

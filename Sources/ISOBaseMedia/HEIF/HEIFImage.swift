@@ -23,7 +23,7 @@ package struct HEIFImage: Sendable {
   ///
   /// - Parameter pixels: the maximum number of pixels of the image.
   package init(_ file: [UInt8], pixels: Int) throws(HEIFRefusal) {
-    let boxes = Box.list(in: file[...])
+    let boxes = try HEIFItems.all(Box.list(in: file[...]))
     hasSequence = boxes.contains { $0.type == "moov" }
     let items = try Self.items(boxes).joiningAlphaOfTiles()
     let data = HEIFData(file: file[...], items: items)
@@ -66,8 +66,7 @@ package struct HEIFImage: Sendable {
     if let cut = boxes.first(where: { $0.isCut && ($0.type == "meta" || $0.type == "mdat") }) {
       throw .truncated("it ends inside its box '\(cut.type)'")
     }
-    guard let items = HEIFItems(meta: meta) else { throw .damaged("it has no list of items") }
-    return items
+    return try HEIFItems(meta: meta)
   }
 }
 

@@ -19,19 +19,19 @@ package struct HEIFItems: Sendable {
     let to: [UInt32]
   }
 
-  /// Parses an entire file; nil if it has no list of items.
+  /// Parses an entire file; nil if it has no list of items, or one that is too long.
   package init?(_ bytes: [UInt8]) {
     guard let meta = Box.list(in: bytes[...]).first(where: { $0.type == "meta" }) else { return nil }
-    self.init(meta: meta)
+    do { try self.init(meta: meta) } catch { return nil }
   }
 
-  /// Parses a `meta` box; nil if it has no list of items.
-  init?(meta: Box) {
-    let boxes = meta.children(after: 4)
+  /// Parses a `meta` box.
+  init(meta: Box) throws(HEIFRefusal) {
+    let boxes = try Self.all(meta.children(after: 4))
     func first(_ type: BoxType) -> Box? { boxes.first { $0.type == type } }
-    guard let list = first("iinf") else { return nil }
+    guard let list = first("iinf") else { throw .damaged("it has no list of items") }
     // From version 1 on, the number of entries has four bytes.
-    let entries = list.children(after: list.content.first == 0 ? 6 : 8).filter { $0.type == "infe" }
+    let entries = try Self.all(list.children(after: list.content.first == 0 ? 6 : 8)).filter { $0.type == "infe" }
     types = entries.map { entry in
       let offset = (entry.content.first ?? 0) < 3 ? 8 : 10
       return String(decoding: entry.content.dropFirst(offset).prefix(4), as: UTF8.self)
@@ -39,14 +39,15 @@ package struct HEIFItems: Sendable {
     var items: [UInt32: HEIFItem] = [:]
     for item in entries.compactMap(HEIFItem.init(entry:)) where items[item.id] == nil { items[item.id] = item }
     if let locations = first("iloc") { items.locate(locations) }
-    let properties = first("iprp")?.children() ?? []
+    let properties = try first("iprp").map { (box) throws(HEIFRefusal) in try Self.all(box.children()) } ?? []
     for association in properties where association.type == "ipma" { items.associate(association) }
     self.items = items
-    self.properties = properties.first { $0.type == "ipco" }?.children() ?? []
+    let container = properties.first { $0.type == "ipco" }
+    self.properties = try container.map { (box) throws(HEIFRefusal) in try Self.all(box.children()) } ?? []
     primary = first("pitm").flatMap { box in
       box.reader.number(at: 4, count: box.content.first == 0 ? 2 : 4).map { UInt32($0) }
     }
-    references = first("iref").map(Self.references) ?? []
+    references = try first("iref").map { (box) throws(HEIFRefusal) in try Self.references(box) } ?? []
     data = first("idat")?.content ?? []
   }
 
@@ -61,9 +62,15 @@ package struct HEIFItems: Sendable {
     return item.properties.map { properties[$0.index] }
   }
 
-  private static func references(_ box: Box) -> [Reference] {
+  /// The boxes of a list.
+  static func all(_ list: BoxList) throws(HEIFRefusal) -> [Box] {
+    guard let boxes = list.all else { throw .damaged("one of its lists has more than \(BoxList.maxCount) boxes") }
+    return boxes
+  }
+
+  private static func references(_ box: Box) throws(HEIFRefusal) -> [Reference] {
     let width = box.content.first == 0 ? 2 : 4
-    return box.children(after: 4).compactMap { reference in
+    return try all(box.children(after: 4)).compactMap { reference in
       let reader = reference.reader
       guard let from = reader.number(at: 0, count: width), let count = reader.unsigned16(at: width),
         reader.count >= width + 2 + Int(count) * width

@@ -61,8 +61,8 @@ extension IdentifyingMetadata {
     case "gpmd", "camm", "GPS ", "gps ", "djmd": return IdentifyingMetadata(kind: .place, key: key)
     case "rtmd", "CTMD", "dbgi", "fdsc": return IdentifyingMetadata(kind: .device, key: key)
     case "mebx":
-      let names = entry.children(after: 8).first { $0.type == "keys" }?.children() ?? []
-      let keys = names.compactMap { $0.child("keyd") }.compactMap { $0.reader.text(at: 4, count: $0.content.count - 4) }
+      let names = entry.children(after: 8).first { $0.type == "keys" }?.children().compactMap { $0.child("keyd") } ?? []
+      let keys = names.compactMap { $0.reader.text(at: 4, count: $0.content.count - 4) }
       let isPlace = keys.contains { IdentifyingMetadata.key($0)?.kind == .place }
       return IdentifyingMetadata(kind: isPlace ? .place : .other, key: key)
     // Time codes and hint tracks.

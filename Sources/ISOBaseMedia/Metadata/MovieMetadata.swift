@@ -22,8 +22,7 @@ package struct MovieMetadata: Hashable, Sendable {
   ///   - outside: the identifying metadata of top-level boxes.
   package init(movie content: [UInt8], outside: [IdentifyingMetadata] = []) {
     let movie = Box(type: "moov", content: content[...])
-    let boxes = movie.children()
-    let trackBoxes = boxes.filter { $0.type == "trak" }
+    let trackBoxes = movie.children().filter { $0.type == "trak" }
     let header = movie.child("mvhd")?.reader
     let timescale = header?.unsigned32(at: header?.byte(at: 0) == 1 ? 20 : 12) ?? 0
     let ticks = header?.byte(at: 0) == 1 ? header?.unsigned64(at: 24) : header?.unsigned32(at: 16).map(UInt64.init)
@@ -38,7 +37,7 @@ package struct MovieMetadata: Hashable, Sendable {
       found += metadata.keys.compactMap { IdentifyingMetadata.key($0) }
       found += metadata.items.compactMap { IdentifyingMetadata.userData($0) }
     }
-    for box in boxes + trackBoxes.flatMap({ $0.children() }) {
+    for box in Array(movie.children()) + trackBoxes.flatMap({ $0.children() }) {
       switch box.type {
       case "udta":
         for item in box.children() {
@@ -102,7 +101,7 @@ struct KeyedMetadata {
     let names = children.first { $0.type == "keys" }
     list = children.first { $0.type == "ilst" }
     keys = names.map(Self.keys) ?? []
-    items = keys.isEmpty ? (list?.children() ?? []).map(\.type) : []
+    items = keys.isEmpty ? list?.children().map(\.type) ?? [] : []
   }
 
   /// The text of the item with a name.

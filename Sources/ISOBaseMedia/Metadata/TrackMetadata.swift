@@ -56,9 +56,9 @@ package struct TrackMetadata: Hashable, Sendable {
     }
     uncompressed = handler == "soun" ? entry.flatMap { UncompressedSound($0) } : nil
     // The boxes of a visual sample entry follow its fixed part (ISO/IEC 14496-12, 12.1.3).
-    let extensions = handler == "vide" ? entry?.children(after: 78) ?? [] : []
-    cleanAperture = extensions.first { $0.type == "clap" }.flatMap { CleanAperture($0) }
-    dolbyVision = extensions.first { ["dvcC", "dvvC", "dvwC"].contains($0.type) }.flatMap { box in
+    let extensions = handler == "vide" ? entry?.children(after: 78) : nil
+    cleanAperture = extensions?.first { $0.type == "clap" }.flatMap { CleanAperture($0) }
+    dolbyVision = extensions?.first { ["dvcC", "dvvC", "dvwC"].contains($0.type) }.flatMap { box in
       guard let profile = box.reader.byte(at: 2), let compatibility = box.reader.byte(at: 4) else { return nil }
       return DolbyVision(profile: Int(profile >> 1), baseLayerCompatibility: Int(compatibility >> 4))
     }

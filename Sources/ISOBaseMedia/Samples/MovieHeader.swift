@@ -76,7 +76,7 @@ package struct MovieHeader: Hashable, Sendable {
       guard let media = track.child("mdia"), let header = media.child("mdhd")?.reader,
         let timescale = header.unsigned32(at: header.byte(at: 0) == 1 ? 20 : 12), timescale > 0,
         let table = media.descendant("minf", "stbl"),
-        let entries = table.child("stsd")?.children(after: 8), entries.count == 1, let entry = entries.first,
+        let entry = table.child("stsd")?.children(after: 8).only,
         let width = entry.reader.unsigned16(at: 24), let height = entry.reader.unsigned16(at: 26),
         let configuration = entry.children(after: 78).first(where: { $0.type == "avcC" })
           .flatMap({ AVCConfiguration(Array($0.content)) }),

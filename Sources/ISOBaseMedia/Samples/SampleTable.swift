@@ -19,7 +19,7 @@ struct SampleTable {
   /// The type of the sample entry: `avc1`, `mp4a`.
   let sampleEntry: BoxType
   /// The boxes of the sample entry.
-  let extensions: [Box]
+  let extensions: BoxList
   /// The ticks per second of the media.
   let timescale: Int64
   let edits: [Edit]
@@ -32,7 +32,7 @@ struct SampleTable {
       let timescale = header.unsigned32(at: header.byte(at: 0) == 1 ? 20 : 12), timescale > 0,
       let handler = media.child("hdlr")?.reader.unsigned32(at: 8).map({ BoxType(code: $0) }),
       let table = media.descendant("minf", "stbl"),
-      let entries = table.child("stsd")?.children(after: 8), entries.count == 1, let entry = entries.first
+      let entry = table.child("stsd")?.children(after: 8).only
     else { throw TableError(finding: "a track that does not have exactly one sample entry") }
     self.handler = handler
     self.timescale = Int64(timescale)

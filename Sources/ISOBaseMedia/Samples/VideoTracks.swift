@@ -68,8 +68,7 @@ package struct VideoTracks: Sendable {
       guard let media = track.only("mdia"), let handler = media.only("hdlr")?.reader.unsigned32(at: 8),
         let table = media.only("minf")?.only("stbl")?.only("stsd"), table.reader.unsigned32(at: 4) == 1
       else { return nil }
-      let entries = table.children(after: 8)
-      guard entries.count == 1, let entry = entries.first, !entry.isCut else { return nil }
+      guard let entry = table.children(after: 8).only, !entry.isCut else { return nil }
       self.track = track
       self.handler = BoxType(code: handler)
       self.table = table

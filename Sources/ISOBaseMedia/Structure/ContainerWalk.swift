@@ -18,8 +18,6 @@ package struct ContainerWalk: Sendable {
     case content(BoxHeader)
   }
 
-  // A phone's clip has about a hundred boxes; a fragmented clip of some seconds has a few hundred.
-  private static let maxBoxes = 10_000
   // The bytes that are read of a `uuid` box; an XMP packet has a few kilobytes.
   private static let maxContent: Int64 = 1 << 16
 
@@ -128,8 +126,8 @@ package struct ContainerWalk: Sendable {
       let isOpen = size == nil && limits.count == 1
       if isOpen || offset < limit && (limit - offset >= 8 || !isComplete(atDepth: limits.count - 1)) {
         visitedBoxes += 1
-        guard visitedBoxes <= Self.maxBoxes else {
-          throw .damaged(finding: "it has more than \(Self.maxBoxes) boxes", offset: offset)
+        guard visitedBoxes <= BoxList.maxCount else {
+          throw .damaged(finding: "it has more than \(BoxList.maxCount) boxes", offset: offset)
         }
         return ask(.header, at: offset, count: 16)
       }

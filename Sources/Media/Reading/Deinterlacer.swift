@@ -8,9 +8,9 @@ import Model
 /// behind its decoder, as motion is detected from the next frame.
 final class Deinterlacer: FrameSource {
   private let source: any FrameSource
-  private let previous: Frame
-  private let current: Frame
-  private let following: Frame
+  private var previous: Frame
+  private var current: Frame
+  private var following: Frame
   private var currentTicks: Int64?
   private var followingTicks: Int64?
   private var isStarted = false
@@ -30,8 +30,9 @@ final class Deinterlacer: FrameSource {
     into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
   ) throws(RunFailure) -> Int64? {
     if isStarted {
-      previous.take(current)
-      current.take(following)
+      // The oldest frame is the memory of the next one.
+      swap(&previous, &current)
+      swap(&current, &following)
       currentTicks = followingTicks
     } else {
       currentTicks = try source.next(into: current, packets: packets)

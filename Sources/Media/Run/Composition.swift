@@ -9,7 +9,7 @@ final class Composition {
   private let plan: CompositionPlan
   private let grid: TimeGrid
   /// The number of ticks of each input before the start of the composed video.
-  let shifts: [InputName: Int]
+  private let shifts: [InputName: Int]
   private let readers: [InputName: ClipReader]
   private let compositor: Compositor
   private let container: ContainerWriter

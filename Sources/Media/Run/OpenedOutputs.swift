@@ -4,6 +4,8 @@ import Platform
 /// The third phase of a run: the outputs are open, and the readers of the clips have all of their taps.
 struct OpenedOutputs {
   let clips: OpenedClips
+  /// The span that all compositions show; nil without a composition.
+  let span: CommonSpan?
   let compositions: [Composition]
   let clipOutputs: [ClipOutput]
   let stills: [StillTap]
@@ -15,20 +17,16 @@ struct OpenedOutputs {
   ///
   /// - Parameter files: an empty file for each output of the plan.
   init(of plan: Plan, from clips: OpenedClips, to files: [Role: OpenFile]) throws(RunEnding) {
-    let rule = DurationRule(limits: plan.limits)
     var report = clips.report
+    let shown = try report.step { () throws(RunFailure) in
+      try clips.scanned.compositions.map { (plan) throws(RunFailure) in (plan, try clips.shown(in: plan)) }
+    }
+    let span = try Self.span(of: clips, limits: plan.limits, &report)
     var compositions: [Composition] = []
-    for composition in clips.scanned.compositions {
-      let shown = try report.step { () throws(RunFailure) in try clips.shown(in: composition) }
-      let shortest = composition.seconds.shortest
-      let span = clips.scanned.commonSpan(shortest: shortest, maxHeld: plan.limits.differenceSeconds)
-      if let decision = span.decision { report.decisions.append(decision) }
-      if let reason = rule.commonSpanReason(seconds: span.seconds, shortest: shortest) {
-        throw report.rejection([reason])
-      }
+    for (composition, shown) in shown {
+      guard let span else { break }
       // Rendition, stills and preview of a composed video are taken from the first composition.
       let isFirst = compositions.isEmpty
-      if isFirst, let warning = span.warning { report.warnings.append(warning) }
       let opened = try report.step { () throws(RunFailure) in
         try Composition(
           composition, span: span, grid: clips.scanned.grid, clips: shown,
@@ -40,6 +38,7 @@ struct OpenedOutputs {
       compositions.append(opened)
     }
     self.clips = clips
+    self.span = span
     self.compositions = compositions
     clipOutputs = try report.step { () throws(RunFailure) in
       try plan.clips.map { (plan) throws(RunFailure) in
@@ -51,6 +50,21 @@ struct OpenedOutputs {
     preview = try report.step { () throws(RunFailure) in try Self.preview(of: plan, from: clips, to: files) }
     self.files = files
     self.report = report
+  }
+
+  /// The span of all compositions, long enough for each: of a clip one frame is decoded for a tick, which all of them show.
+  private static func span(
+    of clips: OpenedClips, limits: Limits, _ report: inout PartialReport
+  ) throws(RunEnding) -> CommonSpan? {
+    guard let shortest = clips.scanned.compositions.map(\.seconds.shortest).max() else { return nil }
+    let span = clips.scanned.commonSpan(shortest: shortest, maxHeld: limits.differenceSeconds)
+    if let decision = span.decision { report.decisions.append(decision) }
+    let rule = DurationRule(limits: limits)
+    if let reason = rule.commonSpanReason(seconds: span.seconds, shortest: shortest) {
+      throw report.rejection([reason])
+    }
+    if let warning = span.warning { report.warnings.append(warning) }
+    return span
   }
 
   /// The stills that are taken from clips.

@@ -35,8 +35,7 @@ extension OpenedOutputs {
     for reader in readers { try reader.prepare() }
     for reader in readers { try reader.start() }
     let grid = clips.scanned.grid
-    // All compositions show the same two clips with the same offset.
-    let shifts = compositions.first?.shifts ?? [:]
+    let shifts = span?.shifts ?? [:]
     let first = -(shifts.values.max() ?? 0)
     let last = (compositions.map(\.ticks) + clipOutputs.map(\.ticks)).max() ?? 0
     for tick in first..<max(first, last) {

@@ -58,6 +58,8 @@ public struct Asset: Sendable, Hashable, Codable {
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The composition of both clips, 1080x1920.
     public static let composed = Self(rawValue: "composed")
+    /// The composition with the cameras swapped, if the service makes one.
+    public static let composedSwapped = Self(rawValue: "composed.swapped")
     /// The composition for slow networks, 540x960.
     public static let composedSmall = Self(rawValue: "composed.small")
     /// The video of a marker.
@@ -66,15 +68,17 @@ public struct Asset: Sendable, Hashable, Codable {
     public static let clipFront = Self(rawValue: "clip.front")
     /// The clip of the back camera.
     public static let clipBack = Self(rawValue: "clip.back")
-    /// A frame of the composition.
+    /// A frame of the composition, or of a marker's video.
     public static let poster = Self(rawValue: "poster")
     /// A frame from the start of the back clip, for map pins and calendar cells.
     public static let image = Self(rawValue: "image")
+    /// A small image of a marker's video.
+    public static let thumbnail = Self(rawValue: "thumbnail")
     /// A small image of the front clip.
     public static let thumbnailFront = Self(rawValue: "thumbnail.front")
     /// A small image of the back clip.
     public static let thumbnailBack = Self(rawValue: "thumbnail.back")
-    /// Two seconds of the composition as an animated WebP.
+    /// Two seconds of the composition, or of a marker's video, as an animated WebP.
     public static let preview = Self(rawValue: "preview")
     /// A photo, large.
     public static let photoLarge = Self(rawValue: "photo.large")

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A comment on a post.
+/// A comment on a post, a place or a collection.
 ///
 /// ```swift
 /// let comment = try await client.posts.comment(on: post.id, "Where is that?")
@@ -8,8 +8,12 @@ public import Foundation
 public struct Comment: Sendable, Hashable, Codable, Identifiable {
   /// The id.
   public var id: String
-  /// The id of the post.
+  /// The id of the post that it is on; nil: it is on a place or a collection.
   public var post: String?
+  /// The id of the place that it is on; nil: it is on a post or a collection.
+  public var place: String?
+  /// The id of the collection that it is on; nil: it is on a post or a place.
+  public var collection: String?
   /// The author.
   public var author: String
   /// The text.
@@ -22,7 +26,7 @@ public struct Comment: Sendable, Hashable, Codable, Identifiable {
   public var editedAt: Date?
 
   private enum CodingKeys: String, CodingKey {
-    case id, post, author, text, hidden
+    case id, post, place, collection, author, text, hidden
     case createdAt = "created_at"
     case editedAt = "edited_at"
   }

@@ -7,13 +7,13 @@ public import Foundation
 /// if let moment = MomentPlayer(post) { play(moment) }
 /// ```
 public struct Post: Sendable, Hashable, Codable, Identifiable {
-  /// Numbers, the same for each viewer.
+  /// How many comments, reactions and likes a post has, the same for each viewer.
   public struct Counts: Sendable, Hashable, Codable {
-    /// Of comments.
+    /// The number of comments on it.
     public var comments: Int
-    /// Of reactions.
+    /// The number of reactions to it.
     public var reactions: Int
-    /// Of likes.
+    /// The number of its likes.
     public var likes: Int
   }
 
@@ -21,10 +21,10 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   public struct Timing: Sendable, Hashable, Codable {
     /// `on_time`, `late`, or `outside` of the daily window.
     public var state: String
-    /// After the close, unless it is on time.
+    /// Seconds after the close; nil unless the moment is late.
     public var lateSeconds: Int?
 
-    /// Whether it is of the daily window.
+    /// Whether the moment was posted on time.
     public var isOnTime: Bool { state == "on_time" }
 
     private enum CodingKeys: String, CodingKey {
@@ -53,7 +53,7 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   public var place: Place?
   /// Where it is.
   public var location: Coordinate?
-  /// What a definition of the service names besides, by name.
+  /// The fields that the service's configuration adds to posts, by name.
   public var fields: [String: JSONValue]
   /// The age in years below which users do not see it; nil: all users do.
   public var minAge: Int?
@@ -65,25 +65,26 @@ public struct Post: Sendable, Hashable, Codable, Identifiable {
   public var updatedAt: Date
   /// The camera that is shown in the inset.
   public var foreground: Camera
-  /// Whether it was posted on time; nil unless it is a moment.
+  /// Whether it was posted on time; nil: it is no moment, or no daily window had opened yet.
   public var window: Timing?
-  /// The time of a sound in the front clip minus its time in the back clip.
+  /// The time of a sound in the front clip minus its time in the back clip, in seconds; nil: it is not known.
   public var offsetSeconds: Double?
-  /// Numbers.
+  /// Its comments, reactions and likes.
   public var counts: Counts
-  /// Why it was rejected.
+  /// Why its media were rejected; empty unless they were.
   public var reasons: [Reason]
   /// The media.
   public var assets: Assets
   /// The variants of each photo, in the order of submission.
   public var photos: [Assets]
-  /// The distance in meters, in a list near a point.
+  /// The distance in meters from the point that a list is near; nil in other lists.
   public var distance: Double?
 
   /// The image that a list shows for a post of any kind: a moment's, a video's or the first photo's, small; nil before there is
   /// one, and for a marker without media.
   public var still: Asset? {
-    assets[.image] ?? assets[.poster] ?? photos.first.flatMap { $0[.photoSmall] ?? $0[.photoMedium] }
+    assets[.image] ?? assets[.thumbnail] ?? assets[.poster]
+      ?? photos.first.flatMap { $0[.photoSmall] ?? $0[.photoMedium] }
   }
 
   /// Whether there is something to see.

@@ -42,6 +42,12 @@ package func editing(_ edits: [Edit], ofTrack index: Int, of file: [UInt8]) -> [
   return replacing(old ?? end..<end, with: list, inside: [movie.offset, track.offset], of: file)
 }
 
+/// Returns a file with boxes in front of its first track.
+package func insertingBeforeTracks(_ added: [UInt8], of file: [UInt8]) -> [UInt8]? {
+  guard let movie = Movie(file), let start = movie.tracks.first?.offset else { return nil }
+  return replacing(start..<start, with: added, inside: [movie.offset], of: file)
+}
+
 /// Returns a file whose tracks are enabled or disabled, in their order (8.3.2).
 package func enabling(_ isEnabled: [Bool], of file: [UInt8]) -> [UInt8]? {
   guard let movie = Movie(file), movie.tracks.count == isEnabled.count else { return nil }

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Breaks the guards of guards.txt one at a time, and checks that a test of WorkerTests or QueueTests fails.
+"""Breaks the guards of guards.txt one at a time, and checks that a test of the guard's module, of Worker or of Queue fails.
 
 Only the broken module is compiled again; the other objects are those of the build folder, which 'make test' makes.
 Usage: mutants.py BUILD_FOLDER [NUMBER...]
+       mutants.py --check    only checks that each guard occurs once in its file, as 'make lint' does
 """
 import glob, json, os, re, shutil, signal, subprocess, sys, tempfile, threading
 
+LIST = "Tests/Support/mutants/guards.txt"
 TIMEOUT = 150  # seconds: a test that hangs has failed
 
 
@@ -18,6 +20,28 @@ def guards(path):
         elif block and line[0] in "-+":
             block[line[0]] += line[1:]
     return found
+
+
+def fault(guard):
+    """Why a guard cannot be broken; None: it occurs once in its file, and breaking it changes the file."""
+    if not os.path.exists(guard["file"]):
+        return f"{guard['file']} does not exist"
+    count = open(guard["file"]).read().count(guard["-"]) if guard["-"] else 0
+    if count != 1:
+        return f"the guard occurs {count} times in {guard['file']}: write the line as it is there, with lines around it"
+    return "the guard and what replaces it are the same" if guard["-"] == guard["+"] else None
+
+
+def title(number, guard, count):
+    return f"{number}/{count} {os.path.basename(guard['file'])}: {guard['-'].partition(chr(10))[0].strip()}"
+
+
+def check(all_guards):
+    """Prints the guards that cannot be broken, and returns their number."""
+    faults = [(number, guard, fault(guard)) for number, guard in enumerate(all_guards, 1) if fault(guard)]
+    for number, guard, reason in faults:
+        print(f"{LIST}: {title(number, guard, len(all_guards))}\n  {reason}")
+    return len(faults)
 
 
 def command(manifest, name):
@@ -35,9 +59,9 @@ def build(guard, manifest, target, folder, program):
     """Compiles the module of a broken guard into the folder and links the tests with it; returns the error, or None."""
     module = guard["file"].split("/")[1]
     source, broken = os.path.abspath(guard["file"]), f"{folder}/{os.path.basename(guard['file'])}"
+    if fault(guard):
+        return fault(guard)
     text = open(source).read()
-    if text.count(guard["-"]) != 1:
-        return f"the guard occurs {text.count(guard['-'])} times"
     open(broken, "w").write(text.replace(guard["-"], guard["+"]))
     arguments = command(manifest, f"{module}-{target}.module")
     objects = f"{os.path.dirname(program)}/{module}.build/"
@@ -66,7 +90,8 @@ def build(guard, manifest, target, folder, program):
 
 def failing_test(program, module):
     """Runs the tests until the first one fails, and returns it; None if all pass."""
-    for suite in sorted(("WorkerTests", "QueueTests"), key=lambda name: name != module + "Tests"):
+    suites = {f"{module}Tests", "WorkerTests", "QueueTests"}
+    for suite in sorted(suites, key=lambda name: (name != f"{module}Tests", name)):
         tests = subprocess.Popen(
             [program, "--testing-library", "swift-testing", "--filter", f"^{suite}\\."],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
@@ -86,22 +111,25 @@ def failing_test(program, module):
 
 
 def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
+    all_guards = guards(LIST)
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(1 if check(all_guards) else 0)
     scratch, wanted = sys.argv[1].rstrip("/"), {int(number) for number in sys.argv[2:]}
     manifest = open(f"{scratch}/release.yaml").read()
     target = re.search(r'"C\.Worker-(.*?)\.module":', manifest).group(1)
     products = os.path.realpath(f"{scratch}/release")
     program = f"{products}/mutant.xctest"
     undetected = 0
-    all_guards = guards(os.path.join(os.path.dirname(__file__), "guards.txt"))
     for number, guard in enumerate(all_guards, 1):
         if wanted and number not in wanted:
             continue
         with tempfile.TemporaryDirectory() as folder:
             failure = build(guard, manifest, target, folder, program)
-        title = f"{number}/{len(all_guards)} {os.path.basename(guard['file'])}: {guard['-'].splitlines()[0].strip()}"
+        name = title(number, guard, len(all_guards))
         if failure:
             undetected += 1
-            print(f"NOT BUILT {title}\n  {failure}", flush=True)
+            print(f"NOT BUILT {name}\n  {failure}", flush=True)
             continue
         databases = set(glob.glob("/dev/shm/take5-tests-*"))
         failed = failing_test(program, module=guard["file"].split("/")[1])
@@ -109,7 +137,7 @@ def main():
         for folder in set(glob.glob("/dev/shm/take5-tests-*")) - databases:
             shutil.rmtree(folder, ignore_errors=True)
         undetected += failed is None
-        print(f"UNDETECTED {title}" if failed is None else f"found {title}\n  by: {failed}", flush=True)
+        print(f"UNDETECTED {name}" if failed is None else f"found {name}\n  by: {failed}", flush=True)
     if os.path.exists(program):
         os.unlink(program)
     print(f"{undetected} of {len(all_guards)} guards are broken without a failing test")
