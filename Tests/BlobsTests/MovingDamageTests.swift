@@ -60,8 +60,10 @@ struct MovingDamageTests {
     [.right, .away, .away, .away, .away],
   ]
 
-  /// As verified, and without a length: a file with fewer bytes is one with others.
-  private static let uncached: Table = verified.map { row in row.map { $0 == .truncated ? .corrupt : $0 } }
+  /// As verified, and what a store has of a blob that neither has intact.
+  private static let uncached: Table = verified.map { row in
+    row.map { $0 == .corrupt ? .wrong : $0 == .truncated ? .short : $0 }
+  }
 
   private static let contained: Table = [
     [.right, .right, .right, .right, .right],

@@ -64,14 +64,20 @@ package struct MovingBlobStore: InspectableBlobStore {
     try first { (store) throws(BlobError) in try store.openVerified(hash, bytes: bytes) }
   }
 
-  /// Reads a file to its end before it returns it: the next store may have the bytes that the current one has lost.
+  /// Reads a file to its end before it returns it: the next store may have the bytes that the current one has lost. If neither has them, it
+  /// returns what a store has.
   package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
-    try first { (store) throws(BlobError) in
-      let file = try store.openUncached(hash)
-      let digest: SHA256Digest
-      do throws(SystemError) { digest = try SHA256.digest(of: file) } catch { throw .system(error) }
-      guard digest == hash else { throw .damaged(hash, .corrupt) }
-      return file
+    do throws(BlobError) {
+      return try first { (store) throws(BlobError) in
+        let file = try store.openUncached(hash)
+        let digest: SHA256Digest
+        do throws(SystemError) { digest = try SHA256.digest(of: file) } catch { throw .system(error) }
+        guard digest == hash else { throw .damaged(hash, .corrupt) }
+        return file
+      }
+    } catch {
+      guard case .damaged = error else { throw error }
+      return try first { (store) throws(BlobError) in try store.openUncached(hash) }
     }
   }
 
