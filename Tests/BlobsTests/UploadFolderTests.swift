@@ -369,7 +369,7 @@ struct UploadFolderTests {
     #expect(try uploads.reopen(record.id) == nil)
     let second = try append("abd")
     try uploads.finish(record.id, as: second, now: .now)
-    // The bytes may be others than those that another process remembers, still.
+    // Another process may still remember the first bytes.
     let again = try #require(try uploads.record(record.id))
     #expect(again.isFinished && again.blob == second && again.wasReopened)
   }
