@@ -9,6 +9,9 @@ import Store
 ///
 /// It may be interrupted at any point: the next run copies what is not there yet. Others may read and write meanwhile, if they
 /// write to both stores.
+///
+/// What a folder has when a run begins, it reads once and compares with the hashes: its file becomes the only copy. A bucket has compared
+/// each object when it received it, so that no object is read. What arrives later has been compared by the one that wrote it.
 package struct BlobMove: Sendable {
   private let pool: Pool
   private let source: any InspectableBlobStore
@@ -44,16 +47,17 @@ package struct BlobMove: Sendable {
       throw BlobMoveRefusal.otherMove
     }
     var report = BlobMoveReport()
-    var otherLengths: [SHA256Digest: Int64] = [:]
+    var found = Found()
     // Blobs that are inserted meanwhile are in both stores: the second time there is nothing to copy, which shows that.
     while true {
       let before = report.copied
       report.blobs = 0
       report.damaged = []
       for shard in UInt8.min...UInt8.max {
-        try await copy(shard, &report, &otherLengths)
+        try await copy(shard, &report, &found)
         progress((Double(shard) + 1) / 256)
       }
+      found.isFirstPass = false
       if report.copied == before { break }
     }
     if report.damaged.isEmpty || leavesDamaged {
@@ -62,34 +66,57 @@ package struct BlobMove: Sendable {
     return report
   }
 
-  /// - Parameter otherLengths: the lengths of copied blobs whose rows have another one, which no copy changes: they are damaged.
-  private func copy(
-    _ shard: UInt8, _ report: inout BlobMoveReport, _ otherLengths: inout [SHA256Digest: Int64]
-  ) async throws {
+  /// What the passes of a run have found.
+  private struct Found {
+    var isFirstPass = true
+    /// The lengths of copied blobs whose rows have another one, which no copy changes: they are damaged.
+    var otherLengths: [SHA256Digest: Int64] = [:]
+    /// The blobs whose files in the target are damaged, and have the right length.
+    var damagedCopies: Set<SHA256Digest> = []
+  }
+
+  private func copy(_ shard: UInt8, _ report: inout BlobMoveReport, _ found: inout Found) async throws {
     let target = target
     // The rows first: a blob whose row is committed is in the store that is listed after it.
     let files = try await pool.read { session in try Moving.files(ofShard: shard, session) }
     let present = try await onThread("blob-move") { try target.listing(ofShard: Int(shard)) }.blobs
     report.blobs += files.count
-    let different = files.filter { present[$0.key] != $0.value }.keys.sorted()
+    if found.isFirstPass {
+      found.damagedCopies.formUnion(try await damagedCopies(of: files.filter { present[$0.key] == $0.value }))
+    }
+    let (otherLengths, damagedCopies) = (found.otherLengths, found.damagedCopies)
+    let different = files.filter { present[$0.key] != $0.value || damagedCopies.contains($0.key) }.keys.sorted()
     let missing = different.filter { otherLengths[$0] == nil || present[$0] != otherLengths[$0] }
     report.damaged += different.filter { otherLengths[$0] != nil && present[$0] == otherLengths[$0] }
     try await missing.forEach(concurrently: parallel) { hash in
-      // A file of another length would stay.
+      // A damaged file would stay.
       try await copy(hash, replacing: present[hash] != nil)
     } receive: { hash, copied in
       switch copied {
       case .bytes(let bytes):
         report.copied += 1
         report.bytes &+= bytes
+        found.damagedCopies.remove(hash)
         if bytes != files[hash] {
-          otherLengths[hash] = bytes
+          found.otherLengths[hash] = bytes
           report.damaged.append(hash)
         }
       case .damaged: report.damaged.append(hash)
-      case .gone: break
+      case .gone: found.damagedCopies.remove(hash)
       }
     }
+  }
+
+  /// Returns those blobs whose files in the target are damaged.
+  private func damagedCopies(of files: [SHA256Digest: Int64]) async throws -> [SHA256Digest] {
+    let target = target
+    var damaged: [SHA256Digest] = []
+    try await files.forEach(concurrently: parallel) { hash, bytes in
+      try await onThread("blob-move") { try target.scrub(hash, bytes: bytes, rate: nil) }
+    } receive: { blob, damage in
+      if damage != nil { damaged.append(blob.key) }
+    }
+    return damaged
   }
 
   private enum Copied: Sendable {
@@ -106,14 +133,14 @@ package struct BlobMove: Sendable {
       return try await onThread("blob-move") {
         let file = try source.open(hash)
         let blob = try target.copy(of: file, hash)
-        try target.prepare(blob)
+        try target.prepare(blob, replacing: replacing)
         try target.publish(blob, replacing: replacing)
         return .bytes(try file.size())
       }
     } catch let error as BlobError where error.damage != nil {
       if let blob = try await RowContent.staged(hash, in: target, pool) {
         return try await onThread("blob-move") {
-          try target.prepare(blob)
+          try target.prepare(blob, replacing: replacing)
           try target.publish(blob, replacing: replacing)
           return .bytes(blob.bytes)
         }

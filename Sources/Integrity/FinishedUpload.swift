@@ -32,9 +32,8 @@ struct FinishedUpload: Sendable {
       let finished: [FinishedUpload] = try await onThread("uploads") {
         let folder = try blobs.uploads()
         return try awaited.compactMap { upload, post in
-          guard let record = try folder.record(upload), record.finished != nil else { return nil }
-          return FinishedUpload(
-            upload: upload, post: post, hash: record.finishedHash.flatMap { SHA256Digest(hex: $0) })
+          guard let record = try folder.record(upload), record.isFinished else { return nil }
+          return FinishedUpload(upload: upload, post: post, hash: record.blob)
         }
       }
       found += finished

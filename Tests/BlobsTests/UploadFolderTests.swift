@@ -343,4 +343,38 @@ struct UploadFolderTests {
     #expect(read.length == 5 && read.user == "ada" && read.id == record.id)
     #expect(try uploads.record(.now()) == nil)
   }
+  @Test(
+    "the file of a record says what has become of the upload, as each version reads it: finished, reopened, finished again"
+  )
+  func phases() throws {
+    let record = try create(of: "ada")
+    func append(_ text: String) throws -> SHA256Digest {
+      let file = try #require(try uploads.open(record.id))
+      #expect(try self.append(text, at: 0, to: file) && file.complete(at: Int64(text.utf8.count)))
+      return SHA256.digest(of: Array(text.utf8))
+    }
+    /// What each version reads.
+    func members() throws -> String {
+      let text = String(
+        decoding: try Descriptor(reading: "\(folder.path)/uploads/\(record.id).json").contents(), as: UTF8.self)
+      let names = ["\"finished\":", "\"finished_hash\":", "\"is_reopened\":"]
+      return text.split { "{,}".contains($0) }.filter { member in names.contains { member.hasPrefix($0) } }.sorted()
+        .joined(separator: ",")
+    }
+    #expect(try members() == "")
+    let first = try append("abc")
+    try uploads.finish(record.id, as: first, now: .now)
+    #expect(try members() == #""finished":3,"finished_hash":"\#(first.hex)""#)
+    let finished = try #require(try uploads.record(record.id))
+    #expect(finished.isFinished && finished.blob == first && finished.length == 3 && !finished.wasReopened)
+    let reopened = try #require(try uploads.reopen(record.id))
+    #expect(try members() == #""is_reopened":true"#)
+    #expect(!reopened.isFinished && reopened.blob == nil && reopened.wasReopened)
+    #expect(try uploads.reopen(record.id) == nil)
+    let second = try append("abd")
+    try uploads.finish(record.id, as: second, now: .now)
+    // Another process may still remember the first bytes.
+    let again = try #require(try uploads.record(record.id))
+    #expect(again.isFinished && again.blob == second && again.wasReopened)
+  }
 }

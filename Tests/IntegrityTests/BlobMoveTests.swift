@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import Crypto
 import Glibc
@@ -12,10 +13,12 @@ import Testing
 struct BlobMoveTests {
   /// Moves the blobs of a fixture; a second call goes on with the first.
   private static func move(
-    _ fixture: IntegrityFixture, to target: FolderBlobStore, leavesDamaged: Bool = false
+    _ fixture: IntegrityFixture, to target: FolderBlobStore, as blobs: (any InspectableBlobStore)? = nil,
+    leavesDamaged: Bool = false
   ) async throws -> BlobMoveReport {
     try await BlobMove(
-      pool: fixture.pool, from: fixture.blobs, to: target, id: target.id, parallel: 2, leavesDamaged: leavesDamaged
+      pool: fixture.pool, from: fixture.blobs, to: blobs ?? target, id: target.id, parallel: 2,
+      leavesDamaged: leavesDamaged
     ) { _ in }.run()
   }
 
@@ -54,6 +57,53 @@ struct BlobMoveTests {
       let report = try await Self.move(fixture, to: target)
       #expect(report.damaged.isEmpty && report.isFinished)
       #expect(try target.damage(of: hash, bytes: Int64("composed a".utf8.count)) == nil)
+    }
+  }
+  /// Overwrites a blob in a store, which keeps its length.
+  private static func rot(_ hash: SHA256Digest, in store: FolderBlobStore) throws {
+    let bytes = try store.open(hash).size()
+    try Descriptor(writing: store.location(of: hash), replacing: true)
+      .write([UInt8](repeating: UInt8(ascii: "#"), count: Int(bytes)))
+  }
+
+  @Test(
+    "a file in the target with the right length and other bytes is replaced; the move does not end if none has the bytes"
+  )
+  func rottenCopy() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await Self.adopt(fixture)
+      try await fixture.post("a")
+      let hash = IntegrityFixture.hash("composed a")
+      let target = try FolderBlobStore(folder: "\(fixture.folder.path)/next")
+      try target.publish(target.copy(of: fixture.blobs.open(hash), hash))
+      try Self.rot(hash, in: target)
+      let whole = try fixture.blobs.open(hash).contents()
+      try Self.rot(hash, in: fixture.blobs)
+      for _ in 0..<2 {
+        let report = try await Self.move(fixture, to: target)
+        #expect(report.damaged == [hash] && !report.isFinished)
+      }
+      try Descriptor(writing: fixture.path("composed a"), replacing: true).write(whole)
+      let report = try await Self.move(fixture, to: target)
+      #expect(report.copied == 1 && report.damaged.isEmpty && report.isFinished)
+      #expect(try target.damage(of: hash, bytes: Int64(whole.count)) == nil)
+    }
+  }
+
+  @Test("a run reads what the target had before it once, and nothing that it has written")
+  func readOnce() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await Self.adopt(fixture)
+      try await fixture.post("a")
+      let hash = IntegrityFixture.hash("composed a")
+      let target = try FolderBlobStore(folder: "\(fixture.folder.path)/next")
+      try target.publish(target.copy(of: fixture.blobs.open(hash), hash))
+      let reads = Shared<[SHA256Digest]>([])
+      var blobs = ObservedBlobStore(target)
+      blobs.onRead = { hash in reads.withLock { $0.append(hash) } }
+      let report = try await Self.move(fixture, to: target, as: blobs)
+      #expect(report.isFinished && report.copied == report.blobs - 1 && report.copied > 0)
+      #expect(reads.withLock(\.self) == [hash])
     }
   }
 }

@@ -14,12 +14,13 @@ import Testing
 @testable import Rooms
 
 /// A blob store whose disk is full.
-private struct FullBlobStore: BlobStore {
+private struct FullBlobStore: LocalBlobStore {
   let base: any BlobStore
 
   var ids: [PublicID] { base.ids }
 
   func stage() throws(BlobError) -> StagedBlob { throw .system(SystemError(call: "write", code: ENOSPC)) }
+  func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try base.prepare(blob, replacing: replacing) }
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try base.publish(blob, replacing: replacing) }
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }

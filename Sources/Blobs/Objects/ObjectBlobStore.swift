@@ -111,6 +111,10 @@ package struct ObjectBlobStore: BlobStore {
     return try blob.duplicate()
   }
 
+  package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
+    try require(bytes, of: open(hash), hash)
+  }
+
   package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
     guard let file = try cache.open(hash) else { return nil }
     return try require(bytes, of: file, hash)
@@ -160,7 +164,10 @@ package struct ObjectBlobStore: BlobStore {
   }
 
   /// Nothing is left to do: a copy has been compared as it was opened, and an object as it was fetched.
-  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? { nil }
+  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage? { nil }
+
+  /// Asks this machine alone.
+  package func check() throws(BlobError) { try cache.store.check() }
 
   /// Asks the bucket once whether it belongs to the store; throws as well if it has refused the last write.
   package func checkRemote() throws(BlobError) {

@@ -7,17 +7,19 @@ package import Platform
 package final class AwaitedBlobStore: InspectableBlobStore {
   private struct State {
     var blobs: (any InspectableBlobStore)?
-    var reason = "it is being opened"
+    var reason: String
   }
 
   package let isRemote: Bool
   package let urlOrigin: String?
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   /// - Parameters:
   ///   - isRemote: whether what is published is written to another machine, once the store is open.
   ///   - urlOrigin: the origin of URLs at which anybody reads a blob; nil if the store has none.
-  package init(isRemote: Bool, urlOrigin: String?) {
+  ///   - reason: why the store is not open.
+  package init(isRemote: Bool, urlOrigin: String?, reason: String = "it is being opened") {
+    state = Locked(State(reason: reason))
     self.isRemote = isRemote
     self.urlOrigin = urlOrigin
   }
@@ -50,6 +52,10 @@ package final class AwaitedBlobStore: InspectableBlobStore {
 
   package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try store().open(hash) }
 
+  package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
+    try store().open(hash, bytes: bytes)
+  }
+
   package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
     try store().openLocal(hash, bytes: bytes)
   }
@@ -77,7 +83,7 @@ package final class AwaitedBlobStore: InspectableBlobStore {
     try store().damage(of: hash, bytes: bytes, rate: rate)
   }
 
-  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? {
+  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage? {
     try store().scrub(hash, bytes: bytes, rate: rate)
   }
 

@@ -8,22 +8,21 @@ package import Platform
 /// blob came in between. The collector locks the row, checks that nothing refers to it, deletes the row, and commits; then it calls `remove`, and no writer
 /// inserts the row until that has ended. So a crash can leave a file without a row, but never a row without a file.
 package protocol BlobStore: Sendable {
-  /// The ids of the stores that a published blob is written to.
+  /// The ids of the stores that a publication writes to.
   var ids: [PublicID] { get }
 
-  /// Whether what is published is written to another machine.
+  /// Whether a publication writes to another machine.
   var isRemote: Bool { get }
 
   /// Starts a blob; a blob that is not published leaves no file.
   func stage() throws(BlobError) -> StagedBlob
 
-  /// Does what may take long for a publication: little is left to do then, and a removal has little time to come in between.
+  /// Does the slow part of a publication, so that `publish` is short.
   ///
   /// - Parameter replacing: whether the blob is known to be damaged.
   func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError)
 
-  /// Makes a sealed blob durable and readable under its hash. Of a prepared one little is left to do: a link in a folder, a question to a
-  /// bucket.
+  /// Makes a sealed blob durable and readable under its hash.
   ///
   /// Throws `.missing` if the blob belongs to an upload which has been removed.
   ///
@@ -34,6 +33,9 @@ package protocol BlobStore: Sendable {
   /// Opens a published blob for reading; throws `.missing` if it does not exist, `.unavailable` if the store cannot be
   /// reached.
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor
+
+  /// Opens a published blob; throws `.damaged` if its length differs from `bytes`.
+  func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor
 
   /// Opens a published blob, or a copy of it, without asking another machine; nil if only that has it. Throws `.damaged` if the
   /// length differs from `bytes`.
@@ -68,9 +70,11 @@ package protocol BlobStore: Sendable {
   /// - Parameter rate: the rate limit; nil: none.
   func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage?
 
-  /// Reads what was served of a blob to its end and returns its damage; nil if it is intact, or was a copy that is compared when it
-  /// is opened.
-  func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage?
+  /// Reads a served blob to its end and returns its damage; nil if it is intact. A bucket returns nil: it compares each copy when it
+  /// opens it.
+  ///
+  /// - Parameter rate: the rate limit; nil: none.
+  func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage?
 
   /// Checks that the store can be reached on this machine and has room for a small file.
   func check() throws(BlobError)
@@ -93,14 +97,6 @@ package struct BlobFields: Sendable, Hashable {
 }
 
 extension BlobStore {
-  package var isRemote: Bool { false }
-
-  package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? { nil }
-
-  package var urlOrigin: String? { nil }
-
-  package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try blob.synchronize() }
-
   package func prepare(_ blob: SealedBlob) throws(BlobError) { try prepare(blob, replacing: false) }
 
   /// Makes a sealed blob durable and readable under its hash; an existing blob does not change.
@@ -124,11 +120,6 @@ extension BlobStore {
     return blob
   }
 
-  /// Opens a published blob; throws `.damaged` if its length differs from `bytes`.
-  package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
-    try require(bytes, of: open(hash), hash)
-  }
-
   /// Returns the file of a blob; throws `.damaged` if its length differs from `bytes`.
   package func require(
     _ bytes: Int64, of file: consuming Descriptor, _ hash: SHA256Digest
@@ -139,70 +130,21 @@ extension BlobStore {
     return file
   }
 
-  package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
-    try open(hash, bytes: bytes)
-  }
-
-  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? {
-    try damage(of: hash, bytes: bytes, rate: rate)
-  }
-
-  package func checkRemote() throws(BlobError) {}
-
   package func damage(of hash: SHA256Digest, bytes: Int64) throws(BlobError) -> BlobDamage? {
     try damage(of: hash, bytes: bytes, rate: nil)
-  }
-
-  package func damage(
-    of hash: SHA256Digest, bytes: Int64, rate: ReadRate?
-  ) throws(BlobError) -> BlobDamage? {
-    do throws(BlobError) {
-      _ = try openVerified(hash, bytes: bytes, rate: rate)
-      return nil
-    } catch {
-      guard let damage = error.damage else { throw error }
-      return damage
-    }
-  }
-
-  package func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
-    try openVerified(hash, bytes: bytes, rate: nil)
-  }
-
-  private func openVerified(
-    _ hash: SHA256Digest, bytes: Int64, rate: ReadRate?
-  ) throws(BlobError) -> Descriptor {
-    let file = try open(hash, bytes: bytes)
-    let digest: SHA256Digest
-    do throws(SystemError) {
-      digest = if let rate { try rate.digest(of: file) } else { try SHA256.digest(of: file) }
-    } catch {
-      throw .system(error)
-    }
-    guard digest == hash else { throw .damaged(hash, .corrupt) }
-    return file
-  }
-
-  package func check() throws(BlobError) {
-    // An empty blob would need no space.
-    var staged = try stage()
-    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
-    defer { block.deallocate() }
-    block.initializeMemory(as: UInt8.self, repeating: 0)
-    try staged.append(UnsafeRawBufferPointer(block))
   }
 }
 
 /// A blob store that can list its files, for verification and collection. All calls block.
 package protocol InspectableBlobStore: BlobStore {
-  /// The number of shards in which the files are listed, each small enough for memory.
+  /// The number of shards in which the store lists its files, each small enough for memory; at least 256.
   var shards: Int { get }
 
   /// Opens a published blob as the store has it, not a copy of it on this machine. The bytes may be others than those of
   /// the hash.
   func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor
 
-  /// Lists one shard, numbered from 0.
+  /// Lists one shard. Shard N below 256 lists the blobs whose hash begins with byte N; later shards list foreign files.
   func listing(ofShard shard: Int) throws(BlobError) -> BlobListing
 
   /// The staged files whose writers ended before they were published.
@@ -212,7 +154,7 @@ package protocol InspectableBlobStore: BlobStore {
   @discardableResult
   func removeStagedOrphans() throws(BlobError) -> [StoredFile]
 
-  /// The path of a blob, for messages.
+  /// The path of a blob, or the paths if several stores hold it, for messages.
   func location(of hash: SHA256Digest) -> String
 }
 
@@ -220,7 +162,7 @@ package protocol InspectableBlobStore: BlobStore {
 package struct BlobListing: Sendable, Hashable {
   /// The published blobs with their lengths.
   package var blobs: [SHA256Digest: Int64] = [:]
-  /// The blobs that are younger than an hour: a writer publishes them before its transaction.
+  /// The blobs of a bucket that are younger than an hour: a writer publishes them before its transaction. A folder lists none.
   package var recent: Set<SHA256Digest> = []
   /// Files that no blob store created.
   package var foreign: [StoredFile] = []

@@ -4,7 +4,7 @@ package import Model
 package import Platform
 
 /// A blob store in a folder, with files `ab/<sha256>` that are durable before they are visible.
-package struct FolderBlobStore: BlobStore {
+package struct FolderBlobStore: LocalBlobStore {
   let folder: String
   /// The id of the store, from its store-id file.
   package let id: PublicID

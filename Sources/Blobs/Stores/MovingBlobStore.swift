@@ -2,7 +2,7 @@ package import Crypto
 package import Model
 package import Platform
 
-/// A store whose blobs move to another one: writes go to both, and reads come from the first that has the blob.
+/// A store whose blobs move to another one: writes go to both, and reads come from the first that has the blob intact.
 ///
 /// It is used from before the move until after it, so that processes which know one of the stores alone, and processes which know
 /// both, read what the others have written.
@@ -20,6 +20,11 @@ package struct MovingBlobStore: InspectableBlobStore {
 
   package var isRemote: Bool { current.isRemote || next.isRemote }
 
+  /// Nil: a URL names one of the stores, which may not have the blob.
+  package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? { nil }
+
+  package var urlOrigin: String? { nil }
+
   package func stage() throws(BlobError) -> StagedBlob { try current.stage() }
 
   package func uploads() throws(BlobError) -> UploadFolder { try current.uploads() }
@@ -30,51 +35,81 @@ package struct MovingBlobStore: InspectableBlobStore {
 
   package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
     try current.prepare(blob, replacing: replacing)
-    if blob.copy == nil {
-      if !replacing, try next.contains(blob.hash) { return }
-      blob.copy = try next.copy(of: try blob.duplicate(), blob.hash)
-    }
-    if let copy = blob.copy { try next.prepare(copy, replacing: replacing) }
+    try next.prepare(copy(of: blob), replacing: replacing)
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
     try current.publish(blob, replacing: replacing)
-    if let copy = blob.copy { return try next.publish(copy, replacing: replacing) }
-    if !replacing, try next.contains(blob.hash) { return }
-    try next.publish(try next.copy(of: try blob.duplicate(), blob.hash), replacing: replacing)
+    try next.publish(copy(of: blob), replacing: replacing)
+  }
+
+  /// Returns the copy of a blob for the next store. There is one even if that store has a file with the name of the blob: the store
+  /// alone compares the file with the blob.
+  private func copy(of blob: SealedBlob) throws(BlobError) -> SealedBlob {
+    if let copy = blob.copy { return copy }
+    let copy = try next.copy(of: try blob.duplicate(), blob.hash)
+    blob.copy = copy
+    return copy
   }
 
   package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
     try first { (store) throws(BlobError) in try store.open(hash) }
   }
 
+  package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
+    try first { (store) throws(BlobError) in try store.open(hash, bytes: bytes) }
+  }
+
   package func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
     try first { (store) throws(BlobError) in try store.openVerified(hash, bytes: bytes) }
   }
 
+  /// Reads a file to its end before it returns it: the next store may have the bytes that the current one has lost. If neither has them, it
+  /// returns what a store has.
   package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
-    try first { (store) throws(BlobError) in try store.openUncached(hash) }
+    do throws(BlobError) {
+      return try first { (store) throws(BlobError) in
+        let file = try store.openUncached(hash)
+        let digest: SHA256Digest
+        do throws(SystemError) { digest = try SHA256.digest(of: file) } catch { throw .system(error) }
+        guard digest == hash else { throw .damaged(hash, .corrupt) }
+        return file
+      }
+    } catch {
+      guard case .damaged = error else { throw error }
+      return try first { (store) throws(BlobError) in try store.openUncached(hash) }
+    }
   }
 
   package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
+    var failure: BlobError?
     do throws(BlobError) {
-      return try current.openLocal(hash, bytes: bytes)
+      if let file = try current.openLocal(hash, bytes: bytes) { return file }
     } catch {
-      guard case .missing = error else { throw error }
+      failure = error
+    }
+    do throws(BlobError) {
       return try next.openLocal(hash, bytes: bytes)
+    } catch {
+      // The current store has to ask another machine.
+      guard let failure else { return nil }
+      throw Self.error(failure, error)
     }
   }
 
-  /// Returns what the first store that has a blob returns.
+  /// Returns what the first store returns that does not fail.
   private func first(
     _ open: (any InspectableBlobStore) throws(BlobError) -> Descriptor
   ) throws(BlobError) -> Descriptor {
-    do throws(BlobError) {
-      return try open(current)
-    } catch {
-      guard case .missing = error else { throw error }
-      return try open(next)
-    }
+    let failure: BlobError
+    do throws(BlobError) { return try open(current) } catch { failure = error }
+    do throws(BlobError) { return try open(next) } catch { throw Self.error(failure, error) }
+  }
+
+  /// Returns the error of both stores. A blob is damaged or missing only if neither store may have it intact.
+  private static func error(_ current: BlobError, _ next: BlobError) -> BlobError {
+    guard let damage = current.damage else { return current }
+    return next.damage == nil || damage == .missing ? next : current
   }
 
   @discardableResult
@@ -85,18 +120,11 @@ package struct MovingBlobStore: InspectableBlobStore {
   }
 
   package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool {
-    if try current.contains(hash) { return true }
-    return try next.contains(hash)
-  }
-
-  package func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage? {
-    let damage = try current.damage(of: hash, bytes: bytes, rate: rate)
-    return damage == .missing ? try next.damage(of: hash, bytes: bytes, rate: rate) : damage
-  }
-
-  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate) throws(BlobError) -> BlobDamage? {
-    let damage = try current.scrub(hash, bytes: bytes, rate: rate)
-    return damage == .missing ? try next.scrub(hash, bytes: bytes, rate: rate) : damage
+    var failure: BlobError?
+    do throws(BlobError) { if try current.contains(hash) { return true } } catch { failure = error }
+    if try next.contains(hash) { return true }
+    if let failure { throw failure }
+    return false
   }
 
   package func check() throws(BlobError) {
@@ -131,5 +159,58 @@ package struct MovingBlobStore: InspectableBlobStore {
     try current.removeStagedOrphans() + next.removeStagedOrphans()
   }
 
-  package func location(of hash: SHA256Digest) -> String { current.location(of: hash) }
+  /// Both paths: a blob is damaged if neither store has it intact, and a reader needs it in one of them.
+  package func location(of hash: SHA256Digest) -> String {
+    "\(current.location(of: hash)) and \(next.location(of: hash))"
+  }
+}
+
+/// The damage of one of two files, which the other one mends.
+extension MovingBlobStore {
+  package func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage? {
+    try damage(of: hash, bytes) { (store) throws(BlobError) in try store.damage(of: hash, bytes: bytes, rate: rate) }
+  }
+
+  package func scrub(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage? {
+    try damage(of: hash, bytes) { (store) throws(BlobError) in try store.scrub(hash, bytes: bytes, rate: rate) }
+  }
+
+  /// Reads both files, since readers may receive either, and replaces one that is damaged; one that is missing may be missing for
+  /// good reason. Returns the damage of a blob that neither store has intact.
+  private func damage(
+    of hash: SHA256Digest, _ bytes: Int64, _ read: (any InspectableBlobStore) throws(BlobError) -> BlobDamage?
+  ) throws(BlobError) -> BlobDamage? {
+    let (here, there) = (Self.result(of: current, read), Self.result(of: next, read))
+    switch (here, there) {
+    case (.success(let damage?), .success(nil)) where damage != .missing:
+      return try replace(hash, bytes, in: current, from: next) ? nil : damage
+    case (.success(nil), .success(let damage?)) where damage != .missing:
+      return try replace(hash, bytes, in: next, from: current) ? nil : damage
+    case (.success(nil), _), (_, .success(nil)): return nil
+    case (.failure(let error), _), (_, .failure(let error)): throw error
+    case (.success(let damage?), .success(let other?)): return damage == .missing ? other : damage
+    }
+  }
+
+  private static func result(
+    of store: any InspectableBlobStore, _ read: (any InspectableBlobStore) throws(BlobError) -> BlobDamage?
+  ) -> Result<BlobDamage?, BlobError> {
+    do throws(BlobError) { return .success(try read(store)) } catch { return .failure(error) }
+  }
+
+  /// Writes a damaged file again; returns false if the other store has not the bytes either, such as a bucket that reads nothing to scrub
+  /// a blob. A collector that removes the blob meanwhile may leave a file without a row, as a crash does.
+  private func replace(
+    _ hash: SHA256Digest, _ bytes: Int64, in store: any InspectableBlobStore, from other: any InspectableBlobStore
+  ) throws(BlobError) -> Bool {
+    let file: Descriptor
+    do throws(BlobError) { file = try other.openVerified(hash, bytes: bytes) } catch {
+      guard error.damage != nil else { throw error }
+      return false
+    }
+    let blob = try store.copy(of: file, hash)
+    try store.prepare(blob, replacing: true)
+    try store.publish(blob, replacing: true)
+    return true
+  }
 }

@@ -147,7 +147,7 @@ package struct UploadFolder: Sendable {
 
   /// Makes a finished upload one without bytes, so that its client sends them again; returns its record, nil if it is not finished.
   package func reopen(_ id: PublicID) throws(BlobError) -> UploadRecord? {
-    guard try record(id)?.finished != nil else { return nil }
+    guard try record(id)?.isFinished == true else { return nil }
     try wrap { () throws(SystemError) in
       do throws(SystemError) {
         try Descriptor(writing: path(id), replacing: false, mode: 0o640).synchronize()

@@ -1,3 +1,4 @@
+package import Crypto
 package import FoundationEssentials
 package import Model
 
@@ -17,7 +18,7 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package let createdAt: Date
   /// When it expires at the latest.
   package private(set) var expiresAt: Date
-  /// The seconds without a byte after which it expires, unless it is whole or a post awaits it; nil: it does not.
+  /// The seconds without a byte after which the upload expires, unless it is whole or a post awaits it; nil: it expires at `expiresAt` alone.
   package let idle: Double?
   /// Why nothing can be made of the upload; nil: nothing is known against it.
   package var refusal: Reason?
@@ -25,12 +26,12 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package var awaited: Awaited?
   /// The bytes that count for quotas; nil: none.
   package var charged: Int64?
-  /// The length of an upload whose bytes a post has taken over, so that its file is gone; nil: it is not finished.
-  package private(set) var finished: Int64?
-  /// The SHA-256 of these bytes in hexadecimal digits; nil: it is not finished, or no blob has its bytes.
-  package private(set) var finishedHash: String?
-  /// Whether the bytes were lost after it was finished, and are sent again; nil: they were not.
-  package private(set) var isReopened: Bool?
+  /// The length once more, if the upload is finished; nil: it is not.
+  private var finished: Int64?
+  /// The SHA-256 of the bytes of a finished upload in hexadecimal digits; nil: the upload is not finished, or no blob has its bytes.
+  private var finishedHash: String?
+  /// True if the upload was reopened; nil: it was not.
+  private var isReopened: Bool?
 
   /// The post that awaits an upload, and the part of the submission that the upload is.
   package struct Awaited: Codable, Sendable, Hashable {
@@ -58,6 +59,15 @@ package struct UploadRecord: Codable, Sendable, Hashable {
     self.idle = idle
   }
 
+  /// Whether a post has taken over the bytes, so that the upload has no file.
+  package var isFinished: Bool { finished != nil }
+
+  /// The blob that the bytes of a finished upload have become; nil: none is known.
+  package var blob: SHA256Digest? { finishedHash.flatMap { SHA256Digest(hex: $0) } }
+
+  /// Whether the bytes were lost after the upload was finished, and the client sends them again, or has sent them: they may be others.
+  package var wasReopened: Bool { isReopened == true }
+
   /// Makes it the record of an upload that is finished, for another time in seconds.
   mutating func finish(length: Int64, hash: String?, now: Date, remembered: Double) {
     (finished, self.length, finishedHash) = (length, length, hash)
@@ -67,10 +77,11 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   /// Makes it the record of an upload without bytes, for the rest of its time.
   mutating func reopen() { (finished, finishedHash, isReopened) = (nil, nil, true) }
 
-  /// Whether its numbers are some that a service writes: a file may be damaged, and sums of others would overflow.
+  /// Whether the numbers are some that a service writes. A damaged file may hold negative numbers, and differences of them overflow.
   var isSound: Bool {
     (length ?? 0) >= 0 && (finished ?? 0) >= 0 && (charged ?? 0) >= 0 && 0...Self.maxIdle ~= (idle ?? 0)
   }
 
+  /// In seconds: far above the range of `--upload-idle`. A number near the largest makes no date.
   private static let maxIdle = 1e9
 }

@@ -25,33 +25,31 @@ extension LocalUploads {
   /// Looks for the bytes of an upload, and reads none: a blob may be large, or in a bucket. Returns nil if the upload has no file.
   func presence(of record: UploadRecord) throws -> Presence? {
     guard let file = try folder().open(record.id) else {
-      guard record.finished != nil else { return nil }
-      guard let name = record.finishedHash, let hash = SHA256Digest(hex: name) else { return .lost }
+      guard record.isFinished else { return nil }
+      guard let hash = record.blob else { return .lost }
       do throws(BlobError) { return try blobs.contains(hash) ? Presence.whole : .lost } catch {
         guard error.damage != nil else { throw error }
         return .lost
       }
     }
-    guard try file.synchronizedState().isWhole else { return record.finished == nil ? Presence.partial : .lost }
+    guard try file.synchronizedState().isWhole else { return record.isFinished ? Presence.lost : .partial }
     return .whole
   }
 
   /// Returns the bytes of an upload; nil if it has no file.
   func bytes(of record: UploadRecord) throws -> Bytes? {
     guard let file = try folder().open(record.id) else {
-      guard record.finished != nil else { return nil }
+      guard record.isFinished else { return nil }
       return try content(ofFinished: record).map(Bytes.whole) ?? .lost
     }
     // A process was ended after it had finished the record, or as it reopened the upload.
-    guard try file.synchronizedState().isWhole else { return record.finished == nil ? Bytes.partial : .lost }
+    guard try file.synchronizedState().isWhole else { return record.isFinished ? Bytes.lost : .partial }
     return .whole(try file.sealed(hash: hash(of: record)))
   }
 
   /// Returns the content of the blob that a finished upload has become; nil if it is lost.
   private func content(ofFinished record: UploadRecord) throws(BlobError) -> SealedBlob? {
-    guard let bytes = record.finished, let name = record.finishedHash, let hash = SHA256Digest(hex: name) else {
-      return nil
-    }
+    guard let bytes = record.length, let hash = record.blob else { return nil }
     do throws(BlobError) {
       // A copy: before the commit any collector may remove a blob without a row.
       let blob = try blobs.open(hash, bytes: bytes)

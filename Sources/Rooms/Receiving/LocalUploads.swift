@@ -50,7 +50,7 @@ struct LocalUploads: KitHolder {
   func state(of record: UploadRecord) throws -> UploadDialect.State {
     guard let state = try folder().open(record.id)?.synchronizedState() else {
       // A post may have taken the bytes meanwhile.
-      guard let length = try folder().record(record.id)?.finished else {
+      guard let record = try folder().record(record.id), record.isFinished, let length = record.length else {
         throw Self.notFound("\(record.id)")
       }
       return UploadDialect.State(offset: length, length: length, isWhole: true)
@@ -69,7 +69,7 @@ struct LocalUploads: KitHolder {
     var unready: [FieldError] = []
     for part in MediaPart.allCases {
       for id in references.ids[part] ?? [] {
-        guard let record = try record(id, of: caller), record.finished == nil,
+        guard let record = try record(id, of: caller), !record.isFinished,
           let file = try folder().open(id)
         else {
           return .missing(
@@ -95,7 +95,7 @@ struct LocalUploads: KitHolder {
 
   /// The hash of a whole upload; nil: it is not known. What has arrived again may be other bytes than those that a process remembers.
   func hash(of record: UploadRecord) -> SHA256Digest? {
-    record.isReopened == true ? nil : contents.hash(of: record.id)
+    record.wasReopened ? nil : contents.hash(of: record.id)
   }
 
   /// When the first of the uploads that a submission names was created; nil: it names none that exists.

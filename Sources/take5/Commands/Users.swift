@@ -29,7 +29,7 @@ extension Subcommand {
     options: Option.storeAccess, example: "take5 users show ada"
   ) { arguments in
     let report = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
+      let store = Store(blobs: AwaitedBlobStore.closed, rooms: .all)
       return try await pool.transaction { session in try UserReport(arguments.operands[0], store, session) }
     }
     try Console.print(arguments.has(Option.json.name) ? try JSON.text(report) : report.text)
@@ -49,7 +49,7 @@ extension Subcommand {
         remedy: "pass 1 to \(Profile.maxUserName) ASCII letters, digits, dots, underscores and hyphens")
     }
     let report = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
+      let store = Store(blobs: AwaitedBlobStore.closed, rooms: .all)
       return try await pool.transaction { session in
         guard let id = try People.findID(user, session) else { throw unknownUser(user) }
         do {
@@ -71,7 +71,7 @@ extension Subcommand {
     operands: ["USER"], options: [Confirmation.option] + Option.storeAccess, example: "take5 users delete ada"
   ) { arguments in
     let deletion = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
+      let store = Store(blobs: AwaitedBlobStore.closed, rooms: .all)
       let (user, belongings) = try await pool.transaction { session in
         let user = try UserReport(arguments.operands[0], store, session).user
         return (user, try Exporting.belongings(of: user, session))
@@ -171,7 +171,7 @@ extension Subcommand {
   ) async throws -> Account {
     let name = arguments.operands[0]
     let account = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: ClosedBlobStore(), rooms: .all)
+      let store = Store(blobs: AwaitedBlobStore.closed, rooms: .all)
       return try await pool.transaction { session in
         let account = try Accounts.find(named: name, session) ?? Accounts.find(of: name, session)
         return try account.flatMap { try body(store, $0, session) }

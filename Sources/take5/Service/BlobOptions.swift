@@ -214,17 +214,9 @@ extension CommandFailure {
   }
 }
 
-/// The blob store of a command that uses none: every call fails.
-struct ClosedBlobStore: BlobStore {
-  private static let away = BlobError.unavailable("this command does not open the blobs")
-
-  var ids: [PublicID] { [] }
-
-  func stage() throws(BlobError) -> StagedBlob { throw Self.away }
-  func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { throw Self.away }
-  func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { throw Self.away }
-  func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { throw Self.away }
-  func uploads() throws(BlobError) -> UploadFolder { throw Self.away }
-  func freeBytes() throws(BlobError) -> Int64? { throw Self.away }
-  func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { throw Self.away }
+extension AwaitedBlobStore {
+  /// The blob store of a command that uses none: every call fails.
+  static var closed: AwaitedBlobStore {
+    AwaitedBlobStore(isRemote: false, urlOrigin: nil, reason: "this command does not open the blobs")
+  }
 }

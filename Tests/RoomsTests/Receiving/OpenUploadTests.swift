@@ -258,13 +258,14 @@ struct OpenUploadTests {
 }
 
 /// A blob store with a fixed amount of free space.
-private struct FixedSpace: BlobStore {
+private struct FixedSpace: LocalBlobStore {
   let base: any BlobStore
   let free: Int64
 
   var ids: [PublicID] { base.ids }
 
   func stage() throws(BlobError) -> StagedBlob { try base.stage() }
+  func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try base.prepare(blob, replacing: replacing) }
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try base.publish(blob, replacing: replacing) }
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }

@@ -4,7 +4,7 @@ package import Model
 package import Platform
 
 /// A blob store that hangs when a test wants it, as a disk or a bucket that does not answer.
-package final class HangingBlobStore: BlobStore {
+package final class HangingBlobStore: LocalBlobStore {
   private let base: any BlobStore
   package let isRemote: Bool
   /// What calls wait for; nil: the store answers.
@@ -51,6 +51,10 @@ package final class HangingBlobStore: BlobStore {
 
   package func openLocal(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor? {
     isRemote ? nil : try open(hash, bytes: bytes)
+  }
+
+  package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    try base.prepare(blob, replacing: replacing)
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {

@@ -15,7 +15,7 @@ package final class Gate: Sendable {
 }
 
 /// A blob store that calls a test where a bucket would be waited for.
-package struct ObservedBlobStore: InspectableBlobStore {
+package struct ObservedBlobStore: LocalBlobStore, InspectableBlobStore {
   private let base: any InspectableBlobStore
 
   /// Called before a blob is prepared.
