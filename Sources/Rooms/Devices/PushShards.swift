@@ -17,8 +17,8 @@ struct PushShards: Codable {
 
   init(shard: Int) { self.shard = shard }
 
-  /// - Parameter platforms: those that this worker knows.
-  /// - Throws: `StoreError.unknownKind` for a shard of another one, whose job waits for a newer worker.
+  /// - Parameter platforms: the push services that this worker knows.
+  /// - Throws: `StoreError.unknownKind` for a shard of another push service, whose job waits for a newer worker.
   init(_ job: ClaimedJob, among platforms: [ProviderKind]) throws {
     self = try JSON.decode(Self.self, from: job.arguments)
     guard platforms.contains(where: { $0.type.shards.contains(shard) }) else {
