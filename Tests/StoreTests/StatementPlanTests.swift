@@ -65,7 +65,7 @@ struct StatementPlanTests {
       Probe(
         Window.statements["open_window"], "'{64800}', '{64800}', '{300}', 'UTC', '{1,2,3,4,5,6,7}', '18:00-18:05 UTC'"),
       Probe(Webhooks.statements["due_webhooks"]), Probe(Webhooks.statements["drop_old_deliveries"]),
-      Probe(Devices.statements["shards"], "4"),
+      Probe(Devices.statements["shards"]),
       Probe(Events.statements["drop_expired_tickets"]), Probe(Forgetting.statements["forgotten_users"], "'{}'"),
       Probe(Forgetting.statements["drop_old_forgotten"]), Probe(Events.statements["drop_old_events"], "86400"),
       Probe(Events.statements["place_events"], "0, 1000"), Probe(Events.statements["next_announcement"], "3600"),

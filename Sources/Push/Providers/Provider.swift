@@ -9,7 +9,7 @@ package protocol Provider: ProviderTraits {
   /// - Throws: `invalidCredentials`.
   init(file path: String, origin: Origin?) throws(PushError)
 
-  /// What browsers subscribe with; nil: it is not of browsers.
+  /// What browsers subscribe with, which they read by `subscriptionKeyName`; nil: it has no such key.
   var subscriptionKey: String? { get }
 
   /// The server for a device; nil for a device of another provider.

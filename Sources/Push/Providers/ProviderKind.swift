@@ -46,6 +46,9 @@ package protocol ProviderTraits: Sendable {
   /// Whether its devices are browsers: the server of each is named by its user, and shows each notification.
   static var isOfBrowsers: Bool { get }
 
+  /// What the path calls the key that browsers subscribe with, such as `vapid-key`; nil: it has none.
+  static var subscriptionKeyName: String? { get }
+
   /// Whether a server is that of the maker of the devices, and not one that any user may name.
   static func isOfMaker(_ origin: Origin) -> Bool
 
@@ -75,6 +78,8 @@ extension ProviderTraits {
   package static var deliversData: Bool { false }
 
   package static var isOfBrowsers: Bool { false }
+
+  package static var subscriptionKeyName: String? { nil }
 
   package static func isOfMaker(_ origin: Origin) -> Bool { true }
 

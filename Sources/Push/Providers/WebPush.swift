@@ -17,6 +17,7 @@ package struct WebPush: Provider {
   package static let owner = "browsers'"
   package static let credentials = "VAPID key for browsers; without it the worker sends them nothing"
   package static let isOfBrowsers = true
+  package static let subscriptionKeyName: String? = "vapid-key"
   package static let responseFields: Set = ["location", "retry-after"]
   package static let shards = 3..<5
   /// Of the push services of the makers of browsers, and of the servers that users name.

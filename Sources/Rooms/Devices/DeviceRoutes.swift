@@ -2,6 +2,7 @@ internal import HTTPServer
 internal import Kit
 internal import Model
 internal import Postgres
+internal import Push
 internal import Store
 
 /// The routes of the devices that receive a user's notifications.
@@ -18,9 +19,15 @@ struct DeviceRoutes: RouteRoom {
       route("GET", list, access: .key([.read]), handler: listDevices),
       route("PUT", "\(list)/{token}", access: .key([.submit]), bodyLimit: JSONBody.limit, handler: saveDevice),
       route("DELETE", "\(list)/{token}", access: .key([.delete]), handler: deleteDevice),
-      route("GET", "/v1/push/vapid-key", access: .anyone, handler: readKey),
       route("PUT", "/v1/push/messages/{id}", access: .key([.admin]), bodyLimit: JSONBody.limit, handler: sendMessage),
-    ]
+    ] + RegisteredDevice.Platform.allCases.compactMap { keyRoute(of: $0) }
+  }
+
+  /// The route of what browsers subscribe with at a push service; nil: it is not of browsers.
+  private func keyRoute(of platform: RegisteredDevice.Platform) -> Route? {
+    platform.type.subscriptionKeyName.map { name in
+      route("GET", "/v1/push/\(name)", access: .anyone) { _ in try await readKey(of: platform) }
+    }
   }
 
   private func listDevices(_ request: Request) async throws -> Response {
@@ -56,10 +63,9 @@ struct DeviceRoutes: RouteRoom {
     }
   }
 
-  /// Returns what a browser subscribes with.
-  private func readKey(_ request: Request) async throws -> Response {
-    guard let key = try await database.read({ try Devices.webPushKey($0) }) else {
-      throw ProblemKind.vapidKeyNotFound.problem("No worker has credentials for Web Push.")
+  private func readKey(of platform: RegisteredDevice.Platform) async throws -> Response {
+    guard let key = try await database.read({ try Devices.subscriptionKey(of: platform, $0) }) else {
+      throw ProblemKind.vapidKeyNotFound.problem("No worker has credentials for \(platform.type.owner) push services.")
     }
     return try .uncached(["key": key])
   }

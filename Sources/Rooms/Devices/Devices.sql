@@ -40,9 +40,10 @@ RETURNING {device_columns}
 DELETE FROM device WHERE id IN (
   SELECT id FROM (
     SELECT id, row_number() OVER (ORDER BY registered_at DESC, id DESC) AS place,
-      row_number() OVER (PARTITION BY provider ORDER BY registered_at DESC, id DESC) AS place_at_provider, provider
+      row_number() OVER (PARTITION BY p256dh IS NOT NULL ORDER BY registered_at DESC, id DESC) AS place_of_kind,
+      p256dh IS NOT NULL AS is_browser
     FROM device WHERE user_id = $1) AS ranked
-  WHERE place > $2::int OR provider = ANY ($4::text[]) AND place_at_provider > $3::int)
+  WHERE place > $2::int OR is_browser AND place_of_kind > $3::int)
 
 -- name: drop_devices_of_user
 DELETE FROM device WHERE user_id = $1
@@ -79,10 +80,10 @@ SELECT device.id, event.position, device.shard, {expiry} FROM {wanted} JOIN devi
 ON CONFLICT DO NOTHING
 
 -- name: insert_broadcasts
--- What the service says to everybody: each shard passes it on by itself.
+-- What the service says to everybody: each shard passes it on by itself, also one that only newer workers know.
 INSERT INTO push_broadcast (shard, position, expires_at, last)
 SELECT shards.shard, event.position, {expiry}, (SELECT max(id) FROM device WHERE device.shard = shards.shard)
-FROM {wanted}, generate_series(0, $6::int - 1) AS shards (shard)
+FROM {wanted}, generate_series(0, (SELECT max(shard) FROM device)::int) AS shards (shard)
 WHERE event.user_id = $5 AND EXISTS (SELECT FROM device WHERE device.shard = shards.shard)
   AND EXISTS (SELECT FROM push_provider WHERE seen_at > least(event.created_at, clock_timestamp()) - interval '1 hour')
 ON CONFLICT DO NOTHING
@@ -116,12 +117,12 @@ UPDATE push_broadcast SET after = $3::bigint WHERE shard = $1::smallint AND posi
 DELETE FROM push_broadcast WHERE shard = $1::smallint AND position = $2::bigint
 
 -- name: shards
--- Whether something is due in each shard, and the seconds until something else is.
+-- Whether something is due in each shard, also in one that only newer workers know, and the seconds until something else is.
 SELECT shard, EXISTS (SELECT FROM push_delivery WHERE push_delivery.shard = shards.shard AND next_at <= now())
     OR EXISTS (SELECT FROM push_broadcast WHERE push_broadcast.shard = shards.shard AND push_broadcast.expires_at > now()) AS is_due, (
     SELECT extract(epoch FROM next_at - now())::float8 FROM push_delivery
     WHERE push_delivery.shard = shards.shard AND next_at > now() ORDER BY next_at LIMIT 1) AS seconds
-FROM generate_series(0, $1::int - 1) AS shards (shard)
+FROM generate_series(0, greatest((SELECT max(shard) FROM push_delivery), (SELECT max(shard) FROM push_broadcast))::int) AS shards (shard)
 
 -- name: oldest_due
 -- How long what is due in each shard has waited, in seconds, and whether something is.
@@ -259,5 +260,5 @@ SELECT pg_advisory_xact_lock(hashtextextended('message:' || $1, 4))
 -- name: message
 SELECT FROM user_event WHERE user_id = $1 AND kind = 'message' AND subject = $2::uuid
 
--- name: web_push_key
-SELECT public_key FROM push_provider WHERE provider = 'web_push' AND seen_at > clock_timestamp() - interval '1 hour'
+-- name: subscription_key
+SELECT public_key FROM push_provider WHERE provider = $1 AND public_key IS NOT NULL AND seen_at > clock_timestamp() - interval '1 hour'

@@ -15,6 +15,7 @@ package enum Devices: EventConsumer, CredentialObserver {
     Migration(version: 151, name: "devices", RoomsSQL.v0151_devices),
     Migration(version: 169, name: "reached_providers", RoomsSQL.v0169_reached_providers),
     Migration(version: 177, name: "push_shards", RoomsSQL.v0177_push_shards),
+    Migration(version: 190, name: "push_services", RoomsSQL.v0190_push_services),
   ]
 
   package static var settingAside: [SetAside.Table] { [.device, .pushDelivery] }
@@ -67,8 +68,7 @@ package enum Devices: EventConsumer, CredentialObserver {
         .text(draft.environment), .bool(draft.isData), .texts(draft.silentKinds),
       ])
     try session.execute(
-      statements["drop_surplus_devices"], .text(user), .integer(maxDevices), .integer(maxSubscriptions),
-      .texts(RegisteredDevice.Platform.allCases.filter { $0.type.isOfBrowsers }.map(\.name)))
+      statements["drop_surplus_devices"], .text(user), .integer(maxDevices), .integer(maxSubscriptions))
     return (try RegisteredDevice(saved.single()), found == nil)
   }
 
@@ -130,8 +130,7 @@ package enum Devices: EventConsumer, CredentialObserver {
     ]
     try session.execute(statements["insert_deliveries"], parameters)
     try session.execute(statements["drop_expired_broadcasts"])
-    try session.execute(
-      statements["insert_broadcasts"], parameters + [.text(UserEvent.service), .integer(PushShards.count)])
+    try session.execute(statements["insert_broadcasts"], parameters + [.text(UserEvent.service)])
   }
 
   /// The number of devices that what the service says to everybody reaches in one transaction.
@@ -155,7 +154,7 @@ package enum Devices: EventConsumer, CredentialObserver {
   }
 
   package static func enqueueDue(_ session: Session) throws -> Double? {
-    try session.execute(statements["shards"], .integer(PushShards.count)).compactMap { row -> Double? in
+    try session.execute(statements["shards"]).compactMap { row -> Double? in
       if try row.get("is_due") { try JobQueue.ensure(PushShards.job(of: row.get("shard")), session) }
       return try row.get("seconds")
     }.min()
@@ -183,16 +182,21 @@ package enum Devices: EventConsumer, CredentialObserver {
   // MARK: Providers
 
   /// Says which providers this worker has credentials of; events become notifications for those alone.
-  static func announce(_ platforms: [RegisteredDevice.Platform], webPushKey: String?, _ session: Session) throws {
-    for platform in platforms {
-      try session.execute(
-        statements["save_provider"], .text(platform.name), .text(platform.type.isOfBrowsers ? webPushKey : nil))
+  ///
+  /// - Parameter providers: each with what browsers subscribe with, if it is of browsers.
+  static func announce(
+    _ providers: [(RegisteredDevice.Platform, subscriptionKey: String?)], _ session: Session
+  ) throws {
+    for (provider, key) in providers {
+      try session.execute(statements["save_provider"], .text(provider.name), .text(key))
     }
   }
 
-  /// What browsers subscribe with; nil: no worker has credentials for Web Push.
-  static func webPushKey(_ session: Session) throws(PostgresError) -> String? {
-    try session.execute(statements["web_push_key"]).first?.get("public_key")
+  /// What browsers subscribe with at a push service; nil: no worker has credentials for it.
+  static func subscriptionKey(
+    of provider: RegisteredDevice.Platform, _ session: Session
+  ) throws(PostgresError) -> String? {
+    try session.execute(statements["subscription_key"], .text(provider.name)).first?.get("public_key")
   }
 }
 

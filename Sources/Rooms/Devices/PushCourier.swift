@@ -24,8 +24,7 @@ package final class PushCourier: Courier {
   private let sender: Sender
   /// Those that devices may have, and those of which there are credentials.
   private let platforms: [RegisteredDevice.Platform]
-  private let announced: [RegisteredDevice.Platform]
-  private let webPushKey: String?
+  private let announced: [(RegisteredDevice.Platform, subscriptionKey: String?)]
   private let texts: PushTexts
   private let metrics: Metrics
   private let log: Logger
@@ -48,19 +47,18 @@ package final class PushCourier: Courier {
   ) throws(PushError) {
     sender = try Sender(configuration)
     self.platforms = platforms
-    announced = configuration.providers.map { ProviderKind(type(of: $0)) }
-    webPushKey = configuration.providers.lazy.compactMap(\.subscriptionKey).first
+    announced = configuration.providers.map { (ProviderKind(type(of: $0)), $0.subscriptionKey) }
     self.texts = texts
     self.metrics = metrics
     self.log = log
     // `increase` does not see the first event of a counter that begins with it.
-    for platform in announced { count("credentials_refused", of: platform, by: 0) }
+    for (platform, _) in announced { count("credentials_refused", of: platform, by: 0) }
   }
 
-  /// The task of a worker that says what it has credentials of.
+  /// The task of a worker that says what it has credentials of, and what browsers subscribe with.
   package var announcing: MaintenanceTask {
-    MaintenanceTask("push", every: .seconds(600), by: .eachWorker) { [announced, webPushKey] pool in
-      try await pool.transaction { try Devices.announce(announced, webPushKey: webPushKey, $0) }
+    MaintenanceTask("push", every: .seconds(600), by: .eachWorker) { [announced] pool in
+      try await pool.transaction { try Devices.announce(announced, $0) }
     }
   }
 
@@ -68,7 +66,7 @@ package final class PushCourier: Courier {
   package func stop() { sender.stop() }
 
   package func hasDue(_ job: ClaimedJob, _ session: Session) throws -> Bool {
-    let shard = try PushShards(job).shard
+    let shard = try PushShards(job, among: platforms).shard
     return try session.execute(Devices.statements["has_due_delivery"], .integer(shard)).single().get("is_due")
   }
 
@@ -77,7 +75,7 @@ package final class PushCourier: Courier {
   package func deliver(
     _ job: ClaimedJob, isStopped: @escaping @Sendable () -> Bool, _ pool: Pool
   ) async throws -> Bool {
-    let shard = try PushShards(job).shard
+    let shard = try PushShards(job, among: platforms).shard
     let end = ContinuousClock.now + Self.turn
     var flight = PushFlight()
     var hasMore = true

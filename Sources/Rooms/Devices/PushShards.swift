@@ -2,6 +2,7 @@ import FoundationEssentials
 internal import Model
 internal import Push
 import Queue
+import Store
 
 /// Which job sends to a device: each provider has shards of its own, and so have the push services of the makers of browsers, and the servers
 /// that users name. Versions before this one have as many shards as Apple, Firebase and browsers, with which they mix these.
@@ -16,7 +17,14 @@ struct PushShards: Codable {
 
   init(shard: Int) { self.shard = shard }
 
-  init(_ job: ClaimedJob) throws { self = try JSON.decode(Self.self, from: job.arguments) }
+  /// - Parameter platforms: the push services that this worker knows.
+  /// - Throws: `StoreError.unknownKind` for a shard of another push service, whose job waits for a newer worker.
+  init(_ job: ClaimedJob, among platforms: [ProviderKind]) throws {
+    self = try JSON.decode(Self.self, from: job.arguments)
+    guard platforms.contains(where: { $0.type.shards.contains(shard) }) else {
+      throw StoreError.unknownKind("\(job.kind) of shard \(shard)", job.publicID)
+    }
+  }
 
   static func job(of shard: Int) throws -> NewJob {
     NewJob(

@@ -20,9 +20,11 @@ package struct RegisteredDevice: Sendable, Hashable {
   let user: String
   /// Its name in paths.
   let token: String
-  package let platform: Platform
+  /// The name of its push service, which this version need not know: a newer one may have registered it.
+  let provider: String
   /// The token, or the endpoint of the subscription.
   let address: String
+  /// Of a browser.
   let keys: Device.Keys?
   let locale: String?
   let zone: String?
@@ -42,7 +44,7 @@ package struct RegisteredDevice: Sendable, Hashable {
   init(_ row: Row) throws {
     user = try row.get("user_id")
     token = try row.get("token")
-    platform = try row.provider(among: Platform.allCases)
+    provider = try row.get("provider")
     address = try row.get("address")
     keys = try row.keys()
     locale = try row.get("locale")
@@ -65,7 +67,7 @@ package struct RegisteredDevice: Sendable, Hashable {
 
 extension RegisteredDevice: Versioned {
   var version: some Encodable {
-    [platform.name, token, address]
+    [provider, token, address]
       + [
         locale, zone, kinds?.joined(separator: " "), quietHours?.text, environment, isData ? "data" : nil,
         silentKinds.joined(separator: " "),
@@ -119,8 +121,8 @@ package struct DeviceResponse: NilEncodable, Sendable {
   /// - Parameter isWhole: whether the token and the endpoint are shown, which are for the user alone.
   package init(_ device: RegisteredDevice, isWhole: Bool) {
     token = isWhole ? device.token : device.shortToken
-    platform = device.platform.name
-    endpoint = isWhole && device.platform.type.isOfBrowsers ? device.address : nil
+    platform = device.provider
+    endpoint = isWhole && device.keys != nil ? device.address : nil
     locale = device.locale
     zone = device.zone
     kinds = device.kinds

@@ -63,6 +63,9 @@ const struct rooms_sql RoomsSQL = {
   .v0169_reached_providers = {(const char[]){
 #embed "../Devices/v0169_reached_providers.sql" suffix(, 0)
   }},
+  .v0190_push_services = {(const char[]){
+#embed "../Devices/v0190_push_services.sql" suffix(, 0)
+  }},
   .Events = {(const char[]){
 #embed "../Events/Events.sql" suffix(, 0)
   }},

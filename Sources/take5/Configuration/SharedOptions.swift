@@ -1,3 +1,4 @@
+import HTTPServer
 import MediaProcess
 import Model
 import Postgres
@@ -59,6 +60,11 @@ extension Option {
     \.api.minFree, "--min-free", "MIB", .integer(0...1 << 30),
     help:
       "minimum free space: below it a service refuses media; close to it, unreferenced files are removed at once"
+  )
+  static let publicURL = Option(
+    \.server.publicURL, "--public-url", "URL", .publicURL,
+    help:
+      "URL at which clients reach the service, also with a path that a proxy removes; without it notifications have no pictures"
   )
   static let parallelCopies = Option(
     "--parallel", "N", .integer(1...64), default: "4", help: "blobs that are copied at the same time")

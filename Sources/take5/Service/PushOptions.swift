@@ -17,11 +17,6 @@ enum PushOptions {
   static let notifications = Option(
     "--notifications", "FILE", variable: "TAKE5_NOTIFICATIONS",
     help: "titles and bodies of notifications in place of the built-in ones")
-  static let publicURL = Option(
-    \.server.publicURL, "--public-url", "URL", .publicURL,
-    help:
-      "URL at which clients reach the service, also with a path that a proxy removes; without it notifications have no pictures"
-  )
   static let server = Option(
     "--push-server", "URL", .pushServer, variable: "TAKE5_PUSH_SERVER",
     help: "for tests: server in place of Apple's and Google's; subscriptions of browsers may then name this machine")
@@ -30,7 +25,7 @@ enum PushOptions {
     help: "for tests: trusted CA certificates in PEM for push services, in place of the system's")
 
   static let all =
-    ProviderKind.allCases.map(credentials) + [notifications, publicURL, server, certificates]
+    ProviderKind.allCases.map(credentials) + [notifications, .publicURL, server, certificates]
 
   /// What the files of the options say.
   struct Files: Sendable {
@@ -73,7 +68,7 @@ enum PushOptions {
 
   /// Reads the texts of notifications.
   private static func texts(_ arguments: Arguments) throws(CommandFailure) -> PushTexts {
-    let url = arguments.value(publicURL.name).flatMap { PublicURL($0) }
+    let url = arguments.value(Option.publicURL.name).flatMap { PublicURL($0) }
     var json = Definitions.notifications
     if let path = arguments.value(notifications.name) {
       do throws(SystemError) { json = try Descriptor(reading: path).contents() } catch {

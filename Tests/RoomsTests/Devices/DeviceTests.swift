@@ -157,7 +157,7 @@ struct DeviceTests {
     try await UserClient.with { api in
       let missing = try await api.get("/v1/push/vapid-key")
       #expect(missing.status == 404 && UserClient.kind(missing) == "vapid_key_not_found")
-      try await api.pool.transaction { try Devices.announce([.webPush], webPushKey: "BKey", $0) }
+      try await api.pool.transaction { try Devices.announce([(.webPush, "BKey")], $0) }
       #expect(try await api.get("/v1/push/vapid-key").json["key"] == .string("BKey"))
     }
   }

@@ -39,7 +39,7 @@ struct PushCourierTests {
         #expect(try await UserClient.send("PUT", path, UserClient.backend, body, api).status == 201)
       }
       let courier = try Self.courier()
-      try await api.pool.transaction { try Devices.announce([.webPush], webPushKey: "", $0) }
+      try await api.pool.transaction { try Devices.announce([(.webPush, "")], $0) }
       func openWindow() async throws {
         try await PushFixture.openWindow(api)
         _ = try await Events.dispatch(api.pool)
@@ -69,7 +69,7 @@ struct PushCourierTests {
     try await UserClient.with { api in
       try await PushFixture.register("ada", "", api)
       try await api.pool.transaction { session in
-        try Devices.announce([.fcm, .webPush], webPushKey: nil, session)
+        try Devices.announce([(.fcm, nil), (.webPush, nil)], session)
         // More than a server may have, and one of another host.
         try session.execute(
           """

@@ -15,7 +15,7 @@ import WaitTesting
 enum PushFixture {
   static func with(_ body: (RunningAPI) async throws -> Void) async throws {
     try await UserClient.with { api in
-      try await api.pool.transaction { try Devices.announce([.fcm], webPushKey: nil, $0) }
+      try await api.pool.transaction { try Devices.announce([(.fcm, nil)], $0) }
       try await body(api)
     }
   }

@@ -62,7 +62,7 @@ struct PushOutcomeTests {
       (.expired, "expired", "expired", "ended"),
     ]
     try await PushFixture.with { api in
-      try await api.pool.transaction { try Devices.announce([.apns, .fcm, .webPush], webPushKey: nil, $0) }
+      try await api.pool.transaction { try Devices.announce([(.apns, nil), (.fcm, nil), (.webPush, nil)], $0) }
       for user in ["ada", "bob", "eve"] { try await PushFixture.register(user, "", api) }
       try await api.pool.run { session in
         _ = try session.execute("UPDATE device SET provider = 'apns' WHERE user_id = 'ada'")

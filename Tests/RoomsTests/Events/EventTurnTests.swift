@@ -97,7 +97,7 @@ struct EventTurnTests {
   func late() async throws {
     try await UserClient.with { api in
       let webhook = try await api.pool.transaction { session in
-        try Devices.announce([.fcm], webPushKey: nil, session)
+        try Devices.announce([(.fcm, nil)], session)
         return try Webhooks.create(url: "https://example.org/", kinds: [.threadComment], session).webhook
       }
       try await PushFixture.register("bob", "", api)

@@ -26,7 +26,7 @@ struct SetAsideTests {
   @Test("the others are served", arguments: Case.allCases)
   func served(_ poisoned: Case) async throws {
     try await UserClient.with { api in
-      try await api.pool.transaction { try Devices.announce([.fcm], webPushKey: nil, $0) }
+      try await api.pool.transaction { try Devices.announce([(.fcm, nil)], $0) }
       for user in ["ada", "bob"] { try await Self.register(user, api) }
       let post = try await api.insertPost(by: "bob")
       switch poisoned {
@@ -120,7 +120,7 @@ struct SetAsideTests {
   @Test("a delivery that stops its page is set aside, and those before and after it end")
   func delivery() async throws {
     try await UserClient.with { api in
-      try await api.pool.transaction { try Devices.announce([.fcm], webPushKey: nil, $0) }
+      try await api.pool.transaction { try Devices.announce([(.fcm, nil)], $0) }
       for user in ["ada", "bob", "eve"] { try await Self.register(user, api) }
       try await Self.execute("UPDATE device SET shard = 0", api)
       try await Self.execute(
