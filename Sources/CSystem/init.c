@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -6,6 +7,8 @@
 #include <unistd.h>
 
 #include "CSystem.h"
+
+void csystem_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
 
 // Passes the signals of this process on to a child, and reaps whatever ends, until the child ends; returns its exit status.
 static int serve_as_init(pid_t child, const sigset_t *all) {

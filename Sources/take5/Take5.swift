@@ -15,6 +15,7 @@ import Store
 struct Take5 {
   static func main() async {
     ThisProcess.leaveProcessOne()
+    ThisProcess.limitArenas()
     ThisProcess.ignoreBrokenPipes()
     ThisProcess.openMissingStandardDescriptors()
     exit(await run(Array(CommandLine.arguments.dropFirst()), environment: Environment.variables()).rawValue)
