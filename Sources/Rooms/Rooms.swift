@@ -24,7 +24,7 @@ extension ControlAPI {
       ForgettingRoutes(kit: kit),
       TokenRoutes(kit: kit), SessionRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit),
       RatingRoutes(kit: kit),
-      CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit), DeviceRoutes(kit: kit),
+      CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit),
       ConsoleSessionRoutes(kit: kit), JobBatchRoutes(kit: kit), RunRoutes(kit: kit), QuarantineRoutes(kit: kit),
     ] + [any Room.Type].all.routes(kit, configuration.rooms)
   }

@@ -49,8 +49,6 @@ package enum ProblemKind: String, ProblemTable {
   case userNameTaken = "user_name_taken"
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
-  case deviceNotFound = "device_not_found"
-  case vapidKeyNotFound = "vapid_key_not_found"
   case commentNotFound = "comment_not_found"
   case reportNotFound = "report_not_found"
   case caseNotFound = "case_not_found"
@@ -233,10 +231,6 @@ package enum ProblemKind: String, ProblemTable {
       (.notFound, "Relation not found", "List the relations of the user: it may have been removed.")
     case .tokenNotFound:
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
-    case .deviceNotFound:
-      (.notFound, "Device not found", "List the devices of the user: the device may belong to another user now.")
-    case .vapidKeyNotFound:
-      (.notFound, "VAPID key not found", "Start a worker with --web-push.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
     case .reportNotFound:

@@ -1,8 +1,14 @@
 internal import HTTPServer
-internal import Kit
+package import Kit
 internal import Model
 internal import Postgres
 internal import Store
+
+extension Devices: RoutedRoom {
+  package static var problems: [any ProblemTable] { DeviceProblem.allCases }
+
+  package static func routes(_ kit: Kit, _ settings: RoomSettings) -> [any RouteRoom] { [DeviceRoutes(kit: kit)] }
+}
 
 /// The routes of the devices that receive a user's notifications.
 struct DeviceRoutes: RouteRoom {
@@ -50,7 +56,7 @@ struct DeviceRoutes: RouteRoom {
 
   private func deleteDevice(_ request: Request) async throws -> Response {
     let (user, token) = try named(request)
-    let missing = ProblemKind.deviceNotFound.problem("The user has no such device.")
+    let missing = DeviceProblem.deviceNotFound.problem("The user has no such device.")
     return try await delete(request, else: missing) { _, session in
       try Devices.delete(token, of: user, session, check: request.checkVersion)
     }
@@ -59,7 +65,7 @@ struct DeviceRoutes: RouteRoom {
   /// Returns what a browser subscribes with.
   private func readKey(_ request: Request) async throws -> Response {
     guard let key = try await database.read({ try Devices.webPushKey($0) }) else {
-      throw ProblemKind.vapidKeyNotFound.problem("No worker has credentials for Web Push.")
+      throw DeviceProblem.vapidKeyNotFound.problem("No worker has credentials for Web Push.")
     }
     return try .uncached(["key": key])
   }
