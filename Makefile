@@ -433,10 +433,11 @@ bench-rush: build ## measure a rush of MOMENTS=300 in as many seconds while the 
 test-turn: ## run the short form of the harness, and of the benchmark, that have their turn today; NAME=test-push runs that one
 	@.ci/turn $(NAME)
 
-lint: ## check the sources against the formatter's rules, the lists of traps and of arrows, and all texts against the glossary and a list of phrases
+lint: ## check the sources against the formatter's rules, the lists of traps, of arrows and of tables, and all texts against the glossary and a list of phrases
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 	@.ci/traps
 	@.ci/arrows
+	@.ci/tables
 	@.ci/patterns
 	@.ci/loops
 	@.ci/words

@@ -30,7 +30,7 @@ let spared: Set =
   ] : []
 
 /// A Swift target of ours: no target may see what is not named here. Its SQL files belong to another target, `sql`.
-func target(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func target(_ name: String, dependencies: Target.Dependency...) -> Target {
   let files = sqlFiles(in: "Sources/\(name)")
   return .target(
     name: name, dependencies: dependencies,
@@ -52,7 +52,7 @@ func sqlFiles(in folder: String) -> [String] {
 
 /// A program of ours. The linker leaves the functions of libraries that it opens to the dynamic linker, which binds them
 /// at their first call; a test finds a function that no library has.
-func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = settings) -> Target {
+func program(_ name: String, dependencies: Target.Dependency..., settings: [SwiftSetting] = settings) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, swiftSettings: settings,
     linkerSettings: [
@@ -66,24 +66,23 @@ func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [S
 }
 
 /// A program of the benchmark, which is optimised where it measures, not where it is tested.
-func benchmark(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func benchmark(_ name: String, dependencies: Target.Dependency..., resources: [Resource] = []) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Benchmarks/\(name)", resources: resources,
     swiftSettings: named == nil ? settings : unoptimised)
 }
 
 /// What several test targets share. What computes pixels is optimised.
-func support(_ name: String, _ dependencies: [Target.Dependency], optimised: Bool = false) -> Target {
+func support(_ name: String, dependencies: Target.Dependency..., optimised: Bool = false) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Tests/Support/\(name)",
-    swiftSettings: optimised ? settings : unoptimised
-  )
+    swiftSettings: optimised ? settings : unoptimised)
 }
 
 /// The tests of a target, which may also name the test support they use. The program of all tests is linked with the libraries that
 /// take5 opens. No target waits for their module, which is emitted with their code instead of by a compilation of its own.
 func tests(
-  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+  _ name: String, dependencies: Target.Dependency..., exclude: [String] = [], resources: [Resource] = []
 ) -> Target {
   .testTarget(
     name: name, dependencies: dependencies + ["CLinkedLibraries"], exclude: exclude, resources: resources,
@@ -128,40 +127,37 @@ let package = Package(
     .target(name: "CKernels"),
 
     // The domain as plain values.
-    target("Model", []),
+    target("Model"),
 
     // Wrappers and mechanisms. A target imports only what stands above it.
-    target("Platform", ["CSystem"]),
-    target("Crypto", ["CArgon2", "CCrypto", "CJOSE", "CZxcvbn", "Platform"]),
-    target("AV", ["CEBUR128", "CFFmpeg", "Platform"]),
-    target("Kernels", ["CKernels", "Platform"]),
-    target("Stills", ["CImages", "Kernels", "Platform"]),
-    target("Postgres", ["CPostgres", "Platform"]),
-    target("EmbeddedPostgres", ["Postgres", "Platform"]),
-    target("Telemetry", ["Platform"]),
-    target("HTTPServer", ["Platform", "Telemetry"]),
-    target("ISOBaseMedia", ["Model"]),
-    target("HTTPClient", ["CCurl", "Platform"]),
-    target("Push", ["CPush", "Crypto", "Model", "Platform"]),
+    target("Platform", dependencies: "CSystem"),
+    target("Crypto", dependencies: "CArgon2", "CCrypto", "CJOSE", "CZxcvbn", "Platform"),
+    target("AV", dependencies: "CEBUR128", "CFFmpeg", "Platform"),
+    target("Kernels", dependencies: "CKernels", "Platform"),
+    target("Stills", dependencies: "CImages", "Kernels", "Platform"),
+    target("Postgres", dependencies: "CPostgres", "Platform"),
+    target("EmbeddedPostgres", dependencies: "Postgres", "Platform"),
+    target("Telemetry", dependencies: "Platform"),
+    target("HTTPServer", dependencies: "Platform", "Telemetry"),
+    target("ISOBaseMedia", dependencies: "Model"),
+    target("HTTPClient", dependencies: "CCurl", "Platform"),
+    target("Push", dependencies: "CPush", "Crypto", "Model", "Platform"),
 
     // The media work, which knows neither database nor HTTP.
-    target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"]),
-    target("MediaProcess", ["ISOBaseMedia", "Model", "Platform"]),
-    target("Sandbox", ["CSandbox", "MediaProcess", "Platform"]),
+    target("Media", dependencies: "AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"),
+    target("MediaProcess", dependencies: "ISOBaseMedia", "Model", "Platform"),
+    target("Sandbox", dependencies: "CSandbox", "MediaProcess", "Platform"),
 
     // The service.
     sql("Queue"),
-    target("Queue", ["CQueueSQL", "Model", "Platform", "Postgres", "Telemetry"]),
-    target("Blobs", ["Crypto", "HTTPClient", "Model", "Platform"]),
+    target("Queue", dependencies: "CQueueSQL", "Model", "Platform", "Postgres", "Telemetry"),
+    target("Blobs", dependencies: "Crypto", "HTTPClient", "Model", "Platform"),
     sql("Store"),
-    target("Store", ["Blobs", "Crypto", "CStoreSQL", "Model", "Platform", "Postgres", "Queue"]),
+    target("Store", dependencies: "Blobs", "Crypto", "CStoreSQL", "Model", "Platform", "Postgres", "Queue"),
     sql("Integrity"),
     target(
-      "Integrity",
-      [
-        "Blobs", "CIntegritySQL", "Crypto", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue",
-        "Store", "Telemetry",
-      ]),
+      "Integrity", dependencies: "Blobs", "CIntegritySQL", "Crypto", "ISOBaseMedia", "MediaProcess", "Model",
+      "Platform", "Postgres", "Queue", "Store", "Telemetry"),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [
@@ -173,8 +169,8 @@ let package = Package(
         .embedInCode("notifications.json"),
       ], swiftSettings: settings),
     target(
-      "Worker",
-      ["Blobs", "Crypto", "Integrity", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Telemetry"]),
+      "Worker", dependencies: "Blobs", "Crypto", "Integrity", "MediaProcess", "Model", "Platform", "Postgres", "Queue",
+      "Store", "Telemetry"),
     // The document is data of C: as an array in Swift it takes longer to compile than the rest of the API.
     .target(name: "COpenAPI", path: "Sources/OpenAPI", exclude: ["openapi.json"]),
     // So are the files of the console, which a browser loads as they are.
@@ -182,47 +178,34 @@ let package = Package(
     // What the rooms share, and which knows none of them.
     sql("Kit"),
     target(
-      "Kit",
-      [
-        "Blobs", "CKitSQL", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres",
-        "Queue", "Store", "Telemetry",
-      ]),
+      "Kit", dependencies: "Blobs", "CKitSQL", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform",
+      "Postgres", "Queue", "Store", "Telemetry"),
     sql("Rooms"),
     target(
-      "Rooms",
-      [
-        "Blobs", "CArchive", "CConsole", "CRoomsSQL", "Crypto", "HTTPClient", "HTTPServer", "ISOBaseMedia", "Kit",
-        "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry",
-      ]),
-    program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
+      "Rooms", dependencies: "Blobs", "CArchive", "CConsole", "CRoomsSQL", "Crypto", "HTTPClient", "HTTPServer",
+      "ISOBaseMedia", "Kit", "Model", "Platform", "Postgres", "Push", "Queue", "Store", "Telemetry"),
+    program("take5-media", dependencies: "Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"),
     program(
-      "take5",
-      [
-        "Blobs", "CQREncode", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer",
-        "Integrity", "ISOBaseMedia", "Kit", "MediaProcess", "Model", "Platform", "Postgres", "Push", "Queue", "Store",
-        "Telemetry", "Worker",
-      ], unoptimised),
+      "take5", dependencies: "Blobs", "CQREncode", "Rooms", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient",
+      "HTTPServer", "Integrity", "ISOBaseMedia", "Kit", "MediaProcess", "Model", "Platform", "Postgres", "Push",
+      "Queue", "Store", "Telemetry", "Worker", settings: unoptimised),
 
     // What apps link: Foundation alone, and nothing of the service.
-    target("Take5Client", []),
+    target("Take5Client"),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
-    benchmark("make-samples", ["AV", "CLinkedLibraries", "Kernels", "Platform", "SyntheticMedia"]),
+    benchmark("make-samples", dependencies: "AV", "CLinkedLibraries", "Kernels", "Platform", "SyntheticMedia"),
     benchmark(
-      "bench",
-      [
-        "AV", "Blobs", "CLinkedLibraries", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting",
-        "Kernels", "Kit", "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Rooms",
-        "SeededRandom",
-        "Stills", "Store", "SyntheticMedia", "Telemetry",
-      ],
+      "bench", dependencies: "AV", "Blobs", "CLinkedLibraries", "Crypto", "Definitions", "EmbeddedPostgres",
+      "HTTPClient", "HTTPTesting", "Kernels", "Kit", "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres",
+      "Queue", "Rooms", "SeededRandom", "Stills", "Store", "SyntheticMedia", "Telemetry",
       resources: [
         .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),
         .embedInCode("Queue/Programs/peer_pgqueuer.py"), .embedInCode("Queue/Programs/peer_procrastinate.py"),
       ]),
 
     // What tests share. Not shipped.
-    support("BoxTesting", [], optimised: true),
+    support("BoxTesting", optimised: true),
     .target(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
@@ -269,147 +252,107 @@ let package = Package(
       ],
       path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
-    support("HTTPTesting", ["HTTPServer", "Platform", "WaitTesting"]),
+    support("HTTPTesting", dependencies: "HTTPServer", "Platform", "WaitTesting"),
     support(
-      "MediaFixtures",
-      [
-        "AV", "BoxTesting", "CHEIFFixture", "CJPEGReference", "CWebPReference", "Kernels", "Model", "Platform",
-        "Stills",
-      ], optimised: true),
-    support("MemoryTesting", []),
-    support("SchemaTesting", ["Postgres"]),
-    support("WaitTesting", ["Platform"]),
-    support("SeededRandom", [], optimised: true),
+      "MediaFixtures", dependencies: "AV", "BoxTesting", "CHEIFFixture", "CJPEGReference", "CWebPReference", "Kernels",
+      "Model", "Platform", "Stills", optimised: true),
+    support("MemoryTesting"),
+    support("SchemaTesting", dependencies: "Postgres"),
+    support("WaitTesting", dependencies: "Platform"),
+    support("SeededRandom", optimised: true),
     support(
-      "MediaMutation",
-      [
-        "Blobs", "BoxTesting", "Crypto", "Definitions", "ISOBaseMedia", "Kernels", "MediaFixtures", "MediaProcess",
-        "Model", "Platform", "SeededRandom", "Stills",
-      ], optimised: true),
+      "MediaMutation", dependencies: "Blobs", "BoxTesting", "Crypto", "Definitions", "ISOBaseMedia", "Kernels",
+      "MediaFixtures", "MediaProcess", "Model", "Platform", "SeededRandom", "Stills", optimised: true),
     .executableTarget(
       name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],
       path: "Tests/Support/mutate", swiftSettings: settings),
-    support("BlobTesting", ["Blobs", "Crypto", "Model", "Platform"]),
-    support("PostgresTesting", ["CSystem", "EmbeddedPostgres", "Platform", "Postgres", "WaitTesting"]),
+    support("BlobTesting", dependencies: "Blobs", "Crypto", "Model", "Platform"),
+    support("PostgresTesting", dependencies: "CSystem", "EmbeddedPostgres", "Platform", "Postgres", "WaitTesting"),
     support(
-      "StoreTesting",
-      [
-        "BlobTesting", "Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "Rooms", "Store", "WaitTesting",
-      ]),
-    support("SyntheticMedia", ["AV", "Kernels", "Platform"], optimised: true),
-    support("Take5Testing", ["HTTPClient", "Platform", "WaitTesting"]),
-    support("TokenTesting", ["Platform", "PostgresTesting", "Take5Testing"]),
+      "StoreTesting", dependencies: "BlobTesting", "Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres",
+      "PostgresTesting", "Queue", "Rooms", "Store", "WaitTesting"),
+    support("SyntheticMedia", dependencies: "AV", "Kernels", "Platform", optimised: true),
+    support("Take5Testing", dependencies: "HTTPClient", "Platform", "WaitTesting"),
+    support("TokenTesting", dependencies: "Platform", "PostgresTesting", "Take5Testing"),
     .executableTarget(
       name: "PostgresOwner", dependencies: ["CLinkedLibraries", "EmbeddedPostgres", "Postgres", "PostgresTesting"],
       path: "Tests/Support/PostgresOwner",
       swiftSettings: unoptimised),
 
     // Tests mirror Sources folder by folder.
-    tests("PlatformTests", ["Platform", "Take5Testing", "WaitTesting"]),
-    tests("CryptoTests", ["Crypto", "Platform", "TokenTesting"]),
-    tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
-    tests("KernelsTests", ["CKernels", "Kernels", "MemoryTesting"]),
+    tests("PlatformTests", dependencies: "Platform", "Take5Testing", "WaitTesting"),
+    tests("CryptoTests", dependencies: "Crypto", "Platform", "TokenTesting"),
+    tests("AVTests", dependencies: "AV", "MediaFixtures", "Platform"),
+    tests("KernelsTests", dependencies: "CKernels", "Kernels", "MemoryTesting"),
     tests(
-      "StillsTests",
-      ["CImages", "CJPEGReference", "Kernels", "MediaFixtures", "MemoryTesting", "Platform", "Stills"]),
-    tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting", "WaitTesting"]),
+      "StillsTests", dependencies: "CImages", "CJPEGReference", "Kernels", "MediaFixtures", "MemoryTesting", "Platform",
+      "Stills"),
+    tests("PostgresTests", dependencies: "Platform", "Postgres", "PostgresTesting", "WaitTesting"),
     tests(
-      "EmbeddedPostgresTests",
-      ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting", "WaitTesting"]),
-    tests("TelemetryTests", ["Platform", "Telemetry", "WaitTesting"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "SeededRandom", "Telemetry", "WaitTesting"]),
+      "EmbeddedPostgresTests", dependencies: "EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner",
+      "PostgresTesting", "WaitTesting"),
+    tests("TelemetryTests", dependencies: "Platform", "Telemetry", "WaitTesting"),
     tests(
-      "PushTests",
-      ["Crypto", "Definitions", "HTTPTesting", "Model", "Platform", "PostgresTesting", "Push", "TokenTesting"]),
-    tests("HTTPClientTests", ["HTTPClient", "HTTPTesting", "Platform", "PostgresTesting"]),
-    tests("ISOBaseMediaTests", ["BoxTesting", "Definitions", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
-    tests("ModelTests", ["Definitions", "Model"]),
+      "HTTPServerTests", dependencies: "HTTPServer", "HTTPTesting", "Platform", "SeededRandom", "Telemetry",
+      "WaitTesting"),
     tests(
-      "MediaTests",
-      [
-        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "MediaMutation",
-        "MediaProcess", "Model", "Platform", "SeededRandom", "Stills",
-      ]),
+      "PushTests", dependencies: "Crypto", "Definitions", "HTTPTesting", "Model", "Platform", "PostgresTesting", "Push",
+      "TokenTesting"),
+    tests("HTTPClientTests", dependencies: "HTTPClient", "HTTPTesting", "Platform", "PostgresTesting"),
     tests(
-      "MediaProcessTests",
-      [
-        "Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "hostile-media", "SeededRandom",
-        "take5-media",
-        "WaitTesting",
-      ]),
+      "ISOBaseMediaTests", dependencies: "BoxTesting", "Definitions", "ISOBaseMedia", "Model", "Platform",
+      "SeededRandom"),
+    tests("ModelTests", dependencies: "Definitions", "Model"),
     tests(
-      "QueueTests",
-      ["Model", "Platform", "Postgres", "PostgresTesting", "Queue", "SeededRandom", "Telemetry", "WaitTesting"],
-      resources: [.embedInCode("Versions/v0001_statements.sql")]),
+      "MediaTests", dependencies: "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media",
+      "MediaFixtures", "MediaMutation", "MediaProcess", "Model", "Platform", "SeededRandom", "Stills"),
     tests(
-      "WorkerTests",
-      [
-        "Blobs", "BlobTesting", "Crypto", "Definitions", "hostile-media", "Integrity", "MediaFixtures", "MediaProcess",
-        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "take5-media", "Telemetry",
-        "WaitTesting", "Worker",
-      ]),
+      "MediaProcessTests", dependencies: "Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform",
+      "hostile-media", "SeededRandom", "take5-media", "WaitTesting"),
     tests(
-      "BlobsTests",
-      [
-        "Blobs", "BlobTesting", "Crypto", "HTTPClient", "HTTPServer", "HTTPTesting", "Model", "Platform",
-        "PostgresTesting", "Take5Testing", "WaitTesting",
-      ]),
+      "QueueTests", dependencies: "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "SeededRandom",
+      "Telemetry", "WaitTesting", resources: [.embedInCode("Versions/v0001_statements.sql")]),
     tests(
-      "StoreTests",
-      [
-        "Blobs", "BlobTesting", "Crypto", "Definitions", "Kit", "Model", "Platform", "Postgres", "PostgresTesting",
-        "Queue", "Rooms", "SchemaTesting", "Store", "StoreTesting", "WaitTesting",
-      ],
+      "WorkerTests", dependencies: "Blobs", "BlobTesting", "Crypto", "Definitions", "hostile-media", "Integrity",
+      "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store",
+      "take5-media", "Telemetry", "WaitTesting", "Worker"),
+    tests(
+      "BlobsTests", dependencies: "Blobs", "BlobTesting", "Crypto", "HTTPClient", "HTTPServer", "HTTPTesting", "Model",
+      "Platform", "PostgresTesting", "Take5Testing", "WaitTesting"),
+    tests(
+      "StoreTests", dependencies: "Blobs", "BlobTesting", "Crypto", "Definitions", "Kit", "Model", "Platform",
+      "Postgres", "PostgresTesting", "Queue", "Rooms", "SchemaTesting", "Store", "StoreTesting", "WaitTesting",
       exclude: ["Versions/v0147.sql"],
       resources: [.embedInCode("Versions/v1_definitions.jsonl"), .embedInCode("Versions/v2_definitions.jsonl")]),
     tests(
-      "IntegrityTests",
-      [
-        "Blobs", "BlobTesting", "Crypto", "Definitions", "EmbeddedPostgres", "Integrity", "MediaFixtures",
-        "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "take5-media",
-        "Telemetry", "WaitTesting",
-      ]),
+      "IntegrityTests", dependencies: "Blobs", "BlobTesting", "Crypto", "Definitions", "EmbeddedPostgres", "Integrity",
+      "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Rooms", "Store",
+      "take5-media", "Telemetry", "WaitTesting"),
     tests(
-      "RoomsTests",
-      [
-        "Blobs", "BlobTesting", "BoxTesting", "Rooms", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
-        "Kit", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "StoreTesting", "Telemetry",
-        "TokenTesting", "WaitTesting",
-      ]),
+      "RoomsTests", dependencies: "Blobs", "BlobTesting", "BoxTesting", "Rooms", "Crypto", "Definitions", "HTTPServer",
+      "HTTPTesting", "Kit", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "StoreTesting",
+      "Telemetry", "TokenTesting", "WaitTesting"),
     tests(
-      "ChaosTests",
-      [
-        "Blobs", "chaos", "ChaosTesting", "HTTPServer", "HTTPTesting", "Model", "Platform", "Postgres",
-        "PostgresTesting", "Queue", "Rooms", "Store", "take5", "take5-media", "Take5Testing", "Telemetry",
-        "WaitTesting",
-      ]),
+      "ChaosTests", dependencies: "Blobs", "chaos", "ChaosTesting", "HTTPServer", "HTTPTesting", "Model", "Platform",
+      "Postgres", "PostgresTesting", "Queue", "Rooms", "Store", "take5", "take5-media", "Take5Testing", "Telemetry",
+      "WaitTesting"),
     tests(
-      "MediaMutationTests",
-      ["BoxTesting", "ISOBaseMedia", "MediaMutation", "Platform", "Take5Testing", "mutate", "take5-media"]),
-    tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia", "make-samples"]),
-    tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
+      "MediaMutationTests", dependencies: "BoxTesting", "ISOBaseMedia", "MediaMutation", "Platform", "Take5Testing",
+      "mutate", "take5-media"),
+    tests("SyntheticMediaTests", dependencies: "AV", "Kernels", "Platform", "SyntheticMedia", "make-samples"),
+    tests("benchTests", dependencies: "Definitions", "Model", "Platform", "bench"),
     tests(
-      "take5Tests",
-      [
-        "Blobs", "Rooms", "Crypto", "HTTPClient", "HTTPServer", "Kit", "Platform", "Postgres", "PostgresTesting",
-        "Queue",
-        "Store", "take5", "take5-media", "Take5Testing", "Telemetry", "Worker",
-      ]),
+      "take5Tests", dependencies: "Blobs", "Rooms", "Crypto", "HTTPClient", "HTTPServer", "Kit", "Platform", "Postgres",
+      "PostgresTesting", "Queue", "Store", "take5", "take5-media", "Take5Testing", "Telemetry", "Worker"),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(
-      "PlayersTests",
-      [
-        "AV", "BoxTesting", "Definitions", "HTTPServer", "HTTPTesting", "Media", "MediaFixtures", "Model", "Platform",
-        "Stills",
-      ], resources: [.embedInCode("Checkers/page.html"), .embedInCode("Checkers/slow.html")]),
+      "PlayersTests", dependencies: "AV", "BoxTesting", "Definitions", "HTTPServer", "HTTPTesting", "Media",
+      "MediaFixtures", "Model", "Platform", "Stills",
+      resources: [.embedInCode("Checkers/page.html"), .embedInCode("Checkers/slow.html")]),
     tests(
-      "EndToEndTests",
-      [
-        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPServer", "HTTPTesting",
-        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "SeededRandom", "Stills",
-        "Take5Testing", "TokenTesting", "hostile-media", "take5", "take5-media", "WaitTesting",
-      ]),
+      "EndToEndTests", dependencies: "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPServer",
+      "HTTPTesting", "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting",
+      "SeededRandom", "Stills", "Take5Testing", "TokenTesting", "hostile-media", "take5", "take5-media", "WaitTesting"),
   ]
 )
 

@@ -34,14 +34,23 @@ static const struct console_file files[] = {
   {"client.js", (const char[]){
 #embed "web/client.js" suffix(, 0)
   }},
+  {"clusters.js", (const char[]){
+#embed "web/clusters.js" suffix(, 0)
+  }},
   {"colour.js", (const char[]){
 #embed "web/colour.js" suffix(, 0)
+  }},
+  {"composition.js", (const char[]){
+#embed "web/composition.js" suffix(, 0)
   }},
   {"console.css", (const char[]){
 #embed "web/console.css" suffix(, 0)
   }},
   {"console.html", (const char[]){
 #embed "web/console.html" suffix(, 0)
+  }},
+  {"deck.js", (const char[]){
+#embed "web/deck.js" suffix(, 0)
   }},
   {"definition.js", (const char[]){
 #embed "web/definition.js" suffix(, 0)
@@ -58,6 +67,15 @@ static const struct console_file files[] = {
   {"film.js", (const char[]){
 #embed "web/film.js" suffix(, 0)
   }},
+  {"filmclips.js", (const char[]){
+#embed "web/filmclips.js" suffix(, 0)
+  }},
+  {"filmpage.js", (const char[]){
+#embed "web/filmpage.js" suffix(, 0)
+  }},
+  {"filmplayer.js", (const char[]){
+#embed "web/filmplayer.js" suffix(, 0)
+  }},
   {"frames.js", (const char[]){
 #embed "web/frames.js" suffix(, 0)
   }},
@@ -73,6 +91,12 @@ static const struct console_file files[] = {
   {"job.js", (const char[]){
 #embed "web/job.js" suffix(, 0)
   }},
+  {"jobchanges.js", (const char[]){
+#embed "web/jobchanges.js" suffix(, 0)
+  }},
+  {"jobfilter.js", (const char[]){
+#embed "web/jobfilter.js" suffix(, 0)
+  }},
   {"jobs.js", (const char[]){
 #embed "web/jobs.js" suffix(, 0)
   }},
@@ -81,6 +105,15 @@ static const struct console_file files[] = {
   }},
   {"map.js", (const char[]){
 #embed "web/map.js" suffix(, 0)
+  }},
+  {"mapcard.js", (const char[]){
+#embed "web/mapcard.js" suffix(, 0)
+  }},
+  {"mapfilter.js", (const char[]){
+#embed "web/mapfilter.js" suffix(, 0)
+  }},
+  {"mercator.js", (const char[]){
+#embed "web/mercator.js" suffix(, 0)
   }},
   {"metrics.js", (const char[]){
 #embed "web/metrics.js" suffix(, 0)
@@ -94,11 +127,20 @@ static const struct console_file files[] = {
   {"nowlists.js", (const char[]){
 #embed "web/nowlists.js" suffix(, 0)
   }},
+  {"painter.js", (const char[]){
+#embed "web/painter.js" suffix(, 0)
+  }},
   {"parts.js", (const char[]){
 #embed "web/parts.js" suffix(, 0)
   }},
   {"people.js", (const char[]){
 #embed "web/people.js" suffix(, 0)
+  }},
+  {"photos.js", (const char[]){
+#embed "web/photos.js" suffix(, 0)
+  }},
+  {"picture.js", (const char[]){
+#embed "web/picture.js" suffix(, 0)
   }},
   {"player.js", (const char[]){
 #embed "web/player.js" suffix(, 0)
@@ -109,8 +151,14 @@ static const struct console_file files[] = {
   {"privacy.js", (const char[]){
 #embed "web/privacy.js" suffix(, 0)
   }},
+  {"quarantine.js", (const char[]){
+#embed "web/quarantine.js" suffix(, 0)
+  }},
   {"record.js", (const char[]){
 #embed "web/record.js" suffix(, 0)
+  }},
+  {"region.js", (const char[]){
+#embed "web/region.js" suffix(, 0)
   }},
   {"run.js", (const char[]){
 #embed "web/run.js" suffix(, 0)

@@ -25,7 +25,7 @@ package struct RecordKind: Sendable {
   package let kind: RecordID.Kind
   /// The segment of its paths, such as `posts`.
   package let path: String
-  /// The table, whose key `moderation_case` refers to.
+  /// The table, whose key cases refer to.
   package let table: String
   /// SQL of the user whose record a row of the table is.
   package let author: String

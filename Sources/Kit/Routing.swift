@@ -22,7 +22,7 @@ extension KitHolder {
       method, template, bodyLimit: bodyLimit, isSafe: isSafe,
       diskProblem: waitsForDisk ? OutageProblem.hangingDisk : nil,
       isResumable: isResumable,
-      access: access, admission: admission(to: access)
+      access: access, admission: self.access.admission(to: access)
     ) { request in
       do {
         if !readsQuery { try QueryReader.requireNone(request.target, but: includes ? "include" : nil) }
@@ -42,10 +42,6 @@ extension KitHolder {
     let segments = template.split(separator: "/")
     if segments.starts(with: ["v1", "users", "{id}"]) { return "id" }
     return segments.contains("{user}") ? "user" : nil
-  }
-
-  package func admission(to access: RouteAccess) -> Route.Admission {
-    { [control = self.access] (head, client) throws(Problem) in try control.admit(head, from: client, to: access) }
   }
 }
 

@@ -263,7 +263,7 @@ def main(wheels):
         return "[\n" + "".join(f"  {text}\n" for text in [*texts, row]) + "]\n"
 
     print("// The base map of the console: Natural Earth (naturalearthdata.com, public domain), simplified by Sources/Packaging/basemap.py.\n"
-          "// A line is the number of its points and their differences in fiftieths of a degree, as world.js reads them.\n")
+          "// A line is the number of its points and their differences in fiftieths of a degree, as painter.js reads them.\n")
     print(strings("land", encoded(sorted(land, key=len, reverse=True))))
     print(strings("borders", encoded(borders)))
     print("/** Name, longitude, latitude and rank, the important ones first. */\nexport const countries = "

@@ -45,20 +45,21 @@ package struct ControlAPI: KitHolder {
       "concurrent submission", max: configuration.maxSubmissions, userShare: MediaSubmissions.userSubmissions,
       onRefusal: onUploadRefusal)
     let waits = SharedLimit("waiting request", max: MediaSubmissions.maxWaits, userShare: MediaSubmissions.userWaits)
-    let submissions = MediaSubmissions(kit: kit, space: space, limit: limit, jobs: changes.jobs, waits: waits)
+    let submissions = MediaSubmissions(
+      kit: kit, space: space, uploads: local, limit: limit, jobs: changes.jobs, waits: waits)
     let uploads = UploadRoutes(
       kit: kit, uploads: local, space: space,
       parts: SharedLimit(
         "concurrent upload part", max: UploadRoutes.maxUploadParts, userShare: UploadRoutes.userUploadParts,
         onRefusal: onUploadRefusal))
     let media = MediaRoutes(kit: kit, reads: reads, scrub: scrub, redirects: configuration.redirectsMedia)
-    let images = ImageRoutes(kit: kit, submissions: submissions, uploads: local, media: media)
+    let images = ImageRoutes(kit: kit, submissions: submissions, media: media)
     let events = EventRoutes(kit: kit, changes: changes)
     self.kit = kit
     self.uploads = uploads
     let described: [any RouteRoom] =
       [
-        PostRoutes(kit: kit, submissions: submissions, uploads: local), uploads, images, media, events,
+        PostRoutes(kit: kit, submissions: submissions), uploads, images, media, events,
         JobRoutes(kit: kit, jobs: changes.jobs, streams: changes.streams, waits: waits),
         ExportRoutes(kit: kit, streams: changes.streams, reads: reads),
         AccountRoutes(kit: kit, passwords: passwords, check: configuration.registrationCheck),
@@ -89,7 +90,7 @@ package struct ControlAPI: KitHolder {
   /// The router for an HTTP server. A path without a route is reported only to clients with a key, as `.key([])`.
   package var router: Router {
     Router(
-      routes: rooms.flatMap(\.routes), fallbackAdmission: admission(to: .key([])), commonFields: uploads.fields)
+      routes: rooms.flatMap(\.routes), fallbackAdmission: access.admission(to: .key([])), commonFields: uploads.fields)
   }
 
   /// The router of a service that waits for its database: the process is live, its metrics say why it does not serve, and everything else

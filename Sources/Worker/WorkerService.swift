@@ -123,6 +123,7 @@ package final class WorkerService: Sendable {
           try await pool.run { session in try Forgetting.dropOld(session) }
         },
       ] + store.rooms.flatMap { $0.maintenance } + tasks,
+      settingAside: store.rooms.settingAside,
       onReaped: { reaped, session in try JobControl.fail(reaped, session) }, onStart: onStart, log: log,
       metrics: metrics,
       kinds: [PostJob.kind, LookJob.kind, ImageJob.kind, ReprocessJob.kind, ForgetJob.kind], tracer: tracer)

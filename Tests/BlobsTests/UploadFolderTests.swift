@@ -294,6 +294,10 @@ struct UploadFolderTests {
     #expect(try append("a", at: 0, to: file) && file.complete(at: 1))
     _ = try uploads.update(awaited.id) { $0.awaited = .init(post: .now(), part: "front") }
     #expect(try uploads.removeExpired(now: .now.addingTimeInterval(30)) == 0)
+    // A process that begins after a step of the clock has not seen the upload at rest.
+    var stepped = uploads
+    stepped.began = .now.addingTimeInterval(7200)
+    #expect(try stepped.removeExpired(now: .now.addingTimeInterval(7230)) == 0)
     #expect(try uploads.removeExpired(now: .now.addingTimeInterval(70)) == 1)
     #expect(try Set(uploads.all()) == [whole.id, awaited.id] && uploads.record(idle.id) == nil)
   }

@@ -71,7 +71,7 @@ struct OperatingTests {
         let health = try JobQueue.health(ordinary)
         #expect(health.holders.allSatisfy { $0.application != "nightly report" })
         #expect(Set(health.tables.map(\.table)) == ["job", "job_dead", "job_progress"])
-        #expect(try !QueueGauges.measure(ordinary).isEmpty)
+        #expect(try !QueueGauges.measure(settingAside: [], ordinary).isEmpty)
       }
       try observer.executeScript("DROP OWNED BY \(name); DROP ROLE \(name)", name: "role")
     }
@@ -126,7 +126,7 @@ struct OperatingTests {
         let workers = try JobQueue.workers(session)
         #expect(workers.map(\.isAlive) == [true, false] && workers.map(\.jobs) == [1, 0])
         #expect(workers.map(\.host) == ["here", "gone"])
-        let gauges = try QueueGauges.measure(session)
+        let gauges = try QueueGauges.measure(settingAside: [], session)
         func value(_ name: String, _ labels: MetricLabels) -> Double? {
           gauges.first { $0.name == name && $0.labels == labels }?.value
         }

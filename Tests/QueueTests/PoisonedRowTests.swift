@@ -75,7 +75,7 @@ struct PoisonedRowTests {
               Statement(
                 name: "poison", text: #"UPDATE worker SET recent = '{"post":{"completed":"many"}}' \#(firstWorker)"#)
             )
-            let text = Metrics().text(with: try QueueGauges.measure(session))
+            let text = Metrics().text(with: try QueueGauges.measure(settingAside: [], session))
             return text.contains(#"take5_workers{state="alive"} 2"#) ? [good.publicID] : []
           }()
         }
@@ -88,12 +88,13 @@ struct PoisonedRowTests {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 2)
       let metrics = Metrics()
+      let table = SetAside.Table("announcement")
       let lines = Shared<[String]>([])
       let log = Logger(format: .text, lowest: .debug) { line in lines.withLock { $0.append(line) } }
-      let task = SetAside.reporting(WorkerMetrics(metrics), log)
+      let task = SetAside.reporting([table], WorkerMetrics(metrics), log)
       #expect(metrics.text().contains(#"take5_rows_set_aside_total{table="announcement"} 0"#))
       func gauge() async throws -> Bool {
-        try await pool.run { Metrics().text(with: try QueueGauges.measure($0)) }
+        try await pool.run { Metrics().text(with: try QueueGauges.measure(settingAside: [table], $0)) }
           .contains(#"take5_rows_set_aside{table="announcement"} 1"#)
       }
       #expect(try await !gauge())
@@ -101,7 +102,7 @@ struct PoisonedRowTests {
       #expect(SetAside.isOfRow(error) && !SetAside.isOfRow(PostgresError(.server, "", sqlState: "40001")))
       for round in 1...2 {
         for _ in 0..<3 {
-          try await pool.transaction { try SetAside.note(.announcement, "7", error, $0) }
+          try await pool.transaction { try SetAside.note(table, "7", error, $0) }
           _ = try await task.body(pool)
         }
         #expect(metrics.text().contains(#"take5_rows_set_aside_total{table="announcement"} \#(round)"#))

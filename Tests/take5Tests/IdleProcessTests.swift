@@ -123,6 +123,7 @@ struct IdleProcessTests {
     let configuration = QueueWorkerConfiguration()
     let maintenance = Maintenance(
       worker: 1, configuration: configuration, pool: pool, onReaped: { _, _ in }, tasks: service.worker.tasks,
+      tables: store.rooms.settingAside,
       metrics: WorkerMetrics(Metrics()), polling: Polling(interval: configuration.pollInterval), schedule: WakeUp(),
       log: Logger { _ in })
     return (maintenance.queueTasks + maintenance.tasks).map { task in

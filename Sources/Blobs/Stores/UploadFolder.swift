@@ -14,6 +14,8 @@ package struct UploadFolder: Sendable {
 
   /// Receives each damaged record that is read, with the reason.
   package var onDamage: @Sendable (PublicID, String) -> Void = { _, _ in }
+  /// The time before which no upload is known to be at rest.
+  package var began = UploadClock.began
 
   private let store: FolderBlobStore
   private let folder: String
@@ -175,7 +177,8 @@ package struct UploadFolder: Sendable {
       !UploadFile.State(status).isWhole
     else { return record.expiresAt }
     // Nothing but bytes changes the file.
-    return min(record.expiresAt, Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + idle))
+    let last = max(Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec)), began)
+    return min(record.expiresAt, last.addingTimeInterval(idle))
   }
 
   /// Removes the uploads that have expired, or that have no record and are a day old; returns their number.

@@ -1,5 +1,5 @@
 // The base map of the console: Natural Earth (naturalearthdata.com, public domain), simplified by Sources/Packaging/basemap.py.
-// A line is the number of its points and their differences in fiftieths of a degree, as world.js reads them.
+// A line is the number of its points and their differences in fiftieths of a degree, as painter.js reads them.
 
 export const land = [
   "wk2yu9aKMf1Ad27LML1r1MN5Lw1v11h1o1Pe1Z1UBu2t1GPGG-109a1h1o2VY14u1DOGw15k1Vw1z1q1BOTCp1w1t12f1a197Tc1COERFq2VW19Y2x159u2Eq1u1a4GO5g1Ei15Y1q1C",

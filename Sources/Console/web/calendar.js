@@ -1,18 +1,18 @@
 // A user's month: each day with its latest moment, which plays its preview when a person points at it or goes there by keys.
 
 import { audiences, authorOf, countsOf, kinds, nameOf, phrase, tile } from "./glance.js"
-import { picture } from "./player.js"
-import { counted, exactly, failure, field, h, icon, show, time, zone } from "./ui.js"
+import { dayOf } from "./parts.js"
+import { picture } from "./picture.js"
+import { counted, exactly, failure, field, h, icon, prefersStillness, show, time, zone } from "./ui.js"
 
-const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 const weekdays = [...Array(7).keys()].map(day => new Date(Date.UTC(2024, 0, 1 + day)))
   .map(date => ["short", "long"].map(weekday => new Intl.DateTimeFormat("en", { weekday, timeZone: "UTC" }).format(date)))
 const monthName = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" })
 const dayName = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", timeZone: "UTC" })
 
 const two = number => `${number}`.padStart(2, "0")
-const thisMonth = () => `${new Date().getFullYear()}-${two(new Date().getMonth() + 1)}`
-const today = () => `${thisMonth()}-${two(new Date().getDate())}`
+const today = () => dayOf(new Date())
+const thisMonth = () => today().slice(0, 7)
 
 /** The month that lies some months later or, below zero, before. */
 function later(month, months) {
@@ -175,7 +175,7 @@ class Month {
   #preview(link, image, still, preview) {
     link.dataset.preview = preview
     const start = () => {
-      if (isCalm()) return
+      if (prefersStillness()) return
       image.src = preview
       link.classList.add("is-playing")
     }

@@ -1,8 +1,8 @@
 // One case of moderation: what it is about with its media, who has reported it, and the decision, also by the keys a, h and s.
 // The list of cases shows its rows and previews.
 
-import { nameOf } from "./glance.js"
-import { everyVisibility, isRefusal, lacking, person, picture } from "./parts.js"
+import { audiences, nameOf } from "./glance.js"
+import { isRefusal, lacking, person, picture } from "./parts.js"
 import { action, badge, confirm, count, counted, exactly, facts, field, h, section, show, table, time } from "./ui.js"
 
 const kinds = ["post", "comment", "user", "place", "image", "collection"]
@@ -243,7 +243,7 @@ const drawings = {
   },
   async user(app, user, signal) {
     const image = user.profile_image?.avatar
-    const { items } = await app.api.get("/v1/posts", { author: user.id, visibility: everyVisibility, limit: 8 }, { signal })
+    const { items } = await app.api.get("/v1/posts", { author: user.id, visibility: audiences, limit: 8 }, { signal })
     const alt = `The profile image of ${nameOf(user, user.id)}`
     return [image && h("img", { class: "media case-image", src: image.url, alt, width: 320, height: 320 }),
       h("h2", {}, person(app, user.id, user)), paragraph(user.bio), facts({

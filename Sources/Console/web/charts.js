@@ -20,7 +20,7 @@ const name = (element, text) => { if (element.getAttribute("aria-label") !== tex
 const rungs = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
 
 /** Few round numbers from zero to the first one that is not below `top`. */
-export function ticks(top, unit = "count", most = 4) {
+function ticks(top, unit = "count", most = 4) {
   const end = Math.max(top, unit === "bytes" ? 1024 : unit === "seconds" ? 0.1 : 1)
   const rough = end / most
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -32,7 +32,7 @@ export function ticks(top, unit = "count", most = 4) {
 }
 
 /** Round times of the local clock within a span of milliseconds. */
-export function timeTicks(from, to, most = 6) {
+function timeTicks(from, to, most = 6) {
   const length = (to - from) / 1000
   const step = 1000 * (rungs.find(each => each >= 5 && length / each <= most) ?? 86_400 * Math.ceil(length / 86_400 / most))
   const zone = new Date(from).getTimezoneOffset() * 60_000

@@ -16,7 +16,7 @@ export default async function (panel, { record, signal }) {
   if (signal.aborted) return
   const place = h("div", { class: "card empty" }, "Measuring a frame…")
   const canMeasure = record.videos.some(video => video.name === "composed") && record.videos.length === 3
-  show(panel, h("div", { class: "stack" }, described(record, verdict), canMeasure && place, record.post.photos.length > 0 && dominant(record.post)))
+  show(panel, h("div", { class: "stack" }, described(verdict), canMeasure && place, record.post.photos.length > 0 && dominant(record.post)))
   if (!canMeasure) return
   const element = await new Measure(record, await record.definition().catch(() => null), signal).open()
   if (!signal.aborted) place.replaceWith(element)
@@ -24,7 +24,7 @@ export default async function (panel, { record, signal }) {
 
 // MARK: As described
 
-function described(record, verdict) {
+function described(verdict) {
   const clips = Object.entries(verdict?.inputs ?? {}).filter(([, report]) => report.facts)
   const decisions = (verdict?.decisions ?? []).filter(each => each.subject === "color")
   if (!clips.length && !verdict?.photos?.length) {

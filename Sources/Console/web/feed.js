@@ -1,7 +1,8 @@
 // The newest posts, as cards: filters, a player on demand, and new posts at a button as they come.
 
 import { audiences, authorOf, countsOf, isPlayable, kindOptions, kinds, large, phrase, states, tile } from "./glance.js"
-import { picture, player } from "./player.js"
+import { picture } from "./picture.js"
+import { player } from "./player.js"
 import { badge, counted, field, h, icon, pages, show, time } from "./ui.js"
 
 export default async function (panel, context) {

@@ -1,9 +1,10 @@
 // The page at /film: signs in if that is needed, takes a clip of each camera, sends both in parts, and shows the moment as it comes to be.
 
-import { Take5, pictureOfThumbhash } from "/client.js"
+import { Take5 } from "/client.js"
+import { choose, clips, megabytes } from "./filmclips.js"
+import { $, cameras, tileOf, write } from "./filmpage.js"
+import { Player } from "./filmplayer.js"
 
-const $ = id => document.getElementById(id)
-const cameras = ["front", "back"]
 const clipNames = { front: "Front clip", back: "Back clip" }
 
 // Credentials stay in the memory of the page. What the session has is the offset of an upload, for a reload in the middle of it.
@@ -11,7 +12,6 @@ const store = {
   get: key => sessionStorage.getItem(key), set: (key, text) => sessionStorage.setItem(key, text), delete: key => sessionStorage.removeItem(key),
 }
 
-const clips = { front: null, back: null }
 let client = null
 // A visitor who is not signed in learns nothing of the service: `accounts` is null then, and the sign-in tries.
 let session = { signed_in: false, accounts: null }
@@ -19,6 +19,7 @@ let submission = null
 // The last submission that has not become a post.
 let tried = null
 let watch = new AbortController()
+const player = new Player()
 
 // MARK: Views
 
@@ -31,9 +32,8 @@ function show(part, heading, lead = "") {
   document.title = `${heading} · take5`
 }
 
-/** Writes a text only if it differs, so that a screen reader says it once. */
-function write(element, text) {
-  if (element.textContent !== text) element.textContent = text
+function film() {
+  show("film", "One moment, both cameras", "Film about five seconds with each camera.")
 }
 
 const element = (tag, text) => Object.assign(document.createElement(tag), { textContent: text })
@@ -157,69 +157,6 @@ $("change").addEventListener("click", async () => {
     client = null
   }
   askForSignIn()
-})
-
-// MARK: Filming
-
-const tileOf = camera => document.querySelector(`.camera[data-camera="${camera}"]`)
-
-function film() {
-  show("film", "One moment, both cameras", "Film about five seconds with each camera.")
-}
-
-/** Takes a clip, and plays it where it was chosen; null removes it. */
-function choose(camera, file) {
-  const [tile, video] = [tileOf(camera), tileOf(camera).querySelector("video")]
-  if (video.src) URL.revokeObjectURL(video.src)
-  clips[camera] = file
-  tile.dataset.state = file ? "chosen" : ""
-  tile.classList.remove("unplayable")
-  describe(camera)
-  if (file) {
-    video.src = URL.createObjectURL(file)
-    if (!prefersStillness()) video.play().catch(() => {})
-  } else {
-    video.removeAttribute("src")
-    video.load()
-  }
-  $("send").disabled = !cameras.every(each => clips[each])
-}
-
-const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches
-const megabytes = bytes => (bytes / 1e6).toFixed(1)
-
-/** Whether the browser knows that a file is no video. */
-const isOther = file => file.type !== "" && !file.type.startsWith("video/")
-
-function describe(camera, seconds) {
-  const hint = tileOf(camera).querySelector(".hint")
-  const file = clips[camera]
-  const size = file && (isOther(file) ? "This is not a video" : file.size === 0 ? "The file is empty" : seconds ? `${seconds.toFixed(1)} s`
-    : file.size < 1e5 ? `${Math.ceil(file.size / 1000)} kB` : `${megabytes(file.size)} MB`)
-  tileOf(camera).classList.toggle("warned", Boolean(file) && (isOther(file) || !file.size))
-  write(hint, size ? `${size} · film again` : hint.dataset.empty)
-}
-
-for (const camera of cameras) {
-  const [input, video] = [$(`${camera}-file`), tileOf(camera).querySelector("video")]
-  input.addEventListener("change", () => {
-    const file = input.files[0]
-    // Who leaves the camera without a clip keeps the one before; the same file may be chosen again.
-    if (file) choose(camera, file)
-    input.value = ""
-  })
-  video.addEventListener("loadedmetadata", () => describe(camera, Number.isFinite(video.duration) ? video.duration : null))
-  video.addEventListener("error", () => { if (clips[camera]) tileOf(camera).classList.add("unplayable") })
-}
-
-let films = true
-$("library").addEventListener("click", () => {
-  films = !films
-  for (const [camera, side] of [["front", "user"], ["back", "environment"]]) {
-    if (films) $(`${camera}-file`).setAttribute("capture", side)
-    else $(`${camera}-file`).removeAttribute("capture")
-  }
-  write($("library"), films ? "Choose existing clips" : "Film with the camera instead")
 })
 
 // MARK: Sending
@@ -354,145 +291,4 @@ $("another").addEventListener("click", () => {
   film()
 })
 
-/** The rendition of a composition that the link carries. */
-function renditionOf(assets) {
-  const { composed } = assets
-  const link = navigator.connection
-  const isSlow = link?.saveData || link?.downlink < composed.bytes * 8 / 1e6 / composed.duration
-  return isSlow && assets["composed.small"] || composed
-}
-
-/** Plays the composition; swapped, and before there is one, both clips in step, the foreground as the inset. */
-class Player {
-  #stage = $("stage")
-  #composed = $("composed")
-  #clips = Object.fromEntries(cameras.map(camera => [camera, $("stage").querySelector(`.clip[data-camera="${camera}"]`)]))
-  #post = null
-  #composition = null
-  #mode = "still"
-  #isSwapped = false
-  #isSilent = true
-  #isPaused = prefersStillness()
-
-  constructor() {
-    const { front, back } = this.#clips
-    back.addEventListener("timeupdate", () => this.#keepStep())
-    for (const clip of [front, back]) clip.addEventListener("ended", () => { this.#seek(0); this.#play() })
-    $("still").addEventListener("load", () => $("still").classList.add("loaded"))
-    $("swap").addEventListener("click", () => { this.#isSwapped = !this.#isSwapped; this.#draw() })
-    $("play").addEventListener("click", () => { this.#isPaused = !this.#isPaused; this.#draw() })
-    $("sound").addEventListener("click", () => { this.#isSilent = !this.#isSilent; this.#draw() })
-  }
-
-  get #videos() { return [this.#composed, ...Object.values(this.#clips)] }
-  get #active() { return { composed: [this.#composed], clips: Object.values(this.#clips), still: [] }[this.#mode] }
-
-  /** The time in each clip at which both show the same: a sound comes `offset_seconds` later in the front clip than in the back clip. */
-  get #start() {
-    const offset = this.#post?.offset_seconds ?? 0
-    return { front: Math.max(0, offset), back: Math.max(0, -offset) }
-  }
-
-  get #time() {
-    if (this.#mode === "composed") return this.#composed.currentTime
-    return this.#mode === "clips" ? Math.max(0, this.#clips.back.currentTime - this.#start.back) : 0
-  }
-
-  note(text, isBusy = false) {
-    write($("chip"), text)
-    $("chip").classList.toggle("busy", isBusy)
-  }
-
-  clear() {
-    [this.#post, this.#mode, this.#isSwapped] = [null, "still", false]
-    for (const video of this.#videos.filter(each => each.hasAttribute("src"))) {
-      video.removeAttribute("src")
-      video.load()
-    }
-    $("still").classList.remove("loaded")
-    $("still").removeAttribute("src")
-    Object.assign($("colours"), { width: 1, height: 1 })
-    $("swap").hidden = $("controls").hidden = true
-    this.#stage.dataset.mode = "still"
-  }
-
-  show(post) {
-    const time = this.#time
-    this.#post = post
-    this.#composition = post.assets.composed && renditionOf(post.assets)
-    const still = post.assets.image ?? post.assets.poster
-    if (still && !$("still").hasAttribute("src")) {
-      paint($("colours"), still.thumbhash)
-      Object.assign($("still"), { src: still.url, alt: post.caption ? `First frame of “${post.caption}”` : "First frame of the moment" })
-    }
-    this.#draw(time)
-  }
-
-  #draw(time = this.#time) {
-    const { assets, foreground } = this.#post
-    const hasClips = cameras.every(camera => assets[`clip.${camera}`])
-    const whole = this.#isSwapped ? assets["composed.swapped"] : this.#composition
-    const inset = (foreground === "back") === this.#isSwapped ? "front" : "back"
-    const mode = whole ? "composed" : hasClips ? "clips" : "still"
-    let isOther = mode !== this.#mode
-    this.#mode = mode
-    if (mode === "composed" && this.#composed.getAttribute("src") !== whole.url) {
-      this.#composed.src = whole.url
-      isOther = true
-    }
-    // The outputs have the clips of the first look: they need not be loaded again.
-    for (const camera of mode === "clips" ? cameras : []) {
-      if (!this.#clips[camera].hasAttribute("src")) this.#clips[camera].src = assets[`clip.${camera}`].url
-    }
-    if (isOther) this.#seek(time)
-    Object.assign(this.#stage.dataset, { mode, inset })
-    for (const video of this.#videos) video.muted = this.#isSilent || mode === "clips" && video !== this.#clips[inset]
-    this.#play()
-
-    $("swap").hidden = !assets["composed.swapped"] && !hasClips
-    $("controls").hidden = mode === "still"
-    $("play").dataset.state = this.#isPaused ? "paused" : "playing"
-    $("play").setAttribute("aria-label", this.#isPaused ? "Play" : "Pause")
-    $("sound").setAttribute("aria-pressed", `${!this.#isSilent}`)
-  }
-
-  #play() {
-    for (const video of this.#videos) {
-      if (this.#isPaused || !this.#active.includes(video)) video.pause()
-      else video.play().catch(error => this.#isRefused(error))
-    }
-  }
-
-  /** A browser may refuse to play with sound, or in a power-saving mode at all, until the person asks for it. */
-  #isRefused(error) {
-    if (error.name !== "NotAllowedError" || this.#isPaused || !this.#post) return
-    if (this.#isSilent) this.#isPaused = true
-    this.#isSilent = true
-    this.#draw()
-  }
-
-  #seek(time) {
-    if (this.#mode === "composed") this.#composed.currentTime = time
-    if (this.#mode === "clips") for (const camera of cameras) this.#clips[camera].currentTime = time + this.#start[camera]
-  }
-
-  /** The front clip follows the back one: a little faster or slower, or by a jump. */
-  #keepStep() {
-    if (this.#mode !== "clips" || this.#isPaused) return
-    const { front, back } = this.#clips
-    const drift = front.currentTime - this.#start.front - (back.currentTime - this.#start.back)
-    if (Math.abs(drift) > 0.3 && !front.seeking) front.currentTime = Math.max(0, front.currentTime - drift)
-    front.playbackRate = Math.abs(drift) > 0.03 ? 1 - Math.max(-0.1, Math.min(0.1, drift)) : 1
-  }
-}
-
-/** Draws the colours of a ThumbHash, which the page shows until the image has loaded. */
-function paint(canvas, thumbhash) {
-  if (!thumbhash) return
-  const { width, height, rgba } = pictureOfThumbhash(thumbhash)
-  Object.assign(canvas, { width, height })
-  canvas.getContext("2d")?.putImageData(new ImageData(rgba, width, height), 0, 0)
-}
-
-const player = new Player()
 open()

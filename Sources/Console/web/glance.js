@@ -24,15 +24,16 @@ export const reasonWords = code => reasons[code] ?? code
 /** The kinds as options of a filter. */
 export const kindOptions = [["", "All kinds"], ["take5", "Moments"], ["photo", "Photos"], ["marker", "Markers"]]
 
-/** All audiences, and all states of a post. */
+/** All audiences, and all states of a post: with both a list of posts has all of them. */
 export const audiences = ["public", "friends", "private"]
 export const states = ["processing", "ready", "rejected", "failed", "held", "hidden"]
 
-/** The roles of the picture that stands for a record, the best first: in a tile, on a card, and in a row or a strip of records. */
+/** The roles of the picture that stands for a record, the best first: in a tile, on a card, in a row of records, and of a photo in its strip. */
 export const pictures = {
   tile: ["image", "photo.square", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front", "poster"],
   card: ["poster", "photo.medium", "image", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front"],
   row: ["photo.small", "photo.square", "thumbnail.back", "thumbnail", "thumbnail.front", "image", "poster", "avatar.small", "photo.medium", "avatar"],
+  strip: ["photo.large", "photo.medium", "photo.small", "photo.square"],
 }
 
 /** The first of the roles that a post has, of its own media or of its first photo. */
@@ -41,7 +42,7 @@ function first({ assets = {}, photos = [] }, roles) {
 }
 
 /** The picture for a pin or a row; null without media. */
-export const small = post => first(post, pictures.tile)
+const small = post => first(post, pictures.tile)
 
 /** The picture for a card; null without media. */
 export const large = post => first(post, pictures.card)
@@ -62,6 +63,12 @@ export const authorOf = (post, users = {}) => nameOf(users[post.author], post.au
 export function countsOf({ counts }) {
   const parts = [["likes", "like"], ["comments", "comment"], ["reactions", "reaction"]].filter(([key]) => counts?.[key] > 0)
   return parts.map(([key, noun]) => counted(counts[key], noun)).join(" · ")
+}
+
+/** What a player of a post is called: “Moment by ada: a lake at dusk”. */
+export function labelOf({ kind, author, alternative_text: words, caption, title }) {
+  const text = words ?? caption ?? title
+  return `${kinds[kind] ?? "Post"} by ${author}${text ? `: ${text}` : ""}`
 }
 
 /** A post in one phrase, for a screen reader. */

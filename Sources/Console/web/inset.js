@@ -62,7 +62,7 @@ export function drawFilling(context, video, { x, y, width, height }, radius = 0)
 }
 
 /** Draws a tile with its border, whose inner corners are concentric with the outer ones. */
-export function drawTile(context, video, tile) {
+function drawTile(context, video, tile) {
   const line = Math.floor((tile.border?.width ?? 0) / 2) * 2
   if (!line) return drawFilling(context, video, tile, tile.radius)
   context.fillStyle = tile.border.color
@@ -74,7 +74,7 @@ export function drawTile(context, video, tile) {
 }
 
 /** Why the service would refuse a layout; null if it would not. */
-export function refusal(canvas, list) {
+function refusal(canvas, list) {
   const beyond = list.some(tile => tile.x < 0 || tile.y < 0 || tile.x + tile.width > canvas.width || tile.y + tile.height > canvas.height)
   if (beyond) return "The inset extends beyond the canvas: the service would refuse this definition."
   const tight = list.some(tile => tile.border?.width > 1 && 2 * tile.border.width + 16 > Math.min(tile.width, tile.height))

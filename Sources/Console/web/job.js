@@ -1,9 +1,8 @@
 // One job: its state as it changes, its attempts over time, its verdict or error, its post, and what can be done about it.
 
-import { jobActions, progress, timeline } from "./timeline.js"
+import { audiences, labelOf, states } from "./glance.js"
+import { isEnded, jobActions, progress, timeline } from "./timeline.js"
 import { badge, h, icon, show, time } from "./ui.js"
-
-const isEnded = job => ["completed", "cancelled", "dead"].includes(job.state)
 
 export default async function (main, { app, id, signal }) {
   const view = new JobView(main, app, id, signal)
@@ -59,8 +58,7 @@ class JobView {
   #postLink() {
     if (!this.#post) return null
     const { id, title, kind, author } = this.#post
-    const noun = { take5: "Moment", photo: "Photos", marker: "Marker" }[kind] ?? "Post"
-    return h("a", { class: "button", href: this.app.address(`post/${id}`) }, icon("moments"), title ?? `${noun} by ${author}`)
+    return h("a", { class: "button", href: this.app.address(`post/${id}`) }, icon("moments"), title ?? labelOf({ kind, author }))
   }
 
   async #follow() {
@@ -90,10 +88,8 @@ class JobView {
     if (!author || !["post", "look", "reprocess"].includes(kind)) return
     const at = Date.parse(created)
     // The job of uploads that come after the submission is younger than its post.
-    const query = {
-      author, limit: 100, from: new Date(at - 25 * 3_600_000).toISOString(), to: new Date(at + 5000).toISOString(),
-      status: ["processing", "ready", "rejected", "failed", "held", "hidden"], visibility: ["public", "friends", "private"],
-    }
+    const [from, to] = [new Date(at - 25 * 3_600_000).toISOString(), new Date(at + 5000).toISOString()]
+    const query = { author, limit: 100, from, to, status: states, visibility: audiences }
     let read = 0
     for await (const post of this.app.api.list("/v1/posts", query, { signal: this.signal })) {
       // The first look is enqueued with the post itself.

@@ -1,26 +1,21 @@
 // Moments on a map: the posts of a day where they are, pins that are close as one with their number, and a glow where much happens. It reads
 // only what comes into the frame: the numbers of posts by parts of it, and the posts themselves once there are not too many.
 
-import { audiences, authorOf, coordinateOf, countsOf, kindOptions, kinds, phrase, tile } from "./glance.js"
-import { badge, counted, exactly, field, h, icon, show, time } from "./ui.js"
-import { project, region, unproject, World } from "./world.js"
+import { around, clusters, reach } from "./clusters.js"
+import { authorOf, coordinateOf, kinds, phrase, tile } from "./glance.js"
+import { MapCard } from "./mapcard.js"
+import { MapFilter } from "./mapfilter.js"
+import { project } from "./mercator.js"
+import { region } from "./region.js"
+import { counted, h, icon, show, time } from "./ui.js"
+import { World } from "./world.js"
 
 /** How many posts have a pin each at most; more are shown by their numbers. */
 const limit = 300
 /** The zoom from which on there are always pins. */
 const close = 15
-/** How near pins come, in pixels, before they join. */
-const reach = 46
 const rows = 60
 const compact = new Intl.NumberFormat("en", { notation: "compact" })
-
-const two = number => `${number}`.padStart(2, "0")
-/** A date in the zone of the browser, as a date field has it. */
-const dayOf = date => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-const dateOf = (day, shift = 0) => {
-  const [year, month, date] = day.split("-").map(Number)
-  return new Date(year, month - 1, date + shift)
-}
 
 export default async function (panel, context) {
   const { query } = context
@@ -40,8 +35,6 @@ class MapView {
   #glows = []
   /** The reading whose glows are shown. */
   #glowing = null
-  /** The card that is open: `{element, coordinate, key, width, height}`. */
-  #card = null
   /** What the list shows, as a text to compare. */
   #listed = ""
   /** Whether the address, a person or the first posts have placed the map. */
@@ -49,11 +42,11 @@ class MapView {
 
   constructor({ app, query, signal, remember }) {
     Object.assign(this, { app, signal, remember })
-    const day = /^\d{4}-\d\d-\d\d$/.test(query.get("day") ?? "") ? query.get("day") : dayOf(new Date())
-    this.values = { day, span: query.get("span") ?? "1", kind: query.get("kind") ?? "", visibility: query.get("visibility") ?? "" }
+    this.filter = new MapFilter(query, () => this.#change())
     this.#build()
     this.world = new World(this.map, { signal, onmove: () => this.#place(), onrest: () => this.#rest() })
-    this.map.addEventListener("click", event => this.#isBeside(event) && this.#close(), { signal })
+    this.map.addEventListener("click", event => this.#isBeside(event) && this.card.close(), { signal })
+    this.card = new MapCard({ app, map: this.map, world: this.world, pinOf: key => this.#pins.get(key)?.element })
   }
 
   /** Shows the place of the address, `longitude,latitude,zoom`, or the whole world and then where posts are. */
@@ -70,14 +63,13 @@ class MapView {
 
   #build() {
     const tool = (label, sign, run) => h("button", { class: "icon-button", type: "button", "aria-label": label, title: label, onclick: run }, sign)
-    this.form = this.#filters()
     this.glowLayer = h("div", { class: "map-layer", "aria-hidden": "true" })
     this.pinLayer = h("div", { class: "map-layer map-pins" })
     this.scale = h("span", { class: "map-scale", "aria-hidden": "true" })
     this.note = h("div", { class: "map-note", data: { apart: "" }, hidden: true })
     const fly = step => this.world.fly({ ...this.world.center, zoom: this.world.zoom + step })
     this.map = h("div", {
-      class: "map", tabindex: "0", role: "application", "aria-busy": "true", onkeydown: event => event.key === "Escape" && this.#close(),
+      class: "map", tabindex: "0", role: "application", "aria-busy": "true", onkeydown: event => event.key === "Escape" && this.card.close(),
       "aria-label": "Map of posts. Arrow keys move it, plus and minus zoom, Home shows the world.",
     }, this.glowLayer, this.pinLayer,
     h("div", { class: "map-tools", data: { apart: "" } }, tool("Zoom in", "+", () => fly(1)), tool("Zoom out", "−", () => fly(-1)),
@@ -88,62 +80,23 @@ class MapView {
     const aside = h("section", { class: "card map-list", "aria-label": "Posts in sight", tabindex: "-1" },
       h("h2", {}, "In sight"), this.status, this.list)
     const skip = h("button", { class: "skip", type: "button", onclick: () => aside.focus() }, "Skip the map")
-    this.element = h("div", { class: "stack" }, this.form, h("div", { class: "map-view" }, skip, this.map, aside))
+    this.element = h("div", { class: "stack" }, this.filter.form, h("div", { class: "map-view" }, skip, this.map, aside))
   }
 
-  #filters() {
-    const { day, span, kind, visibility } = this.values
-    const date = field({ label: "Day", name: "day", type: "date", value: day, required: true })
-    const input = date.querySelector("input")
-    const shift = days => () => {
-      input.value = days === 0 ? dayOf(new Date()) : dayOf(dateOf(this.values.day, days))
-      this.#change()
-    }
-    const spans = [["1", "That day"], ["7", "7 days until then"], ["30", "30 days until then"], ["all", "All time"]]
-    return h("form", { class: "map-filters", "aria-label": "Filters", onsubmit: event => event.preventDefault(), onchange: () => this.#change() },
-      h("div", { class: "map-day" },
-        h("button", { class: "icon-button", type: "button", "aria-label": "Day before", onclick: shift(-1) }, icon("back")), date,
-        h("button", { class: "icon-button", type: "button", "aria-label": "Day after", onclick: shift(1) }, icon("next")),
-        h("button", { type: "button", onclick: shift(0) }, "Today")),
-      field({ label: "Time", name: "span", value: span, options: spans }), field({ label: "Kind", name: "kind", value: kind, options: kindOptions }),
-      field({ label: "Audience", name: "visibility", value: visibility, options: [["", "Public"], ["any", "All audiences"]] }))
-  }
-
-  // MARK: Filters
+  // MARK: The address
 
   #change() {
-    const values = Object.fromEntries(new FormData(this.form))
-    this.values = { ...values, day: values.day || dayOf(new Date()) }
     // A visitor who has found nothing yet, and has not moved, is led to the posts.
     if (!this.#loaded?.total && this.world.zoom < this.world.least + 0.1) this.#isPlaced = false
-    this.#close()
+    this.card.close()
     this.#keep()
     this.#move({ isForced: true })
   }
 
   /** Puts the filters and the place into the address. */
   #keep() {
-    const { day, span, kind, visibility } = this.values
     const { longitude, latitude } = this.world.center
-    this.remember({ day: day === dayOf(new Date()) ? null : day, span: span === "1" ? null : span, kind, visibility,
-      at: `${longitude.toFixed(4)},${latitude.toFixed(4)},${this.world.zoom.toFixed(2)}` })
-  }
-
-  get #filter() {
-    const { day, span, kind, visibility } = this.values
-    return {
-      ...(span !== "all" && { from: dateOf(day, 1 - Number(span)).toISOString(), to: dateOf(day, 1).toISOString() }),
-      ...(kind && { kind }), ...(visibility && { visibility: audiences }),
-    }
-  }
-
-  /** The time of the filters in words. */
-  get #when() {
-    const { day, span } = this.values
-    if (span === "all") return "at any time"
-    const words = new Intl.DateTimeFormat("en", { dateStyle: "medium" }).format(dateOf(day))
-    if (span !== "1") return `in the ${span} days until ${words}`
-    return day === dayOf(new Date()) ? "today" : `on ${words}`
+    this.remember({ ...this.filter.address, at: `${longitude.toFixed(4)},${latitude.toFixed(4)},${this.world.zoom.toFixed(2)}` })
   }
 
   // MARK: Reading
@@ -178,7 +131,7 @@ class MapView {
     // Beyond its edges the world has no posts.
     const frame = east - west + 2 * across >= 1 ? { west: -Infinity, east: Infinity } : { west: west - across, east: east + across }
     const loaded = { zoom: world.zoom, x: world.x, frame: { ...frame, north: north - down, south: south + down } }
-    const filter = { ...this.#filter, box: world.box(margin).join(",") }
+    const filter = { ...this.filter.parameters, box: world.box(margin).join(",") }
     this.#coming = loaded
     this.map.setAttribute("aria-busy", "true")
     try {
@@ -256,7 +209,7 @@ class MapView {
   }
 
   #drawPins() {
-    const spots = this.#spots()
+    const spots = clusters(this.#loaded, this.world)
     const former = this.#pins
     this.#pins = new Map()
     for (const spot of spots) {
@@ -273,42 +226,9 @@ class MapView {
     }
   }
 
-  /** The things with a pin: posts, and groups of close ones. */
-  #spots() {
-    const { posts, cells } = this.#loaded
-    if (posts) return this.#join(posts.map(each => ({ ...each, number: 1 }))).map(group => group.length === 1
-      ? { key: group[0].post.id, post: group[0].post, coordinate: group[0].coordinate, members: group }
-      : { key: `${group[0].post.id}+${group.length}`, coordinate: middle(group), number: group.length, members: group })
-    return this.#join(cells.map(cell => ({ coordinate: cell.center, number: cell.posts, box: cell.box }))).map(group => {
-      const number = group.reduce((sum, each) => sum + each.number, 0)
-      return { key: `${group[0].box}=${number}`, coordinate: middle(group), number, box: around(group.map(each => each.box)) }
-    })
-  }
-
-  /** Groups of things, each within reach of the first one. */
-  #join(things) {
-    const { world } = this
-    const [cells, groups] = [new Map(), []]
-    for (const thing of things) {
-      const point = project(thing.coordinate)
-      const [x, y] = [(point.x - Math.round(point.x - world.x)) * world.scale, point.y * world.scale]
-      const [column, row] = [Math.floor(x / reach), Math.floor(y / reach)]
-      const near = [-1, 0, 1].flatMap(a => [-1, 0, 1].flatMap(b => cells.get(`${column + a},${row + b}`) ?? []))
-        .find(each => Math.hypot(each.x - x, each.y - y) < reach)
-      if (near) {
-        near.group.push(thing)
-        continue
-      }
-      const key = `${column},${row}`
-      const group = [thing]
-      groups.push(group)
-      cells.set(key, [...cells.get(key) ?? [], { x, y, group }])
-    }
-    return groups
-  }
-
   #pin(spot) {
     const { longitude, latitude } = spot.coordinate
+    const latest = () => this.#pins.get(spot.key) ?? spot
     const open = run => event => {
       // The end of a drag is no click; one by a key has no detail.
       if (this.world.isDragged && event.detail) return
@@ -317,7 +237,7 @@ class MapView {
     if (spot.post) {
       return h("button", {
         type: "button", class: `pin kind-${spot.post.kind}`, data: { post: spot.post.id, longitude, latitude }, "aria-haspopup": "dialog",
-        "aria-label": phrase(spot.post, this.#loaded.users), onclick: open(() => this.#openPost(this.#pins.get(spot.key) ?? spot)),
+        "aria-label": phrase(spot.post, this.#loaded.users), onclick: open(() => this.card.openPost(latest(), this.#loaded.users)),
       }, tile(spot.post))
     }
     const label = `${counted(spot.number, "post")}, ${region(spot.coordinate)}`
@@ -325,7 +245,7 @@ class MapView {
     return h("button", {
       type: "button", class: `pin group ${spot.members ? "" : "is-number"}`, style: { "--size": `${Math.round(size)}px` },
       data: { group: spot.number, longitude, latitude }, "aria-label": label, title: label,
-      onclick: open(() => this.#openGroup(this.#pins.get(spot.key) ?? spot)),
+      onclick: open(() => this.#openGroup(latest())),
     }, spot.members && tile(spot.members[0].post), h("b", {}, compact.format(spot.number)))
   }
 
@@ -346,7 +266,7 @@ class MapView {
     const { width, text } = world.measure
     this.scale.style.width = `${width.toFixed(0)}px`
     if (this.scale.textContent !== text) this.scale.textContent = text
-    this.#placeCard()
+    this.card.place()
   }
 
   // MARK: The list beside the map
@@ -357,14 +277,14 @@ class MapView {
     const seen = posts?.filter(isSeen)
     const groups = posts ? [] : [...this.#pins.values()].filter(isSeen).sort((a, b) => b.number - a.number)
     const number = posts ? seen.length : groups.reduce((sum, each) => sum + each.number, 0)
-    const nothing = `No posts with a location here ${this.#when}.`
+    const nothing = `No posts with a location here ${this.filter.when}.`
     const words = posts
-      ? number ? `${counted(number, "post")} with a location ${this.#when}${isCut ? ", the newest of more: zoom in to see all" : ""}.` : nothing
-      : `About ${counted(number, "post")} with a location ${this.#when}. Zoom in to see each.${isRounded ? ` They count by whole ${period}s in UTC.` : ""}`
+      ? number ? `${counted(number, "post")} with a location ${this.filter.when}${isCut ? ", the newest of more: zoom in to see all" : ""}.` : nothing
+      : `About ${counted(number, "post")} with a location ${this.filter.when}. Zoom in to see each.${isRounded ? ` They count by whole ${period}s in UTC.` : ""}`
     // A screen reader reads it only when it has changed.
     if (this.status.textContent !== words) this.status.textContent = words
-    const canWiden = this.values.span !== "all"
-    this.#say(posts && !number ? [nothing, canWiden && h("button", { type: "button", onclick: () => this.#widen() }, "Show all time")] : null)
+    const canWiden = this.filter.values.span !== "all"
+    this.#say(posts && !number ? [nothing, canWiden && h("button", { type: "button", onclick: () => this.filter.widen() }, "Show all time")] : null)
     const key = posts ? `${number} ${seen.slice(0, rows).map(each => `${each.post.id}${each.post.updated_at}`)}` : groups.map(each => each.key).join()
     if (key === this.#listed) return
     this.#listed = key
@@ -400,16 +320,9 @@ class MapView {
   #find(post, coordinate) {
     const pin = this.#pinOf(post)
     if (!pin?.post) this.world.fly({ ...coordinate, zoom: Math.max(this.world.zoom + 2, 13) })
-    this.#openPost({ key: post.id, post, coordinate })
+    this.card.openPost({ key: post.id, post, coordinate }, this.#loaded.users)
     this.map.scrollIntoView({ block: "nearest" })
   }
-
-  #widen() {
-    this.form.elements.span.value = "all"
-    this.#change()
-  }
-
-  // MARK: Cards
 
   #openGroup(group) {
     if (!group.members) return this.world.fit(group.box, { border: 30 })
@@ -418,61 +331,11 @@ class MapView {
     const width = Math.hypot(b.x - a.x, b.y - a.y) * 256 * 2 ** this.world.greatest
     if (width > reach * 1.5 && this.world.zoom < this.world.greatest - 0.1) return this.world.fit(box, { border: 80, greatest: this.world.greatest })
     // At one spot no zoom parts them.
-    this.#open(group, `${counted(group.number, "post")} at one spot`, h("h3", {}, `${counted(group.number, "post")} at one spot`),
+    this.card.open(group, `${counted(group.number, "post")} at one spot`, h("h3", {}, `${counted(group.number, "post")} at one spot`),
       h("ol", { class: "map-rows" }, group.members.slice(0, rows).map(each => this.#row(each, this.#loaded.users))))
   }
 
-  #openPost(spot) {
-    const { post, coordinate } = spot
-    const users = this.#loaded?.users
-    const page = this.app.address(`post/${post.id}`)
-    const text = post.title ?? post.caption
-    this.#open(spot, phrase(post, users),
-      h("a", { class: "map-card-image", href: page, tabindex: "-1", "aria-hidden": "true" }, tile(post)),
-      h("div", { class: "map-card-text" },
-        h("div", { class: "row" },
-          h("a", { class: "map-card-author", href: this.app.address(`user/${encodeURIComponent(post.author)}`) }, authorOf(post, users)),
-          post.status !== "ready" && badge(post.status), post.window?.state === "late" && badge("late")),
-        text && h("p", { class: "map-card-caption" }, text),
-        h("small", {}, kinds[post.kind] ?? post.kind, " · ", h("span", { title: exactly(post.created_at) }, time(post.created_at))),
-        h("small", {}, post.place?.name ?? region(coordinate)),
-        h("small", {}, countsOf(post) || "No likes or comments yet"),
-        h("a", { class: "button", href: page }, "Open the post")))
-  }
-
-  #open(spot, label, ...content) {
-    this.#close()
-    const end = { class: "icon-button map-card-close", type: "button", "aria-label": "Close", onclick: () => this.#close() }
-    const element = h("div", { class: "map-card", role: "dialog", "aria-label": label, tabindex: "-1", data: { apart: "" } },
-      content, h("button", end, icon("close")))
-    this.map.append(element)
-    this.#card = { element, coordinate: spot.coordinate, key: spot.key, width: element.offsetWidth, height: element.offsetHeight }
-    this.#placeCard()
-    element.focus({ preventScroll: true })
-  }
-
-  #close() {
-    if (!this.#card) return
-    const { element, key } = this.#card
-    this.#card = null
-    const hadFocus = element.contains(document.activeElement)
-    element.remove()
-    if (hadFocus) (this.#pins.get(key)?.element ?? this.map).focus({ preventScroll: true })
-  }
-
-  /** Above the pin or, without space there, below it. */
-  #placeCard() {
-    if (!this.#card) return
-    const { element, coordinate, width, height } = this.#card
-    const { world } = this
-    const point = world.point(coordinate)
-    const left = Math.min(world.width - width - 8, Math.max(8, point.x - width / 2))
-    const top = point.y - height - 30 > 8 ? point.y - height - 30 : Math.min(world.height - height - 8, point.y + 30)
-    element.hidden = !world.shows(point, 30)
-    element.style.translate = `${left.toFixed(1)}px ${Math.max(8, top).toFixed(1)}px`
-  }
-
-  #isBeside(event) { return this.#card && !this.world.isDragged && !event.target.closest("[data-apart], button") }
+  #isBeside(event) { return this.card.isOpen && !this.world.isDragged && !event.target.closest("[data-apart], button") }
 
   /** A note on the map; null hides it. */
   #say(content) {
@@ -480,27 +343,4 @@ class MapView {
     this.note.hidden = !content
     show(this.note, content)
   }
-}
-
-/** The middle of things by their numbers. */
-function middle(things) {
-  const sum = { x: 0, y: 0, number: 0 }
-  for (const { coordinate, number } of things) {
-    const { x, y } = project(coordinate)
-    // Beside 180° the others are on this side too.
-    const near = sum.number ? x - Math.round(x - sum.x / sum.number) : x
-    sum.x += near * number
-    sum.y += y * number
-    sum.number += number
-  }
-  const { longitude, latitude } = unproject({ x: sum.x / sum.number, y: sum.y / sum.number })
-  return { longitude: ((longitude + 180) % 360 + 360) % 360 - 180, latitude }
-}
-
-/** The box around boxes; those beyond 180° of the first one are on its side. */
-function around(boxes) {
-  const [first] = boxes
-  const near = longitude => longitude - 360 * Math.round((longitude - first[0]) / 360)
-  return [Math.min(...boxes.map(box => near(box[0]))), Math.min(...boxes.map(box => box[1])),
-    Math.max(...boxes.map(box => near(box[2]))), Math.max(...boxes.map(box => box[3]))]
 }

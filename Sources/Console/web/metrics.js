@@ -5,7 +5,7 @@ const label = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g
 const plain = text => text.replace(/\\(.)/g, (_, letter) => letter === "n" ? "\n" : letter)
 const number = text => text.endsWith("Inf") ? (text[0] === "-" ? -Infinity : Infinity) : Number(text)
 
-export class Metrics {
+class Metrics {
   #samples = new Map()
 
   constructor(text) {

@@ -1,7 +1,7 @@
 // What the views of jobs, the store and people share: parts that load by themselves, tabs, questions with fields, people and pictures.
 
 import { nameOf, pictures } from "./glance.js"
-import { command, failure, h, problem, show, time } from "./ui.js"
+import { command, failure, h, problem, show, showDialog, time } from "./ui.js"
 
 /** A part of a view that shows what `body` returns: first that it loads, and a problem with a button that tries again. `again` loads it once more,
  *  and leaves what is there until the new content is. */
@@ -50,29 +50,17 @@ export function ask({ title, text, content, action, isDangerous = false, all = [
     }
     const check = () => { go.disabled = !permits(read()) }
     form.addEventListener("input", check)
-    dialog.addEventListener("close", () => {
-      dialog.remove()
-      resolve(dialog.returnValue === "yes" ? read() : null)
-    })
     check()
-    document.body.append(dialog)
-    dialog.showModal()
+    showDialog(dialog, () => resolve(dialog.returnValue === "yes" ? read() : null))
   })
 }
 
 /** Shows a secret, which is shown only now. */
 export function secretOnce(secret) {
-  const dialog = h("dialog", { "aria-labelledby": "secret-title" }, h("form", { method: "dialog" }, h("h2", { id: "secret-title" }, "The secret"),
+  showDialog(h("dialog", { "aria-labelledby": "secret-title" }, h("form", { method: "dialog" }, h("h2", { id: "secret-title" }, "The secret"),
     h("p", {}, "Copy it to the back-end now: it is not shown again. Messages are verified by it."), command(secret),
-    h("div", { class: "buttons" }, h("button", { class: "primary" }, "Done"))))
-  dialog.addEventListener("close", () => dialog.remove())
-  document.body.append(dialog)
-  dialog.showModal()
+    h("div", { class: "buttons" }, h("button", { class: "primary" }, "Done")))))
 }
-
-/** With these a list of posts has all of them. */
-export const everyStatus = ["processing", "ready", "rejected", "failed", "held", "hidden"]
-export const everyVisibility = ["public", "friends", "private"]
 
 /** The address of a user's view. */
 export const userAddress = (app, id) => app.address(`user/${encodeURIComponent(id)}`)
@@ -104,6 +92,9 @@ export const localTime = text => {
   const date = new Date(text)
   return text && !isNaN(date) ? new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : ""
 }
+
+/** A date in the zone of the browser, as a field for a date has it. */
+export const dayOf = date => localTime(date).slice(0, 10)
 
 /** The time in UTC of such a field; nothing without one. */
 export const utcTime = text => text ? new Date(text).toISOString() : undefined

@@ -1,8 +1,8 @@
 // The people: the users, the cases of moderators and what they decided today, the webhooks, and the daily window.
 
 import { caseRow, previews } from "./case.js"
-import { nameOf } from "./glance.js"
-import { avatar, everyStatus, everyVisibility, isRefusal, lacking, liveList, paused, person, tabs, userAddress, watch } from "./parts.js"
+import { audiences, nameOf, states } from "./glance.js"
+import { avatar, isRefusal, lacking, liveList, paused, person, tabs, userAddress, watch } from "./parts.js"
 import { schedule } from "./schedule.js"
 import { badge, count, counted, failure, field, h, lasting, section, show, table, time } from "./ui.js"
 import { webhooks } from "./webhook.js"
@@ -65,7 +65,7 @@ async function namedUsers(app, text, options) {
 
 /** The authors of the latest posts. */
 async function latestUsers(app, options) {
-  const { items } = await app.api.get("/v1/posts", { status: everyStatus, visibility: everyVisibility, limit: 100 }, options)
+  const { items } = await app.api.get("/v1/posts", { status: states, visibility: audiences, limit: 100 }, options)
   const ids = [...new Set(items.map(post => post.author))]
   if (!ids.length) return []
   const users = await app.api.get("/v1/users", { id: ids }, options)

@@ -1,21 +1,14 @@
-// Plays a moment: both clips in step, one of them as the inset, or the composed video. Shows photos as a strip, and any picture with the
-// colours of its ThumbHash until it has loaded.
+// Plays a moment: both clips in step, one of them as the inset, or the composed video.
 
-import { pictureOfThumbhash } from "/client.js"
-import { h, icon, show } from "./ui.js"
-
-// The composition of the built-in definition, for a sign-in that may not read the definitions.
-const standard = {
-  canvas: { width: 1080, height: 1920, frames_per_second: 30, fit: "crop", color: "#000000" },
-  composed: { layout: "inset", inset: { width: 0.3, corner: "top-left", margin: 36, radius: 36 }, seconds: [4.5, 5.034] },
-}
+import { compositionOf, placesOf, standard } from "./composition.js"
+import { Deck, sound } from "./deck.js"
+import { labelOf } from "./glance.js"
+import { photos, setsOf } from "./photos.js"
+import { canvasOf } from "./picture.js"
+import { clamped, h, icon, prefersStillness, show } from "./ui.js"
 
 const other = { front: "back", back: "front" }
 const cameras = { front: "Front camera", back: "Back camera" }
-
-// Sound that a person turns on stays on in the next player.
-let isSilent = true
-const listeners = new Set()
 
 /** The player of a post with clips, as an element; of other posts the photos or pictures that are there. It begins to play, without
  *  sound, once it is in sight, unless `autoplay` is false or the person prefers less motion. One that is alone in its view has its keys
@@ -35,94 +28,9 @@ export function media(post, options) {
   return setsOf(post).length || modesOf(post.assets ?? {}).length ? player(post, options) : null
 }
 
-/** Photos as a strip that arrow keys, buttons and a swipe move. */
-export function photos(post) {
-  const sets = setsOf(post)
-  if (!sets.length) return h("p", { class: "empty" }, "The photos are not there yet.")
-  const words = post.alternative_text ?? post.caption ?? post.title
-  const figures = sets.map((set, index) => {
-    const variants = ["photo.large", "photo.medium", "photo.small", "photo.square"].filter(role => set[role]).map(role => set[role])
-    const part = sets.length > 1 ? `photo ${index + 1} of ${sets.length}` : `photo by ${post.author}`
-    const image = picture(variants[0], { alt: words ? `${words} (${part})` : part[0].toUpperCase() + part.slice(1) })
-    const widths = variants.filter(each => each.width && !(each.width === each.height && each.width <= 150))
-    if (widths.length > 1) {
-      image.srcset = widths.map(each => `${each.url} ${each.width}w`).join(", ")
-      image.sizes = "(max-width: 760px) 94vw, 640px"
-    }
-    return h("figure", { class: "photos-one" }, image)
-  })
-  const strip = h("div", { class: "photos-strip", tabindex: "0", role: "group", "aria-label": nameOf(post) }, figures)
-  if (figures.length === 1) return h("div", { class: "photos" }, strip)
-
-  let current = 0
-  const place = h("span", { class: "photos-place", "aria-live": "polite" })
-  const back = h("button", { class: "icon-button", "aria-label": "Photo before", onclick: () => go(current - 1) }, icon("back"))
-  const next = h("button", { class: "icon-button", "aria-label": "Next photo", onclick: () => go(current + 1) }, icon("next"))
-  const draw = () => {
-    place.textContent = `${current + 1} of ${figures.length}`
-    back.setAttribute("aria-disabled", `${current === 0}`)
-    next.setAttribute("aria-disabled", `${current === figures.length - 1}`)
-  }
-  const go = index => {
-    const left = figures[Math.min(Math.max(index, 0), figures.length - 1)].offsetLeft
-    strip.scrollTo({ left, behavior: prefersStillness() ? "auto" : "smooth" })
-  }
-  strip.addEventListener("scroll", () => {
-    const index = Math.round(strip.scrollLeft / Math.max(1, strip.clientWidth))
-    if (index !== current) { current = index; draw() }
-  }, { passive: true })
-  strip.addEventListener("keydown", event => {
-    const index = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: figures.length - 1 }[event.key]
-    if (index === undefined || event.ctrlKey || event.metaKey || event.altKey) return
-    event.preventDefault()
-    go(index)
-  })
-  draw()
-  return h("div", { class: "photos" }, strip, h("div", { class: "photos-bar" }, back, place, next))
-}
-
-/** An image of an asset: its place is kept, and its ThumbHash fills it until it has loaded. */
-export function picture(asset, { alt = "" } = {}) {
-  const image = h("img", { class: "picture", alt, width: asset.width, height: asset.height, loading: "lazy", decoding: "async", src: asset.url })
-  const canvas = asset.thumbhash && canvasOf(asset.thumbhash)
-  if (asset.color) image.style.setProperty("background-color", asset.color)
-  if (!canvas) return image
-  image.style.setProperty("background-image", `url(${canvas.toDataURL()})`)
-  image.addEventListener("load", () => image.style.removeProperty("background-image"), { once: true })
-  return image
-}
-
-const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches
-
-const clamped = (value, least, most) => Math.min(Math.max(value, least), most)
-
 /** The volume at which a video is as loud as others, -16 LUFS: browsers only attenuate. */
 function volumeOf({ loudness_lufs: loudness }) {
   return Number.isFinite(loudness) ? Math.min(1, 10 ** ((-16 - loudness) / 20)) : 1
-}
-
-/** The colours of a ThumbHash on a canvas; null if it cannot be read. */
-function canvasOf(thumbhash) {
-  try {
-    const { width, height, rgba } = pictureOfThumbhash(thumbhash)
-    const canvas = h("canvas", { class: "thumbhash", width, height, "aria-hidden": "true" })
-    canvas.getContext("2d").putImageData(new ImageData(rgba, width, height), 0, 0)
-    return canvas
-  } catch {
-    return null
-  }
-}
-
-/** The sets of variants of a post's photos. */
-function setsOf({ photos = [], assets = {} }) {
-  if (photos.length) return photos.filter(set => Object.keys(set).length)
-  return Object.keys(assets).some(role => role.startsWith("photo.")) ? [assets] : []
-}
-
-/** The post in words: “Moment by ada: a lake at dusk”. */
-function nameOf({ kind, author, alternative_text: words, caption, title }) {
-  const text = words ?? caption ?? title
-  return `${{ take5: "Moment", photo: "Photos", marker: "Marker" }[kind] ?? "Post"} by ${author}${text ? `: ${text}` : ""}`
 }
 
 /** What a player can show: videos in the order of preference, otherwise pictures. */
@@ -132,200 +40,6 @@ function modesOf(assets) {
   if (assets["thumbnail.front"] && assets["thumbnail.back"]) return ["stills"]
   return assets.poster || assets.image || assets.thumbnail ? ["still"] : []
 }
-
-// MARK: The composition
-
-const compositions = new WeakMap()
-
-/** The canvas and the layout of moments, once for a session. */
-function compositionOf(app) {
-  if (!app?.session?.can("admin")) return Promise.resolve(standard)
-  if (!compositions.has(app.session)) {
-    compositions.set(app.session, app.api.get("/v1/operations/definitions").then(readComposition).catch(() => standard))
-  }
-  return compositions.get(app.session)
-}
-
-function readComposition({ items }) {
-  const found = items.find(each => each.name === "take5-post")
-  if (!found?.outputs?.composed) return standard
-  return { canvas: { ...standard.canvas, ...found.canvas }, composed: { ...standard.composed, ...found.outputs.composed } }
-}
-
-/** Where both clips lie, as shares of the canvas. `shape`: the width of the foreground's frames divided by their height. */
-function placesOf({ canvas, composed: { layout, inset } }, shape) {
-  const whole = { x: 0, y: 0, width: 1, height: 1, radius: 0 }
-  if (layout === "side-by-side") return { foreground: { ...whole, width: 0.5 }, background: { ...whole, x: 0.5, width: 0.5 } }
-  if (layout === "stacked") return { foreground: { ...whole, height: 0.5 }, background: { ...whole, y: 0.5, height: 0.5 } }
-  const box = { width: canvas.width * inset.width, height: canvas.height * inset.width }
-  const height = canvas.fit === "fit" ? Math.min(box.height, box.width / shape) : box.height
-  const width = canvas.fit === "fit" ? height * shape : box.width
-  const x = inset.corner.endsWith("left") ? inset.margin : canvas.width - width - inset.margin
-  const y = inset.corner.startsWith("top") ? inset.margin : canvas.height - height - inset.margin
-  return {
-    background: whole,
-    foreground: {
-      x: x / canvas.width, y: y / canvas.height, width: width / canvas.width, height: height / canvas.height, radius: inset.radius / canvas.width,
-      border: inset.border && { width: inset.border.width / canvas.width, color: inset.border.color },
-    },
-  }
-}
-
-// MARK: Playing in step
-
-/** Plays one video, or two in step: the lead gives the time and the sound, and the other one follows it. `tracks`: `{name, video, start,
- *  length}`, where `start` is the position in the video at which the deck is at 0. */
-class Deck {
-  isPlaying = false
-  isWaiting = false
-  #wanted = null
-  #turn = null
-  #jumped = 0
-
-  constructor(tracks, { signal, onchange, ontime, onfail }) {
-    Object.assign(this, { tracks, lead: tracks[0], signal, onchange, ontime })
-    for (const { video, start } of tracks) {
-      const on = (name, body) => video.addEventListener(name, body, { signal })
-      if (start) video.currentTime = start
-      on("waiting", () => setTimeout(() => this.#hold(), 150))
-      on("stalled", () => setTimeout(() => this.#hold(), 150))
-      on("canplay", () => this.#resume())
-      on("playing", () => this.#resume())
-      on("seeked", () => this.#seekOn())
-      on("loadedmetadata", () => this.ontime())
-      on("ended", () => this.isPlaying && this.#restart())
-      on("pause", () => this.#stopped(video))
-      on("error", () => { this.pause(); onfail() })
-    }
-  }
-
-  get duration() {
-    const ends = this.tracks.map(({ video, start, length }) => (length ?? video.duration) - start)
-    return Math.max(0, Math.min(...ends.map(each => Number.isFinite(each) ? each : 0)))
-  }
-
-  get time() { return this.#wanted ?? clamped(this.lead.video.currentTime - this.lead.start, 0, this.duration || Infinity) }
-
-  play() {
-    this.isPlaying = true
-    this.#start()
-    this.#turn ??= requestAnimationFrame(this.#run)
-    this.onchange()
-  }
-
-  /** Stops both at the same frame. */
-  pause() {
-    const time = this.time
-    const wasPlaying = this.isPlaying
-    this.isPlaying = this.isWaiting = false
-    for (const track of this.tracks) {
-      track.video.pause()
-      track.video.playbackRate = 1
-      if (wasPlaying && track !== this.lead && !track.video.seeking) track.video.currentTime = track.start + time
-    }
-    this.onchange()
-  }
-
-  /** Goes to a time; of many in a row, it leaves out the ones that the videos cannot keep up with. */
-  seek(time) {
-    this.#wanted = clamped(time, 0, this.duration || time)
-    if (!this.tracks.some(each => each.video.seeking)) this.#seekOn()
-    this.ontime()
-  }
-
-  /** Makes a track the one that gives the sound and the time. */
-  follow(name) {
-    this.lead = this.tracks.find(each => each.name === name) ?? this.tracks[0]
-    this.lead.video.playbackRate = 1
-    this.listen()
-  }
-
-  listen() { this.tracks.forEach(each => { each.video.muted = isSilent || each !== this.lead }) }
-
-  #start() {
-    for (const { video } of this.tracks) {
-      video.play().catch(error => {
-        if (error.name !== "NotAllowedError" || !this.isPlaying) return
-        if (video.muted) return this.pause()
-        // Browsers play no sound before a person has acted on the page.
-        isSilent = true
-        listeners.forEach(listen => listen())
-        video.play().catch(() => this.pause())
-      })
-    }
-  }
-
-  #run = () => {
-    this.#turn = null
-    if (!this.isPlaying || this.signal?.aborted) return
-    this.#keepInStep()
-    const isSeeking = this.#wanted !== null || this.tracks.some(each => each.video.seeking)
-    if (!isSeeking && this.duration && this.time >= this.duration - 0.03) this.#restart()
-    this.ontime()
-    this.#turn = requestAnimationFrame(this.#run)
-  }
-
-  #restart() {
-    this.#place(0)
-    this.#start()
-  }
-
-  #place(time) {
-    for (const { video, start } of this.tracks) {
-      video.playbackRate = 1
-      video.currentTime = start + time
-    }
-  }
-
-  #seekOn() {
-    if (this.#wanted === null || this.tracks.some(each => each.video.seeking)) return
-    this.#place(this.#wanted)
-    this.#wanted = null
-  }
-
-  /** Brings the follower, which is silent, back by a slightly other rate; only far off it jumps. Two bounds keep the rate from
-   *  flickering: the correction begins at 45 ms, and ends at 12 ms. */
-  #keepInStep() {
-    const follower = this.tracks.find(each => each !== this.lead)
-    if (!follower || this.isWaiting || this.tracks.some(each => each.video.seeking || each.video.readyState < 3)) return
-    const { video, start } = follower
-    const time = this.lead.video.currentTime - this.lead.start
-    const drift = video.currentTime - start - time
-    if (Math.abs(drift) > 0.4) {
-      if (performance.now() - this.#jumped < 1000) return
-      this.#jumped = performance.now()
-      video.playbackRate = 1
-      video.currentTime = start + time + 0.04
-      return
-    }
-    const rate = Math.abs(drift) > (video.playbackRate === 1 ? 0.045 : 0.012) ? 1 - clamped(drift * 2, -0.25, 0.25) : 1
-    if (rate === 1 ? video.playbackRate !== 1 : Math.abs(rate - video.playbackRate) > 0.02) video.playbackRate = rate
-  }
-
-  #isReady = ({ video }) => video.readyState >= 3 || video.ended
-
-  /** While one lacks data, the other one waits for it. */
-  #hold() {
-    if (!this.isPlaying || this.isWaiting || this.tracks.every(this.#isReady)) return
-    this.isWaiting = true
-    this.tracks.filter(this.#isReady).forEach(each => each.video.pause())
-    this.onchange()
-  }
-
-  #resume() {
-    if (!this.isWaiting || !this.tracks.every(this.#isReady)) return
-    this.isWaiting = false
-    if (this.isPlaying) this.#start()
-    this.onchange()
-  }
-
-  /** The browser, a headset or the removal from the page has paused one: the other one stops too. */
-  #stopped(video) {
-    if (this.isPlaying && !this.isWaiting && video.paused && !video.ended && !video.seeking) this.pause()
-  }
-}
-
-// MARK: The player
 
 class Player {
   #decks = new Map()
@@ -351,8 +65,8 @@ class Player {
     })
     if (this.#deck) this.#watch()
     const listen = () => { this.#deck?.listen(); this.#draw() }
-    listeners.add(listen)
-    signal?.addEventListener("abort", () => { listeners.delete(listen); this.#end() })
+    sound.listeners.add(listen)
+    signal?.addEventListener("abort", () => { sound.listeners.delete(listen); this.#end() })
   }
 
   get #canSwap() { return this.modes.includes("both") || this.modes.includes("stills") || !!this.assets["composed.swapped"] }
@@ -371,7 +85,7 @@ class Player {
     const choices = this.modes.filter(mode => names[mode])
     this.modeButtons = choices.length < 2 ? [] : choices.map(mode => h("button", { data: { mode }, onclick: () => this.choose(mode) }, names[mode]))
     const isVideo = !this.modes[0].startsWith("still")
-    this.element = h("div", { class: "player", role: "group", tabindex: "0", "aria-label": nameOf(this.post),
+    this.element = h("div", { class: "player", role: "group", tabindex: "0", "aria-label": labelOf(this.post),
       "aria-keyshortcuts": "Space S M , .", onkeydown: event => this.#key(event) }, this.stage, this.note,
     h("div", { class: "player-controls" }, isVideo && [this.playButton, this.scrubber, this.clock, this.soundButton],
       this.#canSwap && this.swapButton,
@@ -419,7 +133,7 @@ class Player {
 
   #make(mode, key) {
     const assets = this.assets
-    const words = this.post.alternative_text ?? this.post.caption ?? this.post.title ?? nameOf(this.post)
+    const words = this.post.alternative_text ?? this.post.caption ?? this.post.title ?? labelOf(this.post)
     if (mode === "both" || mode === "stills") {
       const tiles = Object.keys(other).map(camera =>
         this.#tile({ camera, asset: assets[`clip.${camera}`], poster: assets[`thumbnail.${camera}`], label: cameras[camera] }))
@@ -519,7 +233,7 @@ class Player {
       show(button, icon(name))
     }
     label(this.playButton, isPlaying ? "Pause" : "Play", isPlaying ? "pause" : "play")
-    label(this.soundButton, isSilent ? "Sound on" : "Sound off", isSilent ? "silent" : "sound")
+    label(this.soundButton, sound.isSilent ? "Sound on" : "Sound off", sound.isSilent ? "silent" : "sound")
     label(this.swapButton, `Swap: the ${this.foreground} camera is in the foreground`, "swap")
     this.modeButtons.forEach(each => each.setAttribute("aria-pressed", `${each.dataset.mode === this.mode}`))
     this.element.classList.toggle("is-waiting", deck?.isWaiting ?? false)
@@ -572,10 +286,7 @@ class Player {
     deck.seek(clamped((Math.floor(deck.time * rate + 1e-6) + frames + 0.5) / rate, 0, deck.duration))
   }
 
-  #turnSound() {
-    isSilent = !isSilent
-    listeners.forEach(listen => listen())
-  }
+  #turnSound() { sound.turn(!sound.isSilent) }
 
   #say(text) {
     this.note.textContent = text

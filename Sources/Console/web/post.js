@@ -4,7 +4,7 @@
 import { ask, userAddress } from "./parts.js"
 import { PostRecord } from "./record.js"
 import { progress } from "./timeline.js"
-import { action, badge, command, confirm, failure, field, h, icon, show, storeNote, time } from "./ui.js"
+import { action, badge, command, confirm, failure, field, h, icon, show, showDialog, storeNote, time } from "./ui.js"
 
 const nouns = { take5: "Moment", photo: "Photos", marker: "Marker" }
 
@@ -106,17 +106,12 @@ class PostView {
     const dialog = h("dialog", { "aria-labelledby": "again-title" }, h("form", { method: "dialog" }, h("h2", { id: "again-title" }, "How to make the outputs again"),
       h("p", {}, "This page changes nothing. These commands on the server make the outputs again from the sources; this view shows them once they are there."),
       lines, storeNote(), h("p", {}, "What runs now: ", runs), h("div", { class: "buttons" }, h("button", {}, "Close"))))
-    dialog.addEventListener("close", () => dialog.remove())
-    document.body.append(dialog)
-    dialog.showModal()
+    showDialog(dialog)
   }
 
   #showJSON() {
-    const dialog = h("dialog", { class: "wide-dialog", "aria-label": "The post as JSON" }, h("form", { method: "dialog" },
-      h("pre", { tabindex: "0" }, JSON.stringify(this.post, null, 2)), h("div", { class: "buttons" }, h("button", { class: "primary" }, "Close"))))
-    dialog.addEventListener("close", () => dialog.remove())
-    document.body.append(dialog)
-    dialog.showModal()
+    showDialog(h("dialog", { class: "wide-dialog", "aria-label": "The post as JSON" }, h("form", { method: "dialog" },
+      h("pre", { tabindex: "0" }, JSON.stringify(this.post, null, 2)), h("div", { class: "buttons" }, h("button", { class: "primary" }, "Close")))))
   }
 
   // MARK: Parts

@@ -113,7 +113,7 @@ function own(keys) {
 // MARK: The examination of a file
 
 /** What a file consists of, and what in it identifies something. */
-export function examine(bytes, keys = []) {
+function examine(bytes, keys = []) {
   const start = text(bytes, 0, Math.min(12, bytes.length))
   const check = start.startsWith("\xff\xd8") ? jpeg : start.startsWith("RIFF") ? webp : start.slice(4, 8) === "ftyp" ? iso : other
   const { kind, parts, findings } = check(bytes)
@@ -148,11 +148,11 @@ function iso(bytes) {
     const kind = handler ? text(bytes, handler.from + 8, handler.from + 12) : "unknown"
     return kind === "vide" || kind === "soun" ? [] : [`a track of ${kind}`]
   })
-  return { kind: "MP4", parts: tree(all), findings: [...outside, ...trackFindings, ...userData(bytes, movie), ...recordingTimes(bytes, movie)] }
+  return { kind: "MP4", parts: tree(all), findings: [...outside, ...trackFindings, ...userData(movie), ...recordingTimes(bytes, movie)] }
 }
 
 /** The entries of user data; the muxer writes its own name. */
-function userData(bytes, movie) {
+function userData(movie) {
   const entries = walk(movie?.children ?? []).flatMap(box => {
     if (box.type === "udta") return box.children.filter(child => child.type !== "meta").map(child => child.type)
     if (box.type === "ilst") return box.children.map(child => child.type)

@@ -1,7 +1,7 @@
 // The sources beside what was made from them: the facts of each submitted file by the verdict, those of each output by its own tables.
 
 import { tracks } from "./boxes.js"
-import { picture } from "./player.js"
+import { picture } from "./picture.js"
 import { bytes, count, h, section, show, table } from "./ui.js"
 
 export default async function (panel, { record, signal }) {

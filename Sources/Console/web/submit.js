@@ -1,7 +1,7 @@
 // The view that submits: it takes two clips, photos or the media of a marker, and shows below what becomes of each submission of this page.
 
 import { Submission } from "./submission.js"
-import { action, bytes, field, h, icon, remember, remembered, seconds, show, values } from "./ui.js"
+import { action, bytes, field, h, icon, prefersStillness, remember, remembered, seconds, show, values } from "./ui.js"
 
 // Submissions live as long as the page: a user who opens another view meanwhile finds them again. Submissions of another sign-in are not shown.
 const made = { name: null, all: [] }
@@ -17,7 +17,7 @@ export default async function (main, { app, signal }) {
     made.all.unshift(submission)
     drawList()
     submission.run()
-    submission.element.scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" })
+    submission.element.scrollIntoView({ block: "nearest", behavior: prefersStillness() ? "auto" : "smooth" })
   })
   const drawList = () => show(list, h("h2", { class: "submit-heading" }, "Submissions of this page"),
     made.all.length ? made.all.map(each => each.element) : h("p", { class: "empty" }, "There are none yet. They stay here while this page is open."))
@@ -30,8 +30,6 @@ export default async function (main, { app, signal }) {
 }
 
 addEventListener("beforeunload", event => { if (made.all.some(each => each.isSending)) event.preventDefault() })
-
-const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 
 /** What the files of a draft can become, and what is to be done if it is nothing. */
 function possible(items) {
@@ -140,7 +138,7 @@ class Draft {
     facts()
     const words = `Preview of ${file.name}`
     item.preview = item.medium === "video"
-      ? h("video", { muted: true, loop: true, autoplay: !isStill(), playsinline: true, tabindex: "-1", "aria-label": words, src: item.url,
+      ? h("video", { muted: true, loop: true, autoplay: !prefersStillness(), playsinline: true, tabindex: "-1", "aria-label": words, src: item.url,
         onloadedmetadata: ({ target: { duration, videoWidth: width, videoHeight: height } }) =>
           facts(Number.isFinite(duration) && seconds(duration), width > 0 && `${width} × ${height}`) })
       : h("img", { alt: words, src: item.url, onload: ({ target }) => facts(`${target.naturalWidth} × ${target.naturalHeight}`) })
@@ -188,7 +186,7 @@ class Draft {
     // A video stops when it is moved: what stays in its order is left where it is.
     if (elements.length === this.previews.children.length && elements.every((each, index) => each === this.previews.children[index])) return
     show(this.previews, elements)
-    if (!isStill()) this.items.forEach(each => each.preview.play?.().catch(() => {}))
+    if (!prefersStillness()) this.items.forEach(each => each.preview.play?.().catch(() => {}))
   }
 
   #move(from, to) {

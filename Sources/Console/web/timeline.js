@@ -7,7 +7,9 @@ import { verdict } from "./verdict.js"
 /** A word of a command line, in quotes if a shell would read it otherwise. */
 export const quoted = word => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-const isEnded = job => ["completed", "cancelled", "dead"].includes(job.state)
+/** Whether a job has ended; an operator may retry it. */
+export const isEnded = job => ["completed", "cancelled", "dead"].includes(job.state)
+
 const stages = ["fetch", "probe", "compose", "photo", "publish", "commit"]
 
 /** What happened to a job. `entry` has what operators read besides; null without the scope for it. */

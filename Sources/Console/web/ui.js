@@ -51,6 +51,12 @@ export function icon(name) {
   return svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: paths[name] }))
 }
 
+/** Whether the person prefers less motion. */
+export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches
+
+/** A number within bounds. */
+export const clamped = (value, least, most) => Math.min(Math.max(value, least), most)
+
 // MARK: Formats
 
 const numbers = new Intl.NumberFormat("en")
@@ -197,6 +203,13 @@ export function toast(text, tone = "good") {
   setTimeout(() => note.remove(), tone === "bad" ? 10_000 : 5_000)
 }
 
+/** Shows a dialog, and removes it once it is closed; then `onclose` is called. */
+export function showDialog(dialog, onclose) {
+  dialog.addEventListener("close", () => { dialog.remove(); onclose?.() })
+  document.body.append(dialog)
+  dialog.showModal()
+}
+
 /** Asks before something happens; true once the person agrees. `details` are shown below the text. */
 export function confirm({ title, text, action = "Continue", isDangerous = false, details }) {
   return new Promise(resolve => {
@@ -204,9 +217,7 @@ export function confirm({ title, text, action = "Continue", isDangerous = false,
       h("h2", { id: "dialog-title" }, title), text && h("p", {}, text), details,
       h("div", { class: "buttons" }, h("button", { value: "" }, "Cancel"),
         h("button", { value: "yes", class: isDangerous ? "danger" : "primary" }, action))))
-    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes") })
-    document.body.append(dialog)
-    dialog.showModal()
+    showDialog(dialog, () => resolve(dialog.returnValue === "yes"))
   })
 }
 

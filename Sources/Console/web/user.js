@@ -1,8 +1,8 @@
 // One user: the profile, posts, friends, devices, sessions and the cases about the user; and suspending, exporting and deleting.
 
 import { caseRow, previews } from "./case.js"
-import { nameOf } from "./glance.js"
-import { ask, avatar, everyStatus, everyVisibility, lacking, part, person, picture } from "./parts.js"
+import { audiences, nameOf, states } from "./glance.js"
+import { ask, avatar, lacking, part, person, picture } from "./parts.js"
 import { action, badge, bytes, count, counted, exactly, facts, field, h, id as short, pages, section, show, table, time } from "./ui.js"
 
 export default async function (main, { app, id, signal }) {
@@ -86,7 +86,7 @@ function profile(user) {
 
 function posts({ app, id, signal }) {
   const into = h("ul", { class: "post-tiles" })
-  const list = app.api.list("/v1/posts", { author: id, status: everyStatus, visibility: everyVisibility, limit: 24 }, { signal })
+  const list = app.api.list("/v1/posts", { author: id, status: states, visibility: audiences, limit: 24 }, { signal })
   const tile = post => h("li", {}, h("a", { href: app.address(`post/${post.id}`) }, picture(post),
     post.status !== "ready" && badge(post.status), post.visibility !== "public" && h("span", { class: "badge" }, post.visibility),
     h("span", { class: "cut" }, post.title ?? post.caption ?? { take5: "Moment", photo: "Photos", marker: "Marker" }[post.kind] ?? post.kind),

@@ -1,7 +1,8 @@
 // What a viewer sees of a post: its media playing, what it says, and what others have left on it.
 
 import { person } from "./parts.js"
-import { media, picture } from "./player.js"
+import { picture } from "./picture.js"
+import { media } from "./player.js"
 import { quoted } from "./timeline.js"
 import { action, command, confirm, counted, exactly, facts, h, pages, section, show, time } from "./ui.js"
 import { reasonsOf } from "./verdict.js"
@@ -46,7 +47,7 @@ function about(post) {
 function spot(coordinate) {
   if (!coordinate) return null
   const element = h("span", {}, hasPlace(coordinate))
-  import("./world.js").then(({ region }) => {
+  import("./region.js").then(({ region }) => {
     const name = region(coordinate)
     if (!name.includes("°")) element.prepend(`${name}, `)
   }, () => {})

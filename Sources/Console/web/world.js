@@ -1,263 +1,11 @@
-// A map of the world in Web Mercator: paints the base map on a canvas, and moves by pointer, wheel, pinch and keys. What lies on it is of the caller.
+// A map of the world, which moves by pointer, wheel, pinch and keys. What lies on it is of the caller.
 
-import { borders, cities, countries, land } from "./basemap.js"
-import { count, h } from "./ui.js"
+import { project, unproject, wrapped } from "./mercator.js"
+import { Painter } from "./painter.js"
+import { clamped, count, h, prefersStillness } from "./ui.js"
 
 /** The width of the world at zoom 0, in pixels. */
-export const tile = 256
-/** The greatest latitude of the map, north and south: there the world is a square. */
-export const edge = 85.0511287798
-
-const range = (low, value, high) => Math.min(high, Math.max(low, value))
-const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
-
-/** Where a coordinate lies in the world, from 0 to 1 eastwards and southwards. */
-export function project({ longitude, latitude }) {
-  const sine = Math.sin(range(-edge, latitude, edge) * Math.PI / 180)
-  return { x: longitude / 360 + 0.5, y: 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI) }
-}
-
-/** The coordinate of a point of the world. */
-export function unproject({ x, y }) {
-  return { longitude: (x - 0.5) * 360, latitude: 90 - 360 * Math.atan(Math.exp((y - 0.5) * 2 * Math.PI)) / Math.PI }
-}
-
-/** A longitude between -180 and 180. */
-export const wrapped = longitude => ((longitude + 180) % 360 + 360) % 360 - 180
-
-/** The distance of two coordinates, in kilometers. */
-function distance(a, b) {
-  const radians = Math.PI / 180
-  const part = Math.sin((b.latitude - a.latitude) * radians / 2) ** 2
-    + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * Math.sin((b.longitude - a.longitude) * radians / 2) ** 2
-  return 12742 * Math.asin(Math.sqrt(Math.min(1, part)))
-}
-
-/** Degrees with the half of the globe: 52.52° N, 13.40° E. */
-export const degrees = ({ longitude, latitude }) =>
-  `${Math.abs(latitude).toFixed(2)}° ${latitude < 0 ? "S" : "N"}, ${Math.abs(longitude).toFixed(2)}° ${longitude < 0 ? "W" : "E"}`
-
-/** Where a coordinate is, in words: the city, or the one that it is near, or degrees. */
-export function region(coordinate) {
-  let [best, kilometers] = [null, Infinity]
-  for (const [name, longitude, latitude] of cities) {
-    const each = distance(coordinate, { longitude, latitude })
-    if (each < kilometers) [best, kilometers] = [name, each]
-  }
-  return kilometers < 25 ? best : kilometers < 300 ? `near ${best}` : degrees(coordinate)
-}
-
-// MARK: The base map
-
-const alphabet = new Map([..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"].map((character, index) => [character, index]))
-
-/** Reads lines as Sources/Packaging/basemap.py writes them, projected: `{points: [x, y, x, y, …], west, north, east, south}`. */
-function lines(text) {
-  let at = 0, longitude = 0, latitude = 0
-  const number = () => {
-    for (let value = 0, shift = 0; ; shift += 5) {
-      const digit = alphabet.get(text[at++])
-      value |= (digit & 31) << shift
-      if (digit < 32) return value
-    }
-  }
-  const difference = () => {
-    const value = number()
-    return value & 1 ? -(value + 1) / 2 : value / 2
-  }
-  const found = []
-  while (at < text.length) {
-    const points = new Float64Array(2 * number())
-    const line = { points, west: 1, north: 1, east: 0, south: 0 }
-    for (let i = 0; i < points.length; i += 2) {
-      longitude += difference()
-      latitude += difference()
-      const { x, y } = project({ longitude: longitude / 50, latitude: latitude / 50 })
-      points[i] = x
-      points[i + 1] = y
-      line.west = Math.min(line.west, x)
-      line.east = Math.max(line.east, x)
-      line.north = Math.min(line.north, y)
-      line.south = Math.max(line.south, y)
-    }
-    found.push(line)
-  }
-  return found
-}
-
-let read
-/** The lines and the names of the base map, which are read once. */
-function base() {
-  read ??= {
-    land: lines(land), borders: lines(borders),
-    countries: countries.map(([name, longitude, latitude, rank]) => ({ name, rank, ...project({ longitude, latitude }) })),
-    cities: cities.map(([name, longitude, latitude], index) => ({ name, index, ...project({ longitude, latitude }) })),
-  }
-  return read
-}
-
-/** The steps of the lines of longitude and latitude, in degrees. */
-const steps = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001]
-
-/** Paints the base map of a world on its canvas. */
-class Painter {
-  #colors
-  #widths = new Map()
-
-  constructor(world, canvas) {
-    this.world = world
-    this.canvas = canvas
-    this.context = canvas.getContext("2d")
-  }
-
-  /** Reads the colours of the theme again. */
-  forget() { this.#colors = null }
-
-  get colors() {
-    if (this.#colors) return this.#colors
-    const probe = h("i", { hidden: true })
-    this.canvas.after(probe)
-    const color = name => {
-      probe.style.color = `var(--${name})`
-      return getComputedStyle(probe).color
-    }
-    this.#colors = {
-      sea: color("map-sea"), land: color("map-land"), coast: color("map-coast"), border: color("map-border"),
-      name: color("quiet"), city: color("text"),
-    }
-    probe.remove()
-    return this.#colors
-  }
-
-  paint() {
-    if (!this.canvas.isConnected) return
-    const { world, context, colors } = this
-    const ratio = Math.min(2, devicePixelRatio || 1)
-    const [width, height] = [Math.round(world.width * ratio), Math.round(world.height * ratio)]
-    if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height })
-    context.setTransform(ratio, 0, 0, ratio, 0, 0)
-    context.fillStyle = colors.sea
-    context.fillRect(0, 0, world.width, world.height)
-    context.lineJoin = "round"
-    this.#grid()
-    context.beginPath()
-    this.#trace(base().land, false)
-    context.fillStyle = colors.land
-    context.fill("evenodd")
-    context.beginPath()
-    this.#trace(base().land, true)
-    context.strokeStyle = colors.coast
-    context.lineWidth = 1
-    context.stroke()
-    context.beginPath()
-    this.#trace(base().borders, true)
-    context.strokeStyle = colors.border
-    context.lineWidth = world.zoom > 4 ? 1.2 : 0.7
-    context.stroke()
-    this.#names()
-  }
-
-  /** The copies of the world that the frame shows, as the numbers of their widths from the middle one. */
-  #copies(line) {
-    const { west, east, north, south } = this.world.frame
-    if (line.south < north || line.north > south) return []
-    return [-1, 0, 1].filter(copy => line.east + copy >= west && line.west + copy <= east)
-  }
-
-  /** Adds lines to the path. Open ones leave out where a polygon is cut at 180°. */
-  #trace(all, isOpen) {
-    const { context, world } = this
-    const { scale, left, top } = world
-    for (const line of all) {
-      for (const copy of this.#copies(line)) {
-        const { points } = line
-        let [lastX, lastY] = [NaN, NaN]
-        for (let i = 0; i < points.length; i += 2) {
-          const x = (points[i] + copy) * scale - left
-          const y = points[i + 1] * scale - top
-          const isAtEdge = isOpen && i > 0 && Math.abs(points[i] - points[i - 2]) < 1e-9 && (points[i] < 1e-6 || points[i] > 1 - 1e-6)
-          if (i === 0 || isAtEdge) context.moveTo(x, y)
-          else if (Math.abs(x - lastX) + Math.abs(y - lastY) < 0.7 && i < points.length - 2) continue
-          else context.lineTo(x, y)
-          lastX = x
-          lastY = y
-        }
-        if (!isOpen) context.closePath()
-      }
-    }
-  }
-
-  /** Lines of longitude and latitude: where there is only land or sea, they show that the map moves. */
-  #grid() {
-    const { context, world, colors } = this
-    const step = steps.find(each => each / 360 * world.scale < 260) ?? steps.at(-1)
-    const { longitude: west, latitude: north } = unproject({ x: world.frame.west, y: world.frame.north })
-    const { longitude: east, latitude: south } = unproject({ x: world.frame.east, y: world.frame.south })
-    context.beginPath()
-    for (let longitude = Math.ceil(west / step) * step; longitude <= east; longitude += step) {
-      const x = Math.round(project({ longitude, latitude: 0 }).x * world.scale - world.left) + 0.5
-      context.moveTo(x, 0)
-      context.lineTo(x, world.height)
-    }
-    for (let latitude = Math.ceil(south / step) * step; latitude <= north; latitude += step) {
-      const y = Math.round(project({ longitude: 0, latitude }).y * world.scale - world.top) + 0.5
-      context.moveTo(0, y)
-      context.lineTo(world.width, y)
-    }
-    context.strokeStyle = colors.border
-    context.lineWidth = 0.35
-    context.stroke()
-  }
-
-  /** Names of countries and cities, the important ones first, as far as there is space. */
-  #names() {
-    const { world, context, colors } = this
-    const { zoom } = world
-    const taken = []
-    const write = (text, x, y, { font, color, dot }) => {
-      context.font = font
-      const key = font + text
-      if (!this.#widths.has(key)) this.#widths.set(key, context.measureText(text).width)
-      const width = this.#widths.get(key)
-      const left = dot ? x - 4 : x - width / 2 - 6
-      const box = { left, right: left + width + (dot ? 16 : 12), top: y - 9, bottom: y + 9 }
-      if (taken.some(other => box.left < other.right && box.right > other.left && box.top < other.bottom && box.bottom > other.top)) return
-      taken.push(box)
-      context.fillStyle = color
-      if (dot) {
-        context.beginPath()
-        context.arc(x, y, 2.2, 0, 7)
-        context.fill()
-      }
-      context.textAlign = dot ? "left" : "center"
-      context.textBaseline = "middle"
-      context.strokeStyle = colors.land
-      context.lineWidth = 3
-      context.strokeText(text, x + (dot ? 6 : 0), y)
-      context.fillText(text, x + (dot ? 6 : 0), y)
-    }
-    const seen = (each, body) => {
-      for (const copy of [-1, 0, 1]) {
-        const [x, y] = [(each.x + copy) * world.scale - world.left, each.y * world.scale - world.top]
-        if (x > -60 && x < world.width + 60 && y > -10 && y < world.height + 10) body(x, y)
-      }
-    }
-    const family = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
-    if (zoom >= 2.2 && zoom < 7.5) {
-      for (const country of base().countries) {
-        if (zoom >= 1 + country.rank * 0.75) {
-          seen(country, (x, y) => write(country.name, x, y, { font: `600 ${country.rank < 4 ? 12 : 11}px ${family}`, color: colors.name }))
-        }
-      }
-    }
-    if (zoom < 3.4) return
-    for (const city of base().cities.slice(0, Math.round(24 * 2 ** ((zoom - 3.4) * 1.4)))) {
-      seen(city, (x, y) => write(city.name, x, y, { font: `11px ${family}`, color: colors.city, dot: true }))
-    }
-  }
-}
-
-// MARK: Movement
+const tile = 256
 
 /** The map in an element: its middle and its zoom, and how a person moves it. `onmove` follows each frame, `onrest` the end of a movement. */
 export class World {
@@ -326,10 +74,10 @@ export class World {
   }
 
   #hold() {
-    this.zoom = range(this.least, this.zoom, Math.max(this.least, this.greatest))
+    this.zoom = clamped(this.zoom, this.least, Math.max(this.least, this.greatest))
     this.x -= Math.floor(this.x)
     const half = this.height / 2 / this.scale
-    this.y = range(half, this.y, 1 - half)
+    this.y = clamped(this.y, half, 1 - half)
   }
 
   // Ways to move.
@@ -349,7 +97,7 @@ export class World {
   /** Zooms so that the point of the frame stays where it is. */
   zoomBy(amount, at = { x: this.width / 2, y: this.height / 2 }) {
     const [x, y] = [(this.left + at.x) / this.scale, (this.top + at.y) / this.scale]
-    this.zoom = range(this.least, this.zoom + amount, this.greatest)
+    this.zoom = clamped(this.zoom + amount, this.least, this.greatest)
     this.x = x + (this.width / 2 - at.x) / this.scale
     this.y = y + (this.height / 2 - at.y) / this.scale
     this.changed()
@@ -358,13 +106,13 @@ export class World {
   /** Moves there within a third of a second. */
   fly({ longitude, latitude, zoom = this.zoom }) {
     this.stop()
-    if (isCalm()) return this.look({ longitude, latitude, zoom })
+    if (prefersStillness()) return this.look({ longitude, latitude, zoom })
     const from = { x: this.x, y: this.y, zoom: this.zoom }
-    const to = { ...project({ longitude, latitude }), zoom: range(this.least, zoom, this.greatest) }
+    const to = { ...project({ longitude, latitude }), zoom: clamped(zoom, this.least, this.greatest) }
     to.x -= Math.round(to.x - from.x)
     const begin = performance.now()
     const turn = now => {
-      const share = range(0, (now - begin) / 340, 1)
+      const share = clamped((now - begin) / 340, 0, 1)
       const eased = 1 - (1 - share) ** 3
       this.zoom = from.zoom + (to.zoom - from.zoom) * eased
       // Zooming in, the middle moves as fast as the scale grows, so that what the map flies to comes straight.
@@ -452,7 +200,7 @@ export class World {
       event.preventDefault()
       this.stop()
       const amount = -event.deltaY * (event.deltaMode === 1 ? 0.06 : event.ctrlKey ? 0.012 : 0.0025)
-      this.zoomBy(range(-1, amount, 1), this.#at(event))
+      this.zoomBy(clamped(amount, -1, 1), this.#at(event))
     }, { passive: false })
     on("dblclick", event => {
       if (isApart(event) || event.target.closest("button")) return
@@ -505,7 +253,7 @@ export class World {
     if (this.#pointers.size) return
     const { x, y, at } = this.#glide
     this.changed()
-    if (!this.isDragged || event.timeStamp - at > 60 || Math.hypot(x, y) < 3 || isCalm()) return
+    if (!this.isDragged || event.timeStamp - at > 60 || Math.hypot(x, y) < 3 || prefersStillness()) return
     let speed = { x, y }
     const turn = () => {
       this.#flight = 0

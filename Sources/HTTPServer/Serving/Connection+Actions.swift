@@ -1,3 +1,4 @@
+import Glibc
 internal import Platform
 
 /// The actions of a connection.
@@ -105,16 +106,53 @@ extension Connection {
     }
     let isChunked = context.version != .http10
     if response.body.stream != nil && !isChunked { isLast = true }
-    guard let bytes = dispatcher.head(of: response, for: context, isChunked: isChunked, isLast: isLast) else {
+    guard let bytes = head(of: response, for: context, isChunked: isChunked, isLast: isLast) else {
       response.body.stream?.end()
       let failure = Problem.internalError(context.requestID).response
       context.replaceSent(failure)
       return send(failure, isLast: true, at: now)
     }
     writer = ResponseWriter(head: bytes, body: response.body, isHeadOnly: isHead, isChunked: isChunked)
-    let next = machine.send(isLast: isLast, until: dispatcher.deadline(of: response, at: now), at: now)
+    let next = machine.send(isLast: isLast, until: deadline(of: response, at: now), at: now)
     if dispatcher.isClosing { response.body.stream?.finish() }
     return next
+  }
+
+  /// Returns the encoded head of a response; nil if a field is invalid.
+  ///
+  /// - Parameter isChunked: whether a body of unknown length is sent in chunks.
+  private func head(of response: Response, for context: RequestContext, isChunked: Bool, isLast: Bool) -> [UInt8]? {
+    let configuration = dispatcher.configuration
+    var headers = response.headers
+    headers[RequestID.headerName] = context.requestID.description
+    headers["Date"] = ResponseHead.date(time(nil))
+    if let url = configuration.publicURL, let location = headers["Location"], location.utf8.first == UInt8(ascii: "/") {
+      headers["Location"] = url.prefix + location
+    }
+    for field in context.commonFields where headers[field.name] == nil { headers.append(field.name, field.value) }
+    configuration.allowedOrigins.add(to: &headers, origin: context.origin)
+    switch response.body {
+    case .stream: if isChunked && context.method != "HEAD" { headers["Transfer-Encoding"] = "chunked" }
+    // Neither 204 nor 304 has a body, and the field in 304 would be the length of another one (RFC 9110, section 8.6).
+    case .bytes, .file:
+      if response.status.code != 204 && response.status.code != 304 {
+        headers["Content-Length"] = String(response.body.count)
+      }
+    }
+    if isLast {
+      headers["Connection"] = "close"
+    } else if context.version == .http10 {
+      headers["Connection"] = "keep-alive"
+    }
+    return ResponseHead.bytes(response.status, headers)
+  }
+
+  /// The deadline of a response that starts at `now`, from the lifetime of its stream, or from its length and `minSendRate`.
+  private func deadline(of response: Response, at now: Instant) -> Instant {
+    let stream = response.body.stream
+    let time = stream?.lifetime ?? .seconds(response.body.count / dispatcher.configuration.minSendRate)
+    stream?.open(at: now)
+    return now + dispatcher.configuration.headTimeout + time
   }
 
   private func write(at now: Instant) -> Action? {

@@ -1,4 +1,3 @@
-import Glibc
 internal import Platform
 import Telemetry
 
@@ -179,28 +178,6 @@ final class Dispatcher: Sendable {
     }
   }
 
-  private static func response(to request: Request, _ answer: Route.Answer) -> Response {
-    do throws(Problem) { return try answer(request) } catch { return error.response }
-  }
-
-  /// Counts a request for a share; throws a problem with status 429 if it is used up.
-  private func take(_ holder: ShareHolder) throws(Problem) {
-    guard limits.withLock({ $0.begin(holder) }) else {
-      report(holder.limit, holder)
-      throw holder.isCredential ? .tooManyOfCredential : .tooManyFromAddress
-    }
-  }
-
-  /// Starts a request for input that is not a valid request, with its response.
-  func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
-    requests.begin()
-    let context = RequestContext(
-      requestID: RequestID(), head: nil, route: nil, isResumable: false, bodyLimit: 0, client: peer, commonFields: [:],
-      state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
-    context.respond(problem.response)
-    return context
-  }
-
   /// Runs the handler for the client of the admission, and responds with its result or error.
   private func handle(_ request: Request, _ match: Router.Match, _ context: RequestContext) async {
     var request = request
@@ -228,6 +205,28 @@ final class Dispatcher: Sendable {
     }
   }
 
+  private static func response(to request: Request, _ answer: Route.Answer) -> Response {
+    do throws(Problem) { return try answer(request) } catch { return error.response }
+  }
+
+  /// Counts a request for a share; throws a problem with status 429 if it is used up.
+  private func take(_ holder: ShareHolder) throws(Problem) {
+    guard limits.withLock({ $0.begin(holder) }) else {
+      report(holder.limit, holder)
+      throw holder.isCredential ? .tooManyOfCredential : .tooManyFromAddress
+    }
+  }
+
+  /// Starts a request for input that is not a valid request, with its response.
+  func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
+    requests.begin()
+    let context = RequestContext(
+      requestID: RequestID(), head: nil, route: nil, isResumable: false, bodyLimit: 0, client: peer, commonFields: [:],
+      state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
+    context.respond(problem.response)
+    return context
+  }
+
   private func problem(for error: any Error, _ request: Request) -> Problem {
     switch error {
     case let problem as Problem:
@@ -239,44 +238,6 @@ final class Dispatcher: Sendable {
       observer.onFailure(error, request)
       return .internalError(request.id)
     }
-  }
-
-  // MARK: Responses
-
-  /// Returns the encoded head of a response; nil if a field is invalid.
-  ///
-  /// - Parameter isChunked: whether a body of unknown length is sent in chunks.
-  func head(of response: Response, for context: RequestContext, isChunked: Bool, isLast: Bool) -> [UInt8]? {
-    var headers = response.headers
-    headers[RequestID.headerName] = context.requestID.description
-    headers["Date"] = ResponseHead.date(time(nil))
-    if let url = configuration.publicURL, let location = headers["Location"], location.utf8.first == UInt8(ascii: "/") {
-      headers["Location"] = url.prefix + location
-    }
-    for field in context.commonFields where headers[field.name] == nil { headers.append(field.name, field.value) }
-    configuration.allowedOrigins.add(to: &headers, origin: context.origin)
-    switch response.body {
-    case .stream: if isChunked && context.method != "HEAD" { headers["Transfer-Encoding"] = "chunked" }
-    // Neither 204 nor 304 has a body, and the field in 304 would be the length of another one (RFC 9110, section 8.6).
-    case .bytes, .file:
-      if response.status.code != 204 && response.status.code != 304 {
-        headers["Content-Length"] = String(response.body.count)
-      }
-    }
-    if isLast {
-      headers["Connection"] = "close"
-    } else if context.version == .http10 {
-      headers["Connection"] = "keep-alive"
-    }
-    return ResponseHead.bytes(response.status, headers)
-  }
-
-  /// The deadline of a response that starts at `now`, from the lifetime of its stream, or from its length and `minSendRate`.
-  func deadline(of response: Response, at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-    let stream = response.body.stream
-    let time = stream?.lifetime ?? .seconds(response.body.count / configuration.minSendRate)
-    stream?.open(at: now)
-    return now + configuration.headTimeout + time
   }
 
   /// Ends a request.

@@ -87,3 +87,23 @@ package struct ServerConfiguration: Sendable {
     self.port = port
   }
 }
+
+/// The times of a connection, from the configuration of its server.
+struct ConnectionTimes {
+  let idle: Duration
+  let head: Duration
+  let request: Duration
+  let linger: Duration
+  let halfClose: Duration
+  /// In bytes per second.
+  let minReceiveRate: Int64
+
+  init(_ configuration: ServerConfiguration) {
+    idle = configuration.idleTimeout
+    head = configuration.headTimeout
+    request = configuration.requestTimeout
+    linger = configuration.lingerTimeout
+    halfClose = configuration.halfCloseTimeout
+    minReceiveRate = configuration.minReceiveRate
+  }
+}

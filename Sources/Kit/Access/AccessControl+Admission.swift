@@ -7,6 +7,10 @@ internal import Store
 /// Admits requests by API keys, user tokens and tokens of identity providers (RFC 6750, section 2.1), the cookie of the
 /// console and signed media URLs, and limits their rate.
 extension AccessControl {
+  package func admission(to access: RouteAccess) -> Route.Admission {
+    { (head, client) throws(Problem) in try self.admit(head, from: client, to: access) }
+  }
+
   /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit. Only a user token
   /// that is not in the cache makes the request wait for the database.
   ///

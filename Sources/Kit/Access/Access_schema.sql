@@ -39,15 +39,15 @@ CREATE TABLE user_token (
 CREATE INDEX user_token_user ON user_token (user_id, created_at DESC, id DESC);
 CREATE INDEX user_token_expiry ON user_token (expires_at);
 
--- Users who sign in with a password.
-CREATE TABLE account (
-  user_id text PRIMARY KEY REFERENCES app_user ON DELETE CASCADE,
-  -- Argon2id with its parameters and salt.
-  password_hash text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  -- When the password was set.
-  changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  -- Since when the user cannot sign in. NULL: the user can.
-  disabled_at timestamptz
+-- Tickets by which a web page opens its stream of events. A ticket is stored as its hash, and deleted when it is used.
+CREATE TABLE event_ticket (
+  hash bytea PRIMARY KEY CHECK (length(hash) = 32),
+  user_id text NOT NULL,
+  -- The credential of the client that got it: a user token, or as in user_token.
+  token uuid,
+  minter text NOT NULL,
+  api_key_id bigint REFERENCES api_key,
+  expires_at timestamptz NOT NULL,
+  CHECK ((api_key_id IS NOT NULL) = (minter = 'key'))
 );
-CREATE INDEX account_created ON account (created_at DESC, user_id);
+CREATE INDEX event_ticket_age ON event_ticket (expires_at);

@@ -18,12 +18,10 @@ SELECT id FROM api_key
 WHERE revoked_at < statement_timestamp() - make_interval(secs => $1::float8) AND id < (SELECT max(id) FROM api_key)
 
 -- name: drop_revoked_keys
--- What a key has made refers to it, and a decided case names its number: with the key its name would be gone.
+-- Of keys that no room names; the tokens and tickets that a key has made refer to it.
 DELETE FROM api_key WHERE id = ANY ($1::bigint[])
   AND NOT EXISTS (SELECT FROM user_token WHERE user_token.api_key_id = api_key.id)
   AND NOT EXISTS (SELECT FROM event_ticket WHERE event_ticket.api_key_id = api_key.id)
-  AND NOT EXISTS (SELECT FROM device WHERE device.api_key_id = api_key.id)
-  AND NOT EXISTS (SELECT FROM moderation_case WHERE moderation_case.decided_by = api_key.id::text)
 
 -- name: signing_keys
 SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > statement_timestamp() ORDER BY id DESC

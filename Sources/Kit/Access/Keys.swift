@@ -3,20 +3,15 @@ import FoundationEssentials
 package import Model
 package import Platform
 package import Postgres
-package import Queue
-import Store
+import Queue
+package import Store
 
 /// API keys, and the keys that sign media URLs.
 package enum Keys: Room {
   package static let statements = Statements(topic: "keys", KitSQL.Keys)
 
-  /// With the tables of tokens and of accounts.
+  /// With the tables of tokens and of tickets.
   package static let schema: [EmbeddedText] = [KitSQL.Access_schema]
-
-  /// Once a day: tables that refer to keys are read, as long as one is to be dropped.
-  package static var maintenance: [MaintenanceTask] {
-    [MaintenanceTask("keys", every: .seconds(86_400)) { pool in _ = try await pool.run { try dropRevoked($0) } }]
-  }
 
   /// The time for which a key stays stored after its revocation, in seconds.
   private static let revokedRetention = 90.0 * 24 * 3600
@@ -51,13 +46,15 @@ package enum Keys: Room {
     try !session.execute(Self.statements["revoke_api_key"], .integer(id)).isEmpty
   }
 
-  /// Deletes the keys that were revoked some time ago, and returns their number. A key stays as long as a token, a ticket or a
-  /// device that it has made is stored, or a case that it has decided; the newest key stays.
-  package static func dropRevoked(_ session: Session) throws(PostgresError) -> Int {
-    var ids: [Int64] = []
-    for row in try session.execute(Self.statements["long_revoked_keys"], .double(revokedRetention)) {
-      ids.append(try row.get("id"))
+  /// Deletes the keys that were revoked some time ago, and returns their number. A key stays as long as a token or a ticket that it
+  /// has made is stored, or something else that names it; the newest key stays.
+  ///
+  /// - Parameter rooms: all rooms, of which each `CredentialObserver` says what it names.
+  package static func dropRevoked(in rooms: [any Room.Type], _ session: Session) throws -> Int {
+    let revoked = try session.execute(Self.statements["long_revoked_keys"], .double(revokedRetention)).map {
+      try $0.get("id", as: Int64.self)
     }
+    let ids = try rooms.unnamed(keys: revoked, session)
     guard !ids.isEmpty else { return 0 }
     return try session.execute(Self.statements["drop_revoked_keys"], .integers(ids)).affected
   }

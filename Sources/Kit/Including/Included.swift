@@ -14,19 +14,9 @@ package struct Included: Encodable, Sendable {
     let places: [String: [String: Bool]]
   }
 
-  var users: [String: IncludedUser]?
+  var users: [String: IncludedRecord]?
   var places: [String: IncludedRecord]?
   var mine: Mine?
-}
-
-/// The JSON of an included user; unknown values are null.
-struct IncludedUser: NilEncodable, Sendable {
-  let id: String
-  let userName: String?
-  let name: String?
-  let fields: [String: FieldValue]
-  /// The profile image by role; empty without one.
-  var image: [Role: AssetResponse] = [:]
 }
 
 extension Included.Mine {

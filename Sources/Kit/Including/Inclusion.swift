@@ -60,25 +60,8 @@ package struct Inclusion: Sendable {
   /// The users that the viewer may know of: a user who has blocked the viewer is not there.
   private func users(
     _ ids: [String], _ kinds: [String: Set<String>], _ session: Session
-  ) throws -> [String: IncludedUser] {
-    let ids = ids.filter { kinds[$0]?.contains(RelationKind.blocked) != true }
-    guard !ids.isEmpty else { return [:] }
-    var users: [String: IncludedUser] = [:]
-    for row in try session.execute(Self.statements["named_users"], .texts(ids)) {
-      let id: String = try row.get("id")
-      var user =
-        try users[id]
-        ?? IncludedUser(
-          id: id, userName: row.get("user_name"), name: row.get("name"),
-          fields: viewer == .stranger ? [:] : row.fields() ?? [:])
-      if try row.get("role", as: String?.self) != nil {
-        let asset = try Asset(row)
-        // A profile image is public.
-        if !asset.role.isSource { user.image[asset.role] = AssetResponse(asset, urls, isPublic: true) }
-      }
-      users[id] = user
-    }
-    return users
+  ) throws -> [String: IncludedRecord] {
+    try read(.user, ids.filter { kinds[$0]?.contains(RelationKind.blocked) != true }, session)
   }
 
   private func read(
@@ -97,12 +80,10 @@ package struct Inclusion: Sendable {
     let targets = isMine ? named + itself : parts.contains(.author) ? named.filter { $0.kind == .user } : []
     guard let user = viewer.user, !targets.isEmpty else { return [:] }
     let users = Self.ids(.user, targets)
-    let rows = try session.execute(
-      Self.statements["own_relations"], .text(user),
-      .texts(users + Self.ids(.post, targets) + Self.ids(.place, targets)), .texts(isMine ? users : []))
-    var kinds: [String: Set<String>] = [:]
-    for row in rows { kinds[try row.get("target"), default: []].insert(try row.get("kind")) }
-    return kinds
+    let relating = rooms.lazy.compactMap { $0 as? any RelationRoom.Type }
+    return try relating.first?.relations(
+      of: user, to: users + Self.ids(.post, targets) + Self.ids(.place, targets), receivedFrom: isMine ? users : [],
+      session) ?? [:]
   }
 
   private func mine(_ named: [RecordID], _ kinds: [String: Set<String>]) -> Included.Mine {
@@ -113,8 +94,6 @@ package struct Inclusion: Sendable {
 
 extension Inclusion: Room {
   package static let statements = Statements(topic: "including", Store.fragments, KitSQL.Including)
-
-  package static let migrations = [Migration(version: 161, name: "lookups", KitSQL.v0161_lookups)]
 }
 
 extension KitHolder {

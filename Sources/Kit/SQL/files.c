@@ -18,7 +18,4 @@ const struct kit_sql KitSQL = {
   .Including = {(const char[]){
 #embed "../Including/Including.sql" suffix(, 0)
   }},
-  .v0161_lookups = {(const char[]){
-#embed "../Including/v0161_lookups.sql" suffix(, 0)
-  }},
 };

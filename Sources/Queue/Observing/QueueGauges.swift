@@ -4,10 +4,13 @@ package import Telemetry
 
 /// The gauges of the queue for Prometheus; all processes of one database report the same values.
 package enum QueueGauges {
-  package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
+  /// - Parameter tables: all that have rows which may be set aside.
+  package static func measure(
+    settingAside tables: [SetAside.Table], _ session: Session
+  ) throws(PostgresError) -> [MetricGauge] {
     let workers = try JobQueue.workers(session)
     return try depths(JobQueue.depths(session)) + counts(workers) + workers.flatMap(recent)
-      + health(JobQueue.health(session)) + SetAside.gauges(session) + [
+      + health(JobQueue.health(session)) + SetAside.gauges(tables, session) + [
         MetricGauge(
           "take5_database_checksum_failures", "Pages of the database that the server has read with a wrong checksum.",
           [:],

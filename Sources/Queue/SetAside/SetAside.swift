@@ -11,18 +11,11 @@ package enum SetAside {
   /// A failpoint before and after each statement.
   package static var failpoints: [Failpoint] { statements.failpoints }
 
-  /// The tables that have such rows.
-  package enum Table: String, CaseIterable, Sendable {
-    case announcement
-    case blobDamage = "blob_damage"
-    /// No code is made.
-    case codeRequest = "code_request"
-    /// Devices are served without their quiet hours.
-    case device
-    case pushDelivery = "push_delivery"
-    case userEvent = "user_event"
-    /// The window opens by the last offset of its zone.
-    case windowSchedule = "window_schedule"
+  /// A table that has such rows; who works on it declares it.
+  package struct Table: Sendable, Hashable {
+    package let name: String
+
+    package init(_ name: String) { self.name = name }
   }
 
   /// The time for which a row is set aside, in seconds; the statement repeats it.
@@ -39,7 +32,7 @@ package enum SetAside {
   package static func note(
     _ table: Table, _ key: String, because reason: String, _ session: Session
   ) throws(PostgresError) {
-    try session.execute(statements["set_aside"], .text(table.rawValue), .text(key), .text(reason))
+    try session.execute(statements["set_aside"], .text(table.name), .text(key), .text(reason))
   }
 
   /// Notes a row by the error that its use made. The values of the row, which may be a user's, are no part of it.
@@ -53,9 +46,9 @@ package enum SetAside {
     try note(table, key, because: reason, session)
   }
 
-  /// The number of the rows that are set aside at present, of each table.
-  static func gauges(_ session: Session) throws(PostgresError) -> [MetricGauge] {
-    var counts = Dictionary(Table.allCases.map { ($0.rawValue, 0) }) { first, _ in first }
+  /// The number of the rows that are set aside at present, of each table; a given one without such rows has 0.
+  static func gauges(_ tables: [Table], _ session: Session) throws(PostgresError) -> [MetricGauge] {
+    var counts = Dictionary(tables.map { ($0.name, 0) }) { first, _ in first }
     for row in try session.execute(statements["counts"]) { counts[try row.get("relation")] = try row.get("rows") }
     return counts.map { table, rows in
       MetricGauge(

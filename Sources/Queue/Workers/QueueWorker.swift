@@ -14,6 +14,7 @@ package final class QueueWorker: Sendable {
   private let pool: Pool
   private let consumers: [ConsumerConfiguration]
   let tasks: [MaintenanceTask]
+  private let tables: [SetAside.Table]
   private let onReaped: @Sendable ([Reaped], Session) throws -> Void
   private let onStart: @Sendable () -> Void
   private let log: Logger
@@ -32,13 +33,15 @@ package final class QueueWorker: Sendable {
   ///   - pool: for all other statements.
   ///   - consumers: the queues that the worker claims from.
   ///   - tasks: maintenance in addition to the queue's own.
+  ///   - tables: all that have rows which may be set aside.
   ///   - onReaped: runs in the transaction that reaps jobs.
   ///   - kinds: the kinds of jobs whose metrics begin with 0.
   ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: QueueWorkerConfiguration, database: DatabaseURL, pool: Pool, consumers: [ConsumerConfiguration],
-    tasks: [MaintenanceTask] = [], onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
+    tasks: [MaintenanceTask] = [], settingAside tables: [SetAside.Table] = [],
+    onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
     onStart: @escaping @Sendable () -> Void = {}, log: Logger, metrics: Metrics,
     kinds: [String] = [], tracer: Tracer? = nil
   ) {
@@ -48,6 +51,7 @@ package final class QueueWorker: Sendable {
     self.pool = pool
     self.consumers = consumers
     self.tasks = tasks
+    self.tables = tables
     self.onReaped = onReaped
     self.onStart = onStart
     self.log = log
@@ -82,7 +86,8 @@ package final class QueueWorker: Sendable {
       wakeConsumers()
     }
     let maintenance = Maintenance(
-      worker: worker, configuration: configuration, pool: pool, onReaped: onReaped, tasks: tasks, metrics: metrics,
+      worker: worker, configuration: configuration, pool: pool, onReaped: onReaped, tasks: tasks, tables: tables,
+      metrics: metrics,
       polling: polling, schedule: schedule, log: log)
     let context = WorkerContext(
       worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: stopping,

@@ -25,7 +25,7 @@ struct CollectionRoutes: RouteRoom {
       route("DELETE", "/v1/collections/{id}", access: .key([.delete]), handler: deleteCollection),
       images.submissions.upload("PUT", "/v1/collections/{id}/thumbnail", bodyLimit: images.imageLimit) {
         try await editable($0)
-        return try await images.submit($0, .itinerary)
+        return try await images.receive($0, .itinerary)
       },
       route("DELETE", "/v1/collections/{id}/thumbnail", access: .key([.delete])) {
         try await editable($0)

@@ -50,6 +50,10 @@ DELETE FROM device WHERE user_id = $1
 -- name: drop_devices_of_credentials
 DELETE FROM device WHERE credential = ANY ($1::uuid[])
 
+-- name: registering_keys
+-- The API keys, among those given, that have registered a device.
+SELECT id FROM unnest($1::bigint[]) AS key (id) WHERE EXISTS (SELECT FROM device WHERE device.api_key_id = key.id)
+
 -- name: device_counts
 SELECT provider, coalesce(last_outcome, 'none') AS outcome, count(*) AS devices FROM device GROUP BY 1, 2 ORDER BY 1, 2
 

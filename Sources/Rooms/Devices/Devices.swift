@@ -4,7 +4,7 @@ internal import Kit
 package import Model
 package import Postgres
 internal import Push
-import Queue
+package import Queue
 package import Store
 
 /// The phones and browsers of users, and the notifications that are to be sent to them.
@@ -16,6 +16,8 @@ package enum Devices: EventConsumer, CredentialObserver {
     Migration(version: 169, name: "reached_providers", RoomsSQL.v0169_reached_providers),
     Migration(version: 177, name: "push_shards", RoomsSQL.v0177_push_shards),
   ]
+
+  package static var settingAside: [SetAside.Table] { [.device, .pushDelivery] }
 
   package static var exports: [Export] {
     [Export("devices", statements["devices_by_user"]) { DeviceResponse(try RegisteredDevice($0), isWhole: false) }]
@@ -99,6 +101,11 @@ package enum Devices: EventConsumer, CredentialObserver {
   package static func revoked(tokens: [PublicID], _ session: Session) throws {
     guard !tokens.isEmpty else { return }
     try session.execute(statements["drop_devices_of_credentials"], .texts(tokens.map(\.description)))
+  }
+
+  /// The API keys that have registered devices.
+  package static func named(keys: [Int64], _ session: Session) throws -> [Int64] {
+    try session.execute(statements["registering_keys"], .integers(keys)).map { try $0.get("id") }
   }
 
   /// The number of devices of a provider whose last notification had an outcome, `none` if there was none yet.
@@ -187,4 +194,10 @@ package enum Devices: EventConsumer, CredentialObserver {
   static func webPushKey(_ session: Session) throws(PostgresError) -> String? {
     try session.execute(statements["web_push_key"]).first?.get("public_key")
   }
+}
+
+extension SetAside.Table {
+  /// Devices are served without their quiet hours.
+  static let device = Self("device")
+  static let pushDelivery = Self("push_delivery")
 }

@@ -1,7 +1,6 @@
 import CRoomsSQL
 import FoundationEssentials
 package import Model
-package import Platform
 package import Postgres
 package import Queue
 package import Store
@@ -10,8 +9,6 @@ package import Store
 package enum Events: Room {
   package static let statements = Statements(
     topic: "events", Store.fragments, RoomsSQL.Events)
-
-  package static let schema: [EmbeddedText] = [RoomsSQL.Events_schema]
 
   package static let migrations = [
     Migration(version: 150, name: "event_positions", RoomsSQL.v0150_event_positions),
@@ -25,6 +22,8 @@ package enum Events: Room {
       MaintenanceTask("dispatch", on: Store.eventChannel) { try await dispatch($0) },
     ]
   }
+
+  package static var settingAside: [SetAside.Table] { [.announcement, .userEvent] }
 
   package static var forgetting: [ForgettingStep] {
     [
@@ -96,4 +95,9 @@ package enum Events: Room {
     try session.execute(Self.statements["drop_old_announcements"], .double(Self.retention))
     return try session.execute(Self.statements["drop_old_events"], .double(Self.retention)).affected
   }
+}
+
+extension SetAside.Table {
+  static let announcement = Self("announcement")
+  static let userEvent = Self("user_event")
 }

@@ -12,7 +12,6 @@ internal import Store
 struct ImageRoutes: RouteRoom {
   let kit: Kit
   let submissions: MediaSubmissions
-  let uploads: LocalUploads
   let media: MediaRoutes
 
   var routes: [Route] {
@@ -28,7 +27,7 @@ struct ImageRoutes: RouteRoom {
   /// The routes of images of which an owner has many.
   private func listed(_ kind: ImageKind, _ path: String) -> [Route] {
     [
-      submissions.upload("POST", path, bodyLimit: imageLimit) { try await submit($0, kind) },
+      submissions.upload("POST", path, bodyLimit: imageLimit) { try await receive($0, kind) },
       route("GET", path, access: .key([.read]), readsQuery: true) { try await listImages($0, kind) },
       route("DELETE", path + "/{image}", access: .key([.delete])) { try await deleteImage($0, kind) },
     ]
@@ -37,7 +36,7 @@ struct ImageRoutes: RouteRoom {
   /// The routes of images of which an owner has one at a time.
   private func single(_ kind: ImageKind, _ path: String, role: Role) -> [Route] {
     [
-      submissions.upload("PUT", path, bodyLimit: imageLimit) { try await submit($0, kind) },
+      submissions.upload("PUT", path, bodyLimit: imageLimit) { try await receive($0, kind) },
       route("GET", path, access: .key([.read]), includes: true) { try await readCurrentImage($0, kind, role: role) },
       route("DELETE", path, access: .key([.delete])) { try await deleteAll($0, kind) },
     ]
@@ -124,8 +123,8 @@ struct ImageRoutes: RouteRoom {
     }
   }
 
-  /// Stores an image and its file. They are durable on disk when it returns, but not processed yet.
-  func submit(_ request: Request, _ kind: ImageKind) async throws -> StoredSubmission {
+  /// Reads an image and its file from the body, from a form, or from JSON that names an upload.
+  func receive(_ request: Request, _ kind: ImageKind) async throws -> ReceivedSubmission {
     let owner = try owner(request, kind)
     if kind == .profile, !request.caller.viewer.owns(owner) {
       throw Caller.notYours("The profile image belongs to another user.")
@@ -134,30 +133,21 @@ struct ImageRoutes: RouteRoom {
     let upload = try await image(of: request, limits: definition.limits)
     let author = try request.caller.author(upload.author)
     if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
-    try access.countSubmission(of: author ?? owner, request)
-    let source = try upload.image.map { try SubmissionMedia.photos([$0]).sources()[0] }
-    try await submissions.prepare(source.map { [$0] } ?? [])
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
     let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
-    let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
-    let senders = kit.quotas.senders(request.caller, author: author ?? owner)
-    let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
-    let stored = try await storeOnce(
-      request, SubmissionKind(kind), payload: payload, publishing: source.map { [$0] } ?? []
-    ) { session in
-      guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
+    return ReceivedSubmission(
+      kind: SubmissionKind(kind), author: author ?? owner, content: upload.content, references: upload.references,
+      payload: texts + [upload.identity]
+    ) { sources, session in
+      guard let source = sources.first else { throw ProblemKind.missing(parts: ["image"]) }
       let id = try Images.submit(
         draft, for: viewer, source: source, definition: definition, request: request.jobRequest, store, session)
-      guard let id, let submission = try StoredSubmission(.image(id), viewer, urls, session) else {
+      guard let id, let stored = try StoredSubmission(.image(id), viewer, urls, session) else {
         throw Self.notFound(.post, owner)
       }
-      try Quotas.charge(senders, DailyUsage(bytes: bytes), session)
-      return submission
+      return stored
     }
-    uploads.remove((upload.references?.all ?? []).map(\.upload))
-    if !stored.isReplay { kit.metrics.count(kind.rawValue, source.map { [$0] } ?? []) }
-    return stored
   }
 
   private func image(of request: Request, limits: PhotoLimits) async throws -> ImageUpload {
@@ -165,7 +155,7 @@ struct ImageRoutes: RouteRoom {
       return try await ImageUpload(request, space: submissions.space, limits: limits)
     }
     return try await ImageUpload(naming: request) { references in
-      try uploads.content(of: references, for: request.caller) { _ in AcceptedMedia(photo: limits) }
+      try submissions.uploads.content(of: references, for: request.caller) { _ in AcceptedMedia(photo: limits) }
     }
   }
 }

@@ -1,3 +1,5 @@
+internal import Blobs
+internal import Crypto
 internal import HTTPServer
 internal import ISOBaseMedia
 internal import Kit
@@ -7,16 +9,15 @@ internal import Platform
 /// An uploaded image: the body of a request, the part `image` of a form with optional parts for texts, or an upload that JSON
 /// names.
 struct ImageUpload: Sendable {
-  /// Nil if it cannot be had, for the reason `refusal`.
-  let image: JudgedFile?
+  let content: ReceivedSubmission.Content
   /// The text of the part `author`.
   let author: String?
   /// The text of the part `alternative_text`.
   let alternativeText: String?
-  /// The body, if it is JSON.
-  private(set) var text: [UInt8]?
+  /// The upload that it names; nil: it has sent the file.
   private(set) var references: UploadReferences?
-  private(set) var refusal: Problem?
+  /// What an idempotency key is compared by, besides the texts: the JSON, or the hash of the file.
+  let identity: [UInt8]
 
   /// Reads JSON that names an upload.
   ///
@@ -30,28 +31,28 @@ struct ImageUpload: Sendable {
     alternativeText = reader.text("alternative_text", limit: MaxLength.alternativeText)
     try reader.check()
     guard !references.all.isEmpty else { throw ProblemKind.missing(parts: ["image"]) }
-    text = body
-    self.references = references
+    (self.references, identity) = (references, body)
     switch try content(references) {
-    case .whole(let files): image = files[.image]?.first
+    case .whole(let files): self.content = .files(.photos(files[.image] ?? []))
     case .awaited(_, let unready):
       throw ProblemKind.uploadNotReady.problem("The submission names an upload that is not whole.", errors: unready)
-    case .missing(let problem):
-      image = nil
-      refusal = problem
+    case .missing(let problem): self.content = .missing(problem)
     }
   }
 
   /// Writes the image of a request to the blob store as it arrives.
   init(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws {
     let type = request.headers["Content-Type"] ?? ""
+    let image: JudgedFile
     if type.lowercased().hasPrefix("multipart/") {
-      let (image, texts) = try await Self.form(request, space: space, limits: limits)
-      (self.image, author, alternativeText) = (image, texts[.author], texts[.alternativeText])
+      let texts: [TextPart: String]
+      (image, texts) = try await Self.form(request, space: space, limits: limits)
+      (author, alternativeText) = (texts[.author], texts[.alternativeText])
     } else {
       image = try await Self.body(request, space: space, limits: limits)
       (author, alternativeText) = (nil, nil)
     }
+    (content, identity) = (.files(.photos([image])), image.content.hash.bytes)
   }
 
   private static func body(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws -> JudgedFile {

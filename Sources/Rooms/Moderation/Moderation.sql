@@ -34,6 +34,10 @@ SELECT id FROM moderation_case WHERE public_id = $1::uuid FOR UPDATE
 -- name: decide_case
 UPDATE moderation_case SET decision = $2, decided_by = $3, note = $4, decided_at = clock_timestamp() WHERE public_id = $1::uuid
 
+-- name: deciding_keys
+-- The API keys, among those given, that have decided a case, which names the number of its key as a text.
+SELECT id FROM unnest($1::bigint[]) AS key (id) WHERE EXISTS (SELECT FROM moderation_case WHERE decided_by = key.id::text)
+
 -- name: suspend
 INSERT INTO suspension (user_id) VALUES ($1) ON CONFLICT DO NOTHING
 

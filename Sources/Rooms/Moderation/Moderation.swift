@@ -8,7 +8,7 @@ import Queue
 package import Store
 
 /// The cases that moderators decide. Each function that changes something runs in a transaction of the caller's.
-package enum Moderation: Room {
+package enum Moderation: CredentialObserver {
   package static let statements = Statements(
     topic: "moderation", Store.fragments, RoomsSQL.Moderation, fragments: RecordKind.fragments)
 
@@ -25,6 +25,11 @@ package enum Moderation: Room {
         statements["drop_cases_of_user"]),
       ForgettingStep(atEnd: statements["drop_suspension"]),
     ]
+  }
+
+  /// The API keys that have decided cases.
+  package static func named(keys: [Int64], _ session: Session) throws -> [Int64] {
+    try session.execute(statements["deciding_keys"], .integers(keys)).map { try $0.get("id") }
   }
 
   /// Notifies the moderators of a post that is held.

@@ -8,8 +8,9 @@ package import Telemetry
 package enum OperationGauges {
   package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let running = try Reprocessing.running(session)
-    var gauges = try QueueGauges.measure(session)
-    for case let room as any GaugedRoom.Type in [any Room.Type].all { gauges += try room.gauges(session) }
+    let rooms = [any Room.Type].all
+    var gauges = try QueueGauges.measure(settingAside: rooms.settingAside, session)
+    for case let room as any GaugedRoom.Type in rooms { gauges += try room.gauges(session) }
     return gauges + [
       MetricGauge(
         "take5_run_age_seconds", "Age of the oldest reprocessing run that is running.", [:], running.seconds),

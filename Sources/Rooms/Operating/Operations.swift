@@ -1,13 +1,23 @@
 import CRoomsSQL
 import FoundationEssentials
+internal import Kit
 import Model
 package import Postgres
-import Queue
+package import Queue
 import Store
 
-/// What operators read of the store as a whole.
+/// What operators read of the store as a whole, and the API keys that they have revoked long ago.
 package enum Operations: Room {
   package static let statements = Statements(topic: "operations", RoomsSQL.Operations)
+
+  /// Once a day: tables that name keys are read, as long as one is to be dropped.
+  package static var maintenance: [MaintenanceTask] {
+    [
+      MaintenanceTask("keys", every: .seconds(86_400)) { pool in
+        _ = try await pool.run { try Keys.dropRevoked(in: .all, $0) }
+      }
+    ]
+  }
 
   /// Counts the posts of the last day that were rejected, by the codes of their reasons, the most frequent first.
   static func rejections(_ session: Session) throws -> [RejectionCount] {

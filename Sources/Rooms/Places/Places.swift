@@ -22,6 +22,7 @@ package enum Places: IncludedRoom {
   package static let migrations = [
     Migration(version: 156, name: "places_of_friends", RoomsSQL.v0156_places_of_friends),
     Migration(version: 159, name: "places", RoomsSQL.v0159_places),
+    Migration(version: 161, name: "lookups", RoomsSQL.v0161_lookups),
     Migration(version: 164, name: "places_of_viewers", RoomsSQL.v0164_places_of_viewers),
     Migration(version: 172, name: "ages", RoomsSQL.v0172_ages),
     Migration(version: 175, name: "area", RoomsSQL.v0175_area),

@@ -1,3 +1,5 @@
+internal import Blobs
+import FoundationEssentials
 internal import HTTPServer
 internal import Kit
 internal import Model
@@ -7,12 +9,12 @@ internal import Store
 struct PostRoutes: RouteRoom {
   let kit: Kit
   let submissions: MediaSubmissions
-  let uploads: LocalUploads
   let zones = KnownTimeZones()
 
   var routes: [Route] {
     [
-      submissions.upload("POST", "/v1/posts", posts: 1, bodyLimit: formLimits.formBytes, submit: submitPost),
+      submissions.upload(
+        "POST", "/v1/posts", posts: 1, bodyLimit: PostForm.PartLimits(definitions).formBytes, receive: receivePost),
       route("GET", "/v1/posts/{id}", access: .key([.read]), readsQuery: true, handler: readPost),
       route("PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: JSONBody.limit, handler: changePost),
       route(
@@ -20,6 +22,54 @@ struct PostRoutes: RouteRoom {
         handler: arrangePhotos),
       route("DELETE", "/v1/posts/{id}", access: .key([.delete]), handler: deletePost),
     ] + listRoutes
+  }
+
+  /// Reads a post and its media from a form, or from JSON that names uploads: bytes of these may be still to come.
+  private func receivePost(_ request: Request) async throws -> ReceivedSubmission {
+    let form = try await form(of: request)
+    _ = try request.caller.author(form.draft.author)
+    let began = try began(form.references, request)
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let isHeld = definitions.holds(form.draft.kind)
+    let definition =
+      if case .files(let media) = form.content { definitions.definition(of: media) } else {
+        MediaDefinition.clips(definitions.moment)
+      }
+    return ReceivedSubmission(
+      kind: SubmissionKind(form.draft.kind), author: form.draft.author, content: form.content,
+      references: form.references, payload: form.payload
+    ) { sources, session in
+      let punctuality = try Window.judge(form.draft, began: began, definition.window, session)
+      let id =
+        if case .awaited(let uploads) = form.content {
+          try AwaitedUploads.submit(
+            form.draft, awaiting: uploads, punctuality: punctuality, isHeld: isHeld, request: request.jobRequest,
+            session)
+        } else {
+          try store.submitPost(
+            form.draft, sources: sources, definition: definition, punctuality: punctuality, isHeld: isHeld,
+            request: request.jobRequest, session)
+        }
+      guard let stored = try StoredSubmission(.post(id), viewer, urls, session) else {
+        throw Self.notFound(.post, id)
+      }
+      return stored
+    }
+  }
+
+  private func form(of request: Request) async throws -> PostForm {
+    guard JSONBody.isPlain(request) else {
+      return try await .form(of: request, space: submissions.space, definitions: definitions)
+    }
+    return try await .json(of: request, definitions: definitions) { references in
+      try submissions.uploads.content(of: references, for: request.caller, accepting: definitions.accepted)
+    }
+  }
+
+  /// When the client began to send the media: it created the first upload, or sent the request.
+  private func began(_ references: UploadReferences?, _ request: Request) throws -> ContinuousClock.Instant {
+    guard let created = try submissions.uploads.creation(of: references) else { return request.body.arrival }
+    return .now - .seconds(max(0, UploadClock.now.timeIntervalSince(created)))
   }
 
   private func readPost(_ request: Request) async throws -> Response {

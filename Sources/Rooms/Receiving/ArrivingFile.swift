@@ -1,5 +1,7 @@
 internal import Blobs
+internal import HTTPServer
 internal import ISOBaseMedia
+internal import Kit
 internal import Model
 
 /// A file of a request, which is staged, hashed and judged as it arrives.
@@ -63,5 +65,14 @@ extension JudgedFile {
       validator.skip(to: offset)
     }
     self.init(content: upload, type: Result { [validator] () throws(StreamRefusal) in try validator.finish() })
+  }
+}
+
+/// The media of a submission are rejected for what their containers show.
+struct MediaRefusal: RequestRefusal, Sendable, Hashable {
+  let reasons: [Reason]
+
+  var problem: Problem {
+    ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
   }
 }

@@ -222,11 +222,11 @@ extension LocalUploads {
   private func media(of draft: PostDraft, _ awaited: [AwaitedUpload], _ mayBeElsewhere: Bool) throws -> Found {
     // A post may wait for days, and rounds come each half minute: nothing is read before all is there.
     if let waiting = try absence(among: awaited, mayBeElsewhere) { return waiting }
-    var content: [SubmissionPart: [JudgedFile]] = [:]
+    var content: [MediaPart: [JudgedFile]] = [:]
     var hashes: [PublicID: SHA256Digest] = [:]
     var lost: [PublicID] = []
     for awaited in awaited {
-      guard let part = SubmissionPart(rawValue: awaited.part), let record = try folder().record(awaited.upload),
+      guard let part = MediaPart(rawValue: awaited.part), let record = try folder().record(awaited.upload),
         let bytes = try bytes(of: record)
       else { return try Self.absent(mayBeElsewhere) }
       switch bytes {
@@ -238,7 +238,7 @@ extension LocalUploads {
       }
     }
     guard lost.isEmpty else { return .lost(lost) }
-    let media = try SubmissionMedia(content, of: draft, textField: "caption")
+    let media = try ArrangedMedia(content, of: draft, textField: "caption")
     return .whole(
       WholeMedia(sources: try media.sources(), definition: definitions.definition(of: media), hashes: hashes))
   }
@@ -247,7 +247,7 @@ extension LocalUploads {
   private func absence(among awaited: [AwaitedUpload], _ mayBeElsewhere: Bool) throws -> Found? {
     var (isWhole, lost) = (true, [PublicID]())
     for awaited in awaited {
-      guard SubmissionPart(rawValue: awaited.part) != nil, let record = try folder().record(awaited.upload),
+      guard MediaPart(rawValue: awaited.part) != nil, let record = try folder().record(awaited.upload),
         let presence = try presence(of: record)
       else { return try Self.absent(mayBeElsewhere) }
       if let reason = record.refusal { throw MediaRefusal(reasons: [reason]) }

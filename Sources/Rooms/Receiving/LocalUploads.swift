@@ -63,11 +63,11 @@ struct LocalUploads: KitHolder {
   ///
   /// - Parameter accepting: what the file of a part may be.
   func content(
-    of references: UploadReferences, for caller: Caller, accepting: (SubmissionPart) -> AcceptedMedia
+    of references: UploadReferences, for caller: Caller, accepting: (MediaPart) -> AcceptedMedia
   ) throws -> ReferredContent {
-    var content: [SubmissionPart: [JudgedFile]] = [:]
+    var content: [MediaPart: [JudgedFile]] = [:]
     var unready: [FieldError] = []
-    for part in SubmissionPart.allCases {
+    for part in MediaPart.allCases {
       for id in references.ids[part] ?? [] {
         guard let record = try record(id, of: caller), record.finished == nil,
           let file = try folder().open(id)

@@ -38,20 +38,6 @@ struct MediaSpace: Sendable {
       headers: ["Retry-After": "60"])
   }
 
-  /// Throws a problem if there is too little free space for a submission. The space is checked again when a part with media
-  /// begins.
-  func check(for request: Request) throws {
-    let bytes = bytes(of: request)
-    if bytes > 0 || request.head.contentLength == nil { try check(reserving: bytes) }
-  }
-
-  /// The number of bytes of media that a submission may be about to send, as far as its head says. A short form may contain only
-  /// text, which needs no space for media.
-  func bytes(of request: Request) -> Int64 {
-    let length = request.head.contentLength ?? 0
-    return length > MediaSubmissions.maxTextFormBytes ? length : 0
-  }
-
   /// The free space and the minimum; none if there is no known limit.
   func gauges(free: Int64?) -> [MetricGauge] {
     guard let free else { return [] }

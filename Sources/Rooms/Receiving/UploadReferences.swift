@@ -6,17 +6,17 @@ internal import Store
 /// The uploads that a submission in JSON names instead of sending files: a field of a file is `{"upload": "ID"}`, and that of
 /// several is a list of these.
 struct UploadReferences: Sendable {
-  private(set) var ids: [SubmissionPart: [PublicID]] = [:]
+  private(set) var ids: [MediaPart: [PublicID]] = [:]
 
   /// All uploads, in the order of the parts.
   var all: [AwaitedUpload] {
-    SubmissionPart.allCases.flatMap { part in
+    MediaPart.allCases.flatMap { part in
       (ids[part] ?? []).map { AwaitedUpload(upload: $0, part: part.rawValue) }
     }
   }
 
   /// Takes the fields of files out of a JSON object; throws a problem that names every invalid one.
-  init(taking parts: [SubmissionPart], from fields: inout [String: JSONValue], maxPhotos: Int = 1) throws(Problem) {
+  init(taking parts: [MediaPart], from fields: inout [String: JSONValue], maxPhotos: Int = 1) throws(Problem) {
     var errors: [FieldError] = []
     for part in parts {
       guard let value = fields.removeValue(forKey: part.rawValue), value != .null else { continue }
@@ -45,7 +45,7 @@ struct UploadReferences: Sendable {
 
 /// The uploads that a submission names, as they are now.
 enum ReferredContent: Sendable {
-  case whole([SubmissionPart: [JudgedFile]])
+  case whole([MediaPart: [JudgedFile]])
   /// Bytes of some are still to come.
   case awaited([AwaitedUpload], unready: [FieldError])
   /// One of them does not exist. An earlier request with the same idempotency key may have used it.

@@ -131,7 +131,7 @@ extension UploadRoutes {
 
   /// What is computed of an upload from its first byte on. A file that a post awaits is judged as the part that it is.
   private func content(of record: UploadRecord) -> ArrivingContent {
-    let part = record.awaited.flatMap { SubmissionPart(rawValue: $0.part) }
+    let part = record.awaited.flatMap { MediaPart(rawValue: $0.part) }
     return ArrivingContent(accepting: part.map(definitions.accepted) ?? definitions.anyUse, length: record.length)
   }
 

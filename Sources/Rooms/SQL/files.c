@@ -6,6 +6,9 @@ const struct rooms_sql RoomsSQL = {
   .Accounts = {(const char[]){
 #embed "../SignIn/Accounts.sql" suffix(, 0)
   }},
+  .Accounts_schema = {(const char[]){
+#embed "../SignIn/Accounts_schema.sql" suffix(, 0)
+  }},
   .v0154_one_time_codes = {(const char[]){
 #embed "../SignIn/v0154_one_time_codes.sql" suffix(, 0)
   }},
@@ -63,9 +66,6 @@ const struct rooms_sql RoomsSQL = {
   .Events = {(const char[]){
 #embed "../Events/Events.sql" suffix(, 0)
   }},
-  .Events_schema = {(const char[]){
-#embed "../Events/Events_schema.sql" suffix(, 0)
-  }},
   .v0150_event_positions = {(const char[]){
 #embed "../Events/v0150_event_positions.sql" suffix(, 0)
   }},
@@ -110,6 +110,9 @@ const struct rooms_sql RoomsSQL = {
   }},
   .v0159_places = {(const char[]){
 #embed "../Places/v0159_places.sql" suffix(, 0)
+  }},
+  .v0161_lookups = {(const char[]){
+#embed "../Places/v0161_lookups.sql" suffix(, 0)
   }},
   .v0164_places_of_viewers = {(const char[]){
 #embed "../Places/v0164_places_of_viewers.sql" suffix(, 0)

@@ -24,7 +24,7 @@ struct ServiceRoutes: RouteRoom {
 
   var routes: [Route] {
     [
-      Route("/livez", admission: admission(to: .unlimited), answer: readLiveness),
+      Route("/livez", admission: access.admission(to: .unlimited), answer: readLiveness),
       // What a probe adds to the path does not matter: the service would be taken for dead.
       route("GET", "/readyz", access: .anyone, readsQuery: true, handler: readReadiness),
       route("GET", "/metrics", access: .key([.admin]), handler: readMetrics),

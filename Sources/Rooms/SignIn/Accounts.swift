@@ -3,6 +3,7 @@ package import Crypto
 import FoundationEssentials
 internal import Kit
 package import Model
+package import Platform
 package import Postgres
 package import Queue
 import Store
@@ -11,6 +12,8 @@ import Store
 package enum Accounts: Room {
   package static let statements = Statements(topic: "accounts", RoomsSQL.Accounts)
 
+  package static let schema: [EmbeddedText] = [RoomsSQL.Accounts_schema]
+
   package static let migrations = [
     Migration(version: 154, name: "one_time_codes", RoomsSQL.v0154_one_time_codes),
     Migration(version: 155, name: "accounts", RoomsSQL.v0155_accounts),
@@ -18,6 +21,8 @@ package enum Accounts: Room {
     Migration(version: 171, name: "mail_limits", RoomsSQL.v0171_mail_limits),
     Migration(version: 173, name: "used_access_tokens", RoomsSQL.v0173_used_access_tokens),
   ]
+
+  package static var settingAside: [SetAside.Table] { [.codeRequest] }
 
   package static var maintenance: [MaintenanceTask] {
     [

@@ -181,3 +181,8 @@ enum OneTimeCode {
 
 /// The error for an address that another user has verified.
 struct EmailTaken: Error {}
+
+extension SetAside.Table {
+  /// No code is made.
+  static let codeRequest = Self("code_request")
+}

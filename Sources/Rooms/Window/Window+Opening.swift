@@ -177,3 +177,8 @@ package struct WindowHours: NilEncodable, Sendable, Hashable {
     perMinute = from < until ? min(1, 60 / until.timeIntervalSince(from)) : nil
   }
 }
+
+extension SetAside.Table {
+  /// The window opens by the last offset of its zone.
+  static let windowSchedule = Self("window_schedule")
+}

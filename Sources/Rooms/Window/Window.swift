@@ -4,7 +4,7 @@ internal import HTTPServer
 internal import Kit
 package import Model
 package import Postgres
-internal import Queue
+package import Queue
 import Store
 
 /// The daily window, which workers open by a schedule.
@@ -16,6 +16,8 @@ package enum Window: Room {
     Migration(version: 153, name: "window", RoomsSQL.v0153_window),
     Migration(version: 167, name: "window_offset", RoomsSQL.v0167_window_offset),
   ]
+
+  package static var settingAside: [SetAside.Table] { [.windowSchedule] }
 
   /// The channel of the notification that a window has opened; the payload is JSON with its times.
   package static let channel = "take5_windows"

@@ -61,3 +61,7 @@ package struct DamagedBlob: Sendable, Hashable {
   /// Whether the run that makes it again is still active.
   package let isMadeAgain: Bool
 }
+
+extension SetAside.Table {
+  static let blobDamage = Self("blob_damage")
+}

@@ -18,6 +18,9 @@ package protocol Room: SendableMetatype {
   /// What deletes what nothing asks for any more.
   static var maintenance: [MaintenanceTask] { get }
 
+  /// Its tables with rows that may hold a value which cannot be used.
+  static var settingAside: [SetAside.Table] { get }
+
   /// What a user takes along, besides posts and images.
   static var exports: [Export] { get }
 
@@ -35,10 +38,16 @@ extension Room {
   package static var schema: [EmbeddedText] { [] }
   package static var migrations: [Migration] { [] }
   package static var maintenance: [MaintenanceTask] { [] }
+  package static var settingAside: [SetAside.Table] { [] }
   package static var exports: [Export] { [] }
   package static var forgetting: [ForgettingStep] { [] }
   package static var checks: [RowCheck] { [] }
   package static func note(_ status: PostStatus, of post: PublicID, _ session: Session) throws {}
+}
+
+extension [any Room.Type] {
+  /// All tables with rows that may be set aside: of the core and of the rooms.
+  package var settingAside: [SetAside.Table] { [.blobDamage] + flatMap { $0.settingAside } }
 }
 
 extension MaintenanceTask {

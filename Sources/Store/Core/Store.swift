@@ -115,7 +115,7 @@ extension Store {
   package static let schema: [EmbeddedText] = [
     StoreSQL.Blobs_schema, StoreSQL.Assets_schema, StoreSQL.Posts_schema,
     StoreSQL.Reprocessing_schema, StoreSQL.Quarantine_schema,
-    StoreSQL.Uploads_schema, StoreSQL.Forgetting_schema,
+    StoreSQL.Uploads_schema, StoreSQL.Forgetting_schema, StoreSQL.Suspension_schema, StoreSQL.Events_schema,
   ]
 
   /// Later changes of them.

@@ -15,6 +15,9 @@ const struct store_sql StoreSQL = {
   .Damage = {(const char[]){
 #embed "Damage.sql" suffix(, 0)
   }},
+  .Events_schema = {(const char[]){
+#embed "Events_schema.sql" suffix(, 0)
+  }},
   .Forgetting = {(const char[]){
 #embed "Forgetting.sql" suffix(, 0)
   }},
@@ -44,6 +47,9 @@ const struct store_sql StoreSQL = {
   }},
   .Store = {(const char[]){
 #embed "Store.sql" suffix(, 0)
+  }},
+  .Suspension_schema = {(const char[]){
+#embed "Suspension_schema.sql" suffix(, 0)
   }},
   .Uploads = {(const char[]){
 #embed "Uploads.sql" suffix(, 0)

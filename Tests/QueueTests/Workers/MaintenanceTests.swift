@@ -88,6 +88,7 @@ struct RepeatedTaskTests {
     if let clock { configuration.clock = clock }
     let maintenance = Maintenance(
       worker: fixture.worker, configuration: configuration, pool: fixture.pool, onReaped: onReaped, tasks: tasks,
+      tables: [],
       metrics: WorkerMetrics(Metrics()), polling: Polling(interval: configuration.pollInterval), schedule: WakeUp(),
       log: Logger { _ in })
     let task = Task { await maintenance.run() }

@@ -98,6 +98,25 @@ struct SetAsideTests {
     }
   }
 
+  @Test("each table with rows that may be set aside is in the database, and has a gauge before that")
+  func gauges() async throws {
+    try await UserClient.with { api in
+      let tables = [any Room.Type].all.settingAside.map(\.name)
+      #expect(
+        tables.sorted() == [
+          "announcement", "blob_damage", "code_request", "device", "push_delivery", "user_event", "window_schedule",
+        ])
+      let text = try await api.pool.run { session in
+        for table in tables {
+          #expect(
+            try session.execute("SELECT to_regclass($1) IS NOT NULL", .text(table)).single().get(0, as: Bool.self))
+        }
+        return Metrics().text(with: try OperationGauges.measure(session))
+      }
+      for table in tables { #expect(text.contains("take5_rows_set_aside{table=\"\(table)\"} 0"), "\(table)") }
+    }
+  }
+
   @Test("a delivery that stops its page is set aside, and those before and after it end")
   func delivery() async throws {
     try await UserClient.with { api in

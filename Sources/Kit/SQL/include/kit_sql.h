@@ -4,6 +4,6 @@
 
 /// The SQL files of the kit, by name.
 struct __attribute__((swift_attr("@Sendable"))) kit_sql {
-  struct embedded_text Access_schema, Keys, Tokens, Usage, Including, v0161_lookups;
+  struct embedded_text Access_schema, Keys, Tokens, Usage, Including;
 };
 extern const struct kit_sql KitSQL;

@@ -62,6 +62,8 @@ struct Maintenance: Sendable {
   /// Runs in the transaction that reaps jobs.
   let onReaped: @Sendable ([Reaped], Session) throws -> Void
   let tasks: [MaintenanceTask]
+  /// All that have rows which may be set aside.
+  let tables: [SetAside.Table]
   let metrics: WorkerMetrics
   let polling: Polling
   /// Raised when a job may be due before the known ones.
@@ -194,7 +196,7 @@ struct Maintenance: Sendable {
         }
       },
       VacuumMonitor(limits: configuration.vacuum, log: log).task,
-      SetAside.reporting(metrics, log),
+      SetAside.reporting(tables, metrics, log),
     ]
   }
 

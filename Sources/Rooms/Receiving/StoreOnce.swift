@@ -29,15 +29,6 @@ extension KitHolder {
     _ request: Request, _ kind: SubmissionKind?, payload: [[UInt8]], publishing sources: [NewAsset] = [],
     _ body: @escaping @Sendable (Session) throws -> StoredSubmission
   ) async throws -> StoredSubmission {
-    let stored = try await store(request, kind, payload: payload, publishing: sources, body)
-    request.commit(stored.response)
-    return stored
-  }
-
-  private func store(
-    _ request: Request, _ kind: SubmissionKind?, payload: [[UInt8]], publishing sources: [NewAsset],
-    _ body: @escaping @Sendable (Session) throws -> StoredSubmission
-  ) async throws -> StoredSubmission {
     let caller = request.caller
     try caller.checkGrant(kind)
     let submit = { @Sendable (session: Session) throws -> StoredSubmission in
@@ -47,10 +38,11 @@ extension KitHolder {
       return try body(session)
     }
     let key = try idempotencyKey(of: request, payload: payload)
+    let stored: StoredSubmission
     do {
       // A client that a hanging disk has let go with a refusal must not find its submission stored.
       try Task.checkCancellation()
-      return try await store.transaction(
+      stored = try await store.transaction(
         publishing: sources,
         by: { [writes = kit.writes] work in
           try await writes.run(work)
@@ -66,10 +58,12 @@ extension KitHolder {
       // Another request has removed or used an upload since it was looked up. If it was the first one with the key, its response counts.
       let missing = ProblemKind.uploadNotFound.problem("An upload that the submission names does not exist.")
       guard let key else { throw missing }
-      return try await database.transaction { session in
+      stored = try await database.transaction { session in
         try Self.stored(under: key, session) { _ in throw missing }
       }
     }
+    request.commit(stored.response)
+    return stored
   }
 
   /// Runs `body` for the first request with a key, and returns the stored response for others.
