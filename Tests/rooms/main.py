@@ -26,7 +26,7 @@ def leaves():
     users = {}
     for here, there in arrows:
         users.setdefault(there, set()).add(here)
-    return sorted(room for room, by in users.items() if by == {"(Rooms.swift)"})
+    return sorted(room for room, by in users.items() if by == {"(Rooms.swift)"} and not room.startswith("("))
 
 
 def read(path):
@@ -60,13 +60,11 @@ def take_out(room, sources):
     texts = [read(path) for path in swift(folder)]
     files = sum(len(names) for _, _, names in os.walk(folder))
     types = {name for text in texts for name in re.findall(r"^(?:package )?(?:final )?(?:struct|enum|class|actor|protocol) (\w+)", text, re.M)}
-    rooms = [name for text in texts for name in re.findall(r"^(?:package )?enum (\w+): Room\b", text, re.M)]
     listed = f"{sources}/Rooms/Rooms.swift"
-    for name in rooms:
-        lines.append(("Rooms.swift", strike(listed, rf"\b{name}\.self,[ ]?", name)))
     for name in sorted(types):
-        if re.search(rf"\b{name}\(kit: kit", read(listed)):
-            lines.append(("Rooms.swift", strike(listed, rf"\b{name}\(kit: kit[^)]*\),[ ]?", name)))
+        place = rf"\b{name}(?:\.self|\(kit: kit[^)]*\)),[ ]?"
+        if re.search(place, read(listed)):
+            lines.append(("Rooms.swift", strike(listed, place, name)))
     embedded, header = f"{sources}/Rooms/SQL/files.c", f"{sources}/Rooms/SQL/include/rooms_sql.h"
     block = rf'  \.(\w+) = {{\(const char\[\]\){{\n#embed "\.\./{room}/[^\n]*\n  }}}},\n'
     if names := re.findall(block, read(embedded)):
@@ -150,8 +148,8 @@ def check(room, compiler):
     for error in errors:
         print(f"  {error}")
     struck = ", ".join(f"{count} in {name}" for name, count in lines)
-    print(f"{room}: {files} files are deleted, and names are struck, {struck}: {' and '.join(modules)}"
-          + (" do not compile" if errors else " compile") + " without them", flush=True)
+    print(f"{room}: {files} files are deleted, and names are struck, {struck}: {', '.join(modules)}"
+          + (": errors" if errors else ": compiled") + " without them", flush=True)
     return not errors
 
 
