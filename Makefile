@@ -116,7 +116,7 @@ TEST_PLAYERS_PACKAGES := python3 ffmpeg mediainfo libimage-exiftool-perl libjpeg
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-debian test-debian-upgrade test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service test-turn lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-debian test-debian-upgrade test-upgrade test-asan test-tsan test-chaos test-mutants test-rooms fuzz fuzz-api fuzz-media test-api test-clients test-client test-console test-push test-players test-s3 test-metrics test-cluster test-package test-image next-programs install package image image-store run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-rush bench-fleet bench-town bench-service test-turn lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -244,6 +244,11 @@ endef
 test-mutants: setup ## break each guard of the worker, and check that a test fails, half an hour
 	$(BUILD_TESTS) --build-tests
 	Tests/Support/mutants/mutants.py .build/tests $(if $(SHORT),$(shell seq $$(($(DAY) % 10 + 1)) 10 100))
+
+# ONLY names the rooms, such as Webhooks.
+test-rooms: setup ## take out each room that no other one needs, and compile what remains, some minutes
+	TAKE5_TARGETS=take5 $(BUILD_TESTS)
+	@Tests/rooms/main.py .build/tests $(ONLY)
 
 fuzz: setup build-fuzz ## fuzz every parser of hostile bytes for SECONDS each, two at a time
 	Tests/Fuzzing/fuzz.sh .build/fuzz $(if $(SHORT),10,$(SECONDS))

@@ -8,7 +8,12 @@
 
 #include "CSystem.h"
 
-void csystem_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
+void csystem_limit_heap(int arenas) {
+  mallopt(M_ARENA_MAX, arenas);
+  // By default both limits rise with each large buffer that is freed, up to 32 and 64 MiB.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
 
 // Passes the signals of this process on to a child, and reaps whatever ends, until the child ends; returns its exit status.
 static int serve_as_init(pid_t child, const sigset_t *all) {

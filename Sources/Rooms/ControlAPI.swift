@@ -146,8 +146,8 @@ extension ControlAPI {
     package var reads = BlobReads.Limits()
     /// When the daily window opens while no operator has set a schedule; nil: this process has none.
     package var windowSchedule: WindowSchedule?
-    /// What webhooks may be besides public addresses.
-    package var webhookPermits = WebhookPermits()
+    /// The settings of single rooms.
+    package var rooms = RoomSettings()
     /// What decides on each registration; nil: everybody may register.
     package var registrationCheck: RegistrationCheck?
     /// Whether clients read media from the blob store itself, if that has URLs.

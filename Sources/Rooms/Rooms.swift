@@ -25,9 +25,8 @@ extension ControlAPI {
       TokenRoutes(kit: kit), SessionRoutes(kit: kit), PlaceRoutes(kit: kit), NoteRoutes(kit: kit),
       RatingRoutes(kit: kit),
       CollectionMemberRoutes(kit: kit), ReportRoutes(kit: kit),
-      WebhookRoutes(kit: kit, permits: configuration.webhookPermits), DeviceRoutes(kit: kit),
       ConsoleSessionRoutes(kit: kit), JobBatchRoutes(kit: kit), RunRoutes(kit: kit), QuarantineRoutes(kit: kit),
-    ]
+    ] + [any Room.Type].all.routes(kit, configuration.rooms)
   }
 }
 

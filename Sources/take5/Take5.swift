@@ -15,7 +15,7 @@ import Store
 struct Take5 {
   static func main() async {
     ThisProcess.leaveProcessOne()
-    ThisProcess.limitArenas()
+    ThisProcess.limitHeap()
     ThisProcess.ignoreBrokenPipes()
     ThisProcess.openMissingStandardDescriptors()
     exit(await run(Array(CommandLine.arguments.dropFirst()), environment: Environment.variables()).rawValue)

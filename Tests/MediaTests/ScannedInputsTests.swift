@@ -14,8 +14,8 @@ struct ScannedInputsTests {
     #expect(scanned.inputs.map(\.name) == [.back, .front])
     #expect(scanned.inputs.map(\.scan?.times.count) == [150, 150])
     #expect(scanned.grid == TimeGrid(rate: 30))
-    #expect(abs(try #require(scanned.offset) - 0.2) < 0.01)
-    #expect(scanned.report.moment?.offsetSeconds == scanned.offset)
+    #expect(abs(try #require(scanned.report.moment?.offsetSeconds) - 0.2) < 0.01)
+    #expect(scanned.shifts == [.front: 6])
     #expect(scanned.report.decisions.dropLast() == moment.plan.decisions[...])
     #expect(scanned.report.decisions.last?.subject == .alignment)
     #expect(scanned.report.warnings == [])
@@ -65,7 +65,9 @@ struct CommonSpanTests {
   private static func span(
     offset: Double?, front: Double = 5, back: Double = 5.1, shortest: Double = 4.5, maxHeld: Double = 0.5
   ) -> CommonSpan {
-    CommonSpan(of: [.front: front, .back: back], offset: offset, grid: grid, shortest: shortest, maxHeld: maxHeld)
+    CommonSpan(
+      of: [.front: front, .back: back], wanted: CommonSpan.shifts(offset: offset, grid: grid), grid: grid,
+      shortest: shortest, maxHeld: maxHeld)
   }
 
   @Test("the clip that starts earlier is shifted by whole ticks")
@@ -151,9 +153,10 @@ struct CommonSpanTests {
     arguments: [(10, 1), (20, 1), (24, 2), (25, 2), (30, 2), (50, 3), (60, 3)])
   func noticed(rate: Int, first: Int) {
     for frames in 0...4 {
+      let grid = TimeGrid(rate: rate)
       let span = CommonSpan(
-        of: [.front: 4.5, .back: 4.5], offset: Double(frames) / Double(rate), grid: TimeGrid(rate: rate), shortest: 4.5,
-        maxHeld: 0)
+        of: [.front: 4.5, .back: 4.5], wanted: CommonSpan.shifts(offset: Double(frames) / Double(rate), grid: grid),
+        grid: grid, shortest: 4.5, maxHeld: 0)
       #expect(abs(span.rest - Double(frames) / Double(rate)) < 1e-9)
       #expect((span.warning != nil) == (frames >= first), "\(frames) frames of \(rate)")
       // What is done is logged all the same.

@@ -33,6 +33,7 @@ struct ServiceConfigurationTests {
     #expect(standard.keepRejected == .seconds(604_800) && standard.releasedPause == .seconds(3600))
     #expect(standard.authorConcurrency == nil)
     #expect(standard.api.quotas == Quotas() && !standard.hasAccounts && !standard.api.redirectsMedia)
+    #expect(standard.api.rooms.webhookPermits == WebhookPermits())
   }
 
   @Test("the options of serve are read from the command line, the environment and the file")
@@ -40,7 +41,7 @@ struct ServiceConfigurationTests {
     let given = [
       "--listen", "0.0.0.0:81", "--trusted-proxy", "10.0.0.1", "--allow-origin", "https://a.example", "--slots", "0",
       "--min-free", "5", "--serve-media", "redirect", "--accounts", "on", "--user-daily-mib", "3", "--poll", "0.25",
-      "--address-attempts", "2", "--upload-idle", "7",
+      "--address-attempts", "2", "--upload-idle", "7", "--webhook-permit", "mailer.internal",
     ]
     let file = ConfigurationFile(path: "f", Array("key-daily-posts = 9\nuploads = 8\n".utf8))
     let arguments = try Arguments(
@@ -53,6 +54,7 @@ struct ServiceConfigurationTests {
     #expect(read.api.maxSubmissions == 6)
     #expect(read.api.quotas.user == DailyQuota(bytes: 3 << 20) && read.api.quotas.key == DailyQuota(posts: 9))
     #expect(read.limits.attemptsOfAddress == RateLimits.Rate(perMinute: 2, burst: 12))
+    #expect(read.api.rooms.webhookPermits == WebhookPermits("mailer.internal"))
     #expect(read.hasAccounts && read.key == "k" && read.identity.providers.isEmpty)
   }
 

@@ -86,8 +86,9 @@ int csystem_deny_dumps(void);
 /// Whether this process ignores a signal (sigaction(2)).
 int csystem_is_ignored(int signal);
 
-/// Sets how many arenas malloc(3) takes memory from. Call this before there is another thread.
-void csystem_limit_arenas(int count);
+/// Sets how many arenas malloc(3) takes memory from, and lets it give back each free buffer of a MiB or more. Call this before there is
+/// another thread.
+void csystem_limit_heap(int arenas);
 
 /// Raises the soft limit of open files to the hard limit; ignores errors.
 void csystem_raise_open_files_limit(void);

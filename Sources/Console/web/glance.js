@@ -28,16 +28,24 @@ export const kindOptions = [["", "All kinds"], ["take5", "Moments"], ["photo", "
 export const audiences = ["public", "friends", "private"]
 export const states = ["processing", "ready", "rejected", "failed", "held", "hidden"]
 
+/** The roles of the picture that stands for a record, the best first: in a tile, on a card, in a row of records, and of a photo in its strip. */
+export const pictures = {
+  tile: ["image", "photo.square", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front", "poster"],
+  card: ["poster", "photo.medium", "image", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front"],
+  row: ["photo.small", "photo.square", "thumbnail.back", "thumbnail", "thumbnail.front", "image", "poster", "avatar.small", "photo.medium", "avatar"],
+  strip: ["photo.large", "photo.medium", "photo.small", "photo.square"],
+}
+
 /** The first of the roles that a post has, of its own media or of its first photo. */
 function first({ assets = {}, photos = [] }, roles) {
   return roles.map(role => assets[role] ?? photos[0]?.[role]).find(Boolean) ?? null
 }
 
 /** The picture for a pin or a row; null without media. */
-const small = post => first(post, ["image", "photo.square", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front", "poster"])
+const small = post => first(post, pictures.tile)
 
 /** The picture for a card; null without media. */
-export const large = post => first(post, ["poster", "photo.medium", "image", "photo.small", "thumbnail", "thumbnail.back", "thumbnail.front"])
+export const large = post => first(post, pictures.card)
 
 /** Whether there is something to play. */
 export const isPlayable = ({ assets = {} }) => Boolean(assets.composed ?? assets.clip ?? assets["clip.front"])

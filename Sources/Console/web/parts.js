@@ -1,6 +1,6 @@
 // What the views of jobs, the store and people share: parts that load by themselves, tabs, questions with fields, people and pictures.
 
-import { nameOf } from "./glance.js"
+import { nameOf, pictures } from "./glance.js"
 import { command, failure, h, problem, show, showDialog, time } from "./ui.js"
 
 /** A part of a view that shows what `body` returns: first that it loads, and a problem with a button that tries again. `again` loads it once more,
@@ -79,14 +79,10 @@ export function person(app, id, user) {
   return h("a", { class: "person", href: userAddress(app, id), title: id }, avatar(user, id, 28), h("span", { class: "cut" }, nameOf(user, id)))
 }
 
-const small = [
-  "photo.small", "photo.square", "thumbnail.back", "thumbnail", "thumbnail.front", "image", "poster", "avatar.small", "photo.medium", "avatar",
-]
-
 /** A small picture of a post, an image, a place or a collection; without one a quiet field. */
 export function picture(record, alternative = "") {
   const files = [record?.photos?.[0], record?.assets, record?.photo, record?.thumbnail, record?.profile_image].filter(Boolean)
-  const file = files.flatMap(each => small.map(role => each[role]).filter(Boolean))[0]
+  const file = files.flatMap(each => pictures.row.map(role => each[role]).filter(Boolean))[0]
   return file ? h("img", { class: "peek", src: file.url, alt: alternative, loading: "lazy" })
     : h("span", { class: "peek", "aria-hidden": "true" })
 }

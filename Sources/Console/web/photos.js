@@ -1,6 +1,6 @@
 // Photos as a strip.
 
-import { labelOf } from "./glance.js"
+import { labelOf, pictures } from "./glance.js"
 import { picture } from "./picture.js"
 import { clamped, h, icon, prefersStillness } from "./ui.js"
 
@@ -15,7 +15,7 @@ export function photos(post) {
   const sets = setsOf(post)
   const words = post.alternative_text ?? post.caption ?? post.title
   const figures = sets.map((set, index) => {
-    const variants = ["photo.large", "photo.medium", "photo.small", "photo.square"].filter(role => set[role]).map(role => set[role])
+    const variants = pictures.strip.filter(role => set[role]).map(role => set[role])
     const part = sets.length > 1 ? `photo ${index + 1} of ${sets.length}` : `photo by ${post.author}`
     const image = picture(variants[0], { alt: words ? `${words} (${part})` : part[0].toUpperCase() + part.slice(1) })
     const widths = variants.filter(each => each.width && !(each.width === each.height && each.width <= 150))

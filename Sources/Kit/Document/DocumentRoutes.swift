@@ -2,6 +2,7 @@ internal import COpenAPI
 internal import Crypto
 package import HTTPServer
 internal import Platform
+internal import Store
 
 /// The route of the OpenAPI document.
 package struct DocumentRoutes: RouteRoom {
@@ -20,7 +21,7 @@ package struct DocumentRoutes: RouteRoom {
     return [
       route("GET", "/openapi.json", access: .unlimited) { request in
         let (bytes, representation) = completed.withLock { completed in
-          let document = completed ?? Self.document(of: others + self.routes)
+          let document = completed ?? Self.document(of: others + self.routes, store.rooms.problems)
           completed = document
           return document
         }
@@ -38,8 +39,8 @@ package struct DocumentRoutes: RouteRoom {
     return OrderedJSON([UInt8](UnsafeRawBufferPointer(start: document, count: size)))
   }
 
-  private static func document(of routes: [Route]) -> (bytes: [UInt8], Representation) {
-    let bytes = OpenAPIDocument(own: storedDocument).completed(by: routes).bytes
+  private static func document(of routes: [Route], _ problems: [any ProblemTable]) -> (bytes: [UInt8], Representation) {
+    let bytes = OpenAPIDocument(own: storedDocument, problems: problems).completed(by: routes).bytes
     let representation = Representation(
       length: Int64(bytes.count), entityTag: EntityTag(strong: SHA256.digest(of: bytes).hex),
       // Caches must revalidate it, because it changes with the version of the program.

@@ -6,13 +6,15 @@ internal import Model
 struct OpenAPIDocument {
   /// The stored document.
   let own: OrderedJSON
+  /// The kinds of problems that single rooms have.
+  let problems: [any ProblemTable]
 
   /// The served document.
   func completed(by routes: [Route]) -> OrderedJSON {
     let routes = Dictionary(grouping: routes, by: \.template)
     var components = own["components"]
     components["responses"] = components["responses"].map(response)
-    let types = ServerProblem.allCases.map(\.type) + ProblemKind.allCases.map(\.type)
+    let types = ServerProblem.allCases.map(\.type) + ProblemKind.allCases.map(\.type) + problems.map { $0.type }
     components["schemas"]["Problem"]["properties"]["type"]["enum"] = .array(Set(types).sorted().map { .string($0) })
     for name in including { components["schemas"][name]["properties"]["included"] = reference("schemas", "Included") }
     var document = own

@@ -1,9 +1,7 @@
-import HTTPServer
+package import HTTPServer
 
-/// The kinds of problems (RFC 9457) that the API returns, besides those of the server. The raw values are part of the API and do not change.
-///
-/// docs/problems.md lists them.
-package enum ProblemKind: String, Sendable, CaseIterable {
+/// The kinds of problems that rooms share or that belong to one whose problems have no table of their own.
+package enum ProblemKind: String, ProblemTable {
   case unauthorized
   case forbidden
   case notYours = "not_yours"
@@ -51,15 +49,10 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case userNameTaken = "user_name_taken"
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
-  case deviceNotFound = "device_not_found"
-  case vapidKeyNotFound = "vapid_key_not_found"
   case commentNotFound = "comment_not_found"
   case reportNotFound = "report_not_found"
   case caseNotFound = "case_not_found"
   case caseDecided = "case_decided"
-  case webhookNotFound = "webhook_not_found"
-  case webhookDisabled = "webhook_disabled"
-  case deliveryNotFound = "delivery_not_found"
   case collectionNotFound = "collection_not_found"
   case versionRequired = "version_required"
   case placeNotFound = "place_not_found"
@@ -97,8 +90,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case storageFull = "storage_full"
   case storageUnavailable = "storage_unavailable"
 
-  /// The status, the title and the remedy of each kind.
-  var row: (status: Status, title: String, remedy: String) {
+  package var row: (status: Status, title: String, remedy: String) {
     switch self {
     case .unauthorized:
       (
@@ -239,10 +231,6 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "Relation not found", "List the relations of the user: it may have been removed.")
     case .tokenNotFound:
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
-    case .deviceNotFound:
-      (.notFound, "Device not found", "List the devices of the user: the device may belong to another user now.")
-    case .vapidKeyNotFound:
-      (.notFound, "VAPID key not found", "Start a worker with --web-push.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
     case .reportNotFound:
@@ -259,15 +247,6 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (
         .conflict, "The case has another decision",
         "Read the case. To decide otherwise, open a new case about the same subject."
-      )
-    case .webhookNotFound:
-      (.notFound, "Webhook not found", "List the webhooks: it may have been deleted.")
-    case .webhookDisabled:
-      (.conflict, "The webhook is disabled", "Enable it: change its `state` to `enabled`.")
-    case .deliveryNotFound:
-      (
-        .notFound, "Delivery not found",
-        "List the deliveries: each is there for seven days, and one with a code is not sent again once it has ended."
       )
     case .collectionNotFound:
       (.notFound, "Collection not found", "Ask its author to share it, or list the collections of the user.")

@@ -13,13 +13,12 @@ struct CommonSpan: Hashable {
 
   /// - Parameters:
   ///   - durations: of the clips, in seconds.
-  ///   - offset: the time of an event in the front clip minus its time in the back clip, in seconds; nil: none.
+  ///   - wanted: the shifts that align the clips.
   ///   - shortest: the shortest span, in seconds.
   ///   - maxHeld: the longest time for which the clip that ends too early for it holds its last frame, in seconds.
   init(
-    of durations: [InputName: Double], offset: Double?, grid: TimeGrid, shortest: Double, maxHeld: Double
+    of durations: [InputName: Double], wanted: [InputName: Int], grid: TimeGrid, shortest: Double, maxHeld: Double
   ) {
-    let wanted = Self.shifts(offset: offset, grid: grid)
     let (common, unaligned) = (Self.seconds(durations, wanted, grid), durations.values.min() ?? 0)
     guard common < shortest, let (early, ticks) = wanted.first, let duration = durations[early] else {
       (shifts, seconds, rest, decision) = (wanted, common, 0, nil)
@@ -63,7 +62,7 @@ struct CommonSpan: Hashable {
 
   /// The number of ticks of each clip before a span of aligned clips.
   ///
-  /// - Parameter offset: as above.
+  /// - Parameter offset: the time of an event in the front clip minus its time in the back clip, in seconds; nil: none.
   static func shifts(offset: Double?, grid: TimeGrid) -> [InputName: Int] {
     let ticks = offset.map { Int(($0 * Double(grid.rate)).rounded()) } ?? 0
     return ticks == 0 ? [:] : ticks > 0 ? [.front: ticks] : [.back: -ticks]
@@ -82,6 +81,6 @@ extension ScannedInputs {
   func commonSpan(shortest: Double, maxHeld: Double) -> CommonSpan {
     let durations = inputs.compactMap { input in input.scan.map { (input.name, $0.seconds) } }
     return CommonSpan(
-      of: Dictionary(uniqueKeysWithValues: durations), offset: offset, grid: grid, shortest: shortest, maxHeld: maxHeld)
+      of: Dictionary(uniqueKeysWithValues: durations), wanted: shifts, grid: grid, shortest: shortest, maxHeld: maxHeld)
   }
 }

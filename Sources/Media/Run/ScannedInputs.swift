@@ -8,9 +8,9 @@ struct ScannedInputs {
   /// In the order of their names; what is not used is cut off.
   let inputs: [ScannedInput]
   let grid: TimeGrid
-  /// The time of an event in the front clip minus its time in the back clip, in seconds; nil if it is unknown or the
-  /// clips are not to be aligned.
-  let offset: Double?
+  /// The number of ticks of each clip before the time at which both run; empty if they start together, their offset is unknown or
+  /// they are not to be aligned.
+  let shifts: [InputName: Int]
   /// The compositions with their sound, in the order of the plan.
   let compositions: [CompositionPlan]
   let report: PartialReport
@@ -58,8 +58,7 @@ struct ScannedInputs {
     compositions = sounds.map(\.plan)
     let grid = TimeGrid(of: plan, inputs.map { $0.used() })
     let isAligned = plan.moment?.align == true && check?.alignment?.outcome == .aligned
-    let offset = isAligned ? check?.alignment?.offset : nil
-    let shifts = CommonSpan.shifts(offset: offset, grid: grid)
+    let shifts = CommonSpan.shifts(offset: isAligned ? check?.alignment?.offset : nil, grid: grid)
     self.inputs = inputs.map { input in
       var used = input.used(after: grid.seconds(shifts[input.name] ?? 0))
       used.isOverdriven = audio[input.name]?.isOverdriven == true
@@ -67,7 +66,7 @@ struct ScannedInputs {
       return used
     }
     self.grid = grid
-    self.offset = offset
+    self.shifts = shifts
   }
 
   private static func scanPackets(
@@ -96,7 +95,7 @@ struct ScannedInputs {
   private static func scanAudio(
     of inputs: [ScannedInput], limits: Limits, mode: ExecutionMode
   ) throws(RunFailure) -> [InputName: AudioScan] {
-    let maxShift = AudioAlignment.maxSearched(for: maxOffset(limits))
+    let maxShift = AudioAlignment.maxSearched(for: AudioAlignment.maxUsual(limits))
     let requests = inputs.compactMap { input -> AudioScan.Request? in
       guard let scan = input.scan, let audio = input.plan.facts.audio else { return nil }
       return AudioScan.Request(
@@ -113,11 +112,9 @@ struct ScannedInputs {
       return nil
     }
     let both = audio[.front].flatMap { front in audio[.back].map { (front: front, back: $0) } }
-    return MomentCheck(front: front, back: back, audio: both, rule: rule, maxOffset: maxOffset(plan.limits))
+    return MomentCheck(
+      front: front, back: back, audio: both, rule: rule, maxOffset: AudioAlignment.maxUsual(plan.limits))
   }
-
-  /// The largest offset that two clips usually have, in seconds.
-  private static func maxOffset(_ limits: Limits) -> Double { max(0.5, limits.differenceSeconds) }
 }
 
 /// An input whose packets are scanned.

@@ -52,7 +52,8 @@ extension Definition {
     }
   }
 
-  /// An image taken from a clip or from the composition.
+  /// An image taken from a clip or from the composition: the whole frame, scaled. Where rounding gives its size another
+  /// aspect ratio, `UprightConverter` crops the frame to it.
   package struct Still: Codable, Sendable, Hashable {
     /// The video that the frame is taken from.
     package enum Source: String, NamedCases, Sendable {

@@ -88,6 +88,22 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   /// The name of a file of this role in a folder of outputs.
   package var fileName: String { "\(rawValue).\(kind.fileExtension)" }
 
+  /// Where one picture stands for a post.
+  package enum PictureUse: Sendable {
+    /// A day of a calendar, whose picture is small and not square if there is such a one.
+    case calendar
+    /// A notification, which a device shows large once a person opens it.
+    case notification
+  }
+
+  /// The roles of the picture that stands for a post, the best first.
+  package static func pictures(for use: PictureUse) -> [Role] {
+    switch use {
+    case .calendar: [.image, .photoSmall, .thumbnail, .poster, .photoMedium]
+    case .notification: [.thumbnail, .photoMedium, .poster, .image, .photoSquare, .photoSmall]
+    }
+  }
+
   /// The role of a camera's clip as submitted.
   package static func source(_ camera: Camera) -> Role { camera == .front ? .sourceFront : .sourceBack }
 }

@@ -52,9 +52,9 @@ package enum ThisProcess {
   /// Raises the soft limit of open files to the hard limit: each connection is an open file.
   package static func raiseOpenFilesLimit() { csystem_raise_open_files_limit() }
 
-  /// Lets threads share as many arenas of malloc(3) as there are processors. By glibc's default there are eight for each, and every one
-  /// keeps what the largest request of any of its threads has needed. Call it first.
-  package static func limitArenas() { csystem_limit_arenas(Int32(clamping: max(2, processors))) }
+  /// Lets threads share as many arenas of malloc(3) as there are processors, and lets free memory go. By glibc's default there are eight
+  /// arenas for each processor, and every one keeps the most that its threads have needed at once. Call it first.
+  package static func limitHeap() { csystem_limit_heap(Int32(clamping: max(2, processors))) }
 
   /// Leaves the place of the first process of a container to a small one that reaps orphans and passes on signals. Call it first.
   package static func leaveProcessOne() { csystem_leave_process_one(CommandLine.unsafeArgv) }

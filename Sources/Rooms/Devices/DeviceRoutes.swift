@@ -1,9 +1,15 @@
 internal import HTTPServer
-internal import Kit
+package import Kit
 internal import Model
 internal import Postgres
 internal import Push
 internal import Store
+
+extension Devices: RoutedRoom {
+  package static var problems: [any ProblemTable] { DeviceProblem.allCases }
+
+  package static func routes(_ kit: Kit, _ settings: RoomSettings) -> [any RouteRoom] { [DeviceRoutes(kit: kit)] }
+}
 
 /// The routes of the devices that receive a user's notifications.
 struct DeviceRoutes: RouteRoom {
@@ -57,7 +63,7 @@ struct DeviceRoutes: RouteRoom {
 
   private func deleteDevice(_ request: Request) async throws -> Response {
     let (user, token) = try named(request)
-    let missing = ProblemKind.deviceNotFound.problem("The user has no such device.")
+    let missing = DeviceProblem.deviceNotFound.problem("The user has no such device.")
     return try await delete(request, else: missing) { _, session in
       try Devices.delete(token, of: user, session, check: request.checkVersion)
     }
@@ -65,7 +71,7 @@ struct DeviceRoutes: RouteRoom {
 
   private func readKey(of platform: RegisteredDevice.Platform) async throws -> Response {
     guard let key = try await database.read({ try Devices.subscriptionKey(of: platform, $0) }) else {
-      throw ProblemKind.vapidKeyNotFound.problem("No worker has credentials for \(platform.type.owner) push services.")
+      throw DeviceProblem.vapidKeyNotFound.problem("No worker has credentials for \(platform.type.owner) push services.")
     }
     return try .uncached(["key": key])
   }

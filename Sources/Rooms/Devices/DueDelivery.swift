@@ -42,8 +42,6 @@ struct DueDelivery: Sendable {
     return Push.Delivery(notification, to: address)
   }
 
-  /// The roles of the picture, the best first.
-  private static let pictures: [Role] = [.thumbnail, .photoMedium, .poster, .image, .photoSquare, .photoSmall]
   /// What no badge counts: the kinds that no stream of the user has, and events that have lost what they said.
   private static let uncounted =
     UserEvent.Kind.allCases.filter { !EventKind($0).isStreamed }.map(\.rawValue) + [UserEvent.blank]
@@ -63,7 +61,7 @@ struct DueDelivery: Sendable {
   ) throws -> [DueDelivery] {
     let signing = try Keys.signingKeys(session)
     let statement = Devices.statements["due_deliveries"].filled("\(limit)", ["limit": "\(limit)"])
-    let pictures = Self.pictures.map(\.rawValue)
+    let pictures = Role.pictures(for: .notification).map(\.rawValue)
     return try session.execute(
       statement, .integer(shard), .texts(pictures), .texts(Self.uncounted), .integers(sent.devices),
       .integers(sent.positions), .texts(Self.folded)

@@ -103,10 +103,9 @@ package enum Posts: RecordRoom {
     }
   }
 
-  /// Returns the image for a cell of a calendar: the role made for it, or else the smallest image that is not square.
+  /// Returns the image for a cell of a calendar.
   private static func cellImage(among assets: [Asset]) -> Asset? {
-    let order: [Role] = [.image, .photoSmall, .thumbnail, .poster, .photoMedium]
-    return order.lazy.compactMap { role in assets.first { $0.role == role && $0.place == 0 } }.first
+    Role.pictures(for: .calendar).lazy.compactMap { role in assets.first { $0.role == role && $0.place == 0 } }.first
   }
 
   static func parameter(_ visibilities: Set<Visibility>) -> Parameter {

@@ -1,8 +1,9 @@
 internal import HTTPClient
+package import Kit
 internal import Platform
 
 /// What endpoints may be besides public ones with TLS: hosts and ranges of addresses, such as `mailer.internal` and `10.0.0.0/8`.
-package struct WebhookPermits: Sendable, Hashable {
+package struct WebhookPermits: RoomSetting, Hashable {
   private var ranges: [AddressRange] = []
   private var hosts: Set<String> = []
 
@@ -66,4 +67,11 @@ package struct WebhookPermits: Sendable, Hashable {
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+}
+
+extension RoomSettings {
+  package var webhookPermits: WebhookPermits {
+    get { self[WebhookPermits.self] }
+    set { self[WebhookPermits.self] = newValue }
+  }
 }

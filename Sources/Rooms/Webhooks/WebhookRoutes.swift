@@ -1,10 +1,18 @@
 import FoundationEssentials
 internal import HTTPClient
 internal import HTTPServer
-internal import Kit
-package import Model
+package import Kit
+internal import Model
 internal import Postgres
 internal import Store
+
+extension Webhooks: RoutedRoom {
+  package static var problems: [any ProblemTable] { WebhookProblem.allCases }
+
+  package static func routes(_ kit: Kit, _ settings: RoomSettings) -> [any RouteRoom] {
+    [WebhookRoutes(kit: kit, permits: settings.webhookPermits)]
+  }
+}
 
 /// The routes of webhooks, for the back-end of an app.
 struct WebhookRoutes: RouteRoom {
@@ -93,7 +101,7 @@ struct WebhookRoutes: RouteRoom {
 
   private func replay(_ request: Request) async throws -> Response {
     let (id, delivery) = (try webhook(request), request.parameter("delivery"))
-    let problem = ProblemKind.deliveryNotFound.problem("There is no delivery \(delivery) that can be sent again.")
+    let problem = WebhookProblem.deliveryNotFound.problem("There is no delivery \(delivery) that can be sent again.")
     _ = try await find(request, changing: true, else: problem) {
       try Webhooks.replay(delivery, to: id, $1) ? true : nil
     }
@@ -116,7 +124,7 @@ struct WebhookRoutes: RouteRoom {
     let delivery = try await find(request, changing: true, else: Self.notFound(request)) { _, session in
       try Webhooks.sendTest(to: id, session) { webhook in
         guard webhook.state == .enabled else {
-          throw ProblemKind.webhookDisabled.problem("The webhook \(id) is disabled, and nothing is sent to it.")
+          throw WebhookProblem.webhookDisabled.problem("The webhook \(id) is disabled, and nothing is sent to it.")
         }
       }
     }
@@ -165,7 +173,7 @@ struct WebhookRoutes: RouteRoom {
   }
 
   private static func notFound(_ request: Request) -> Problem {
-    ProblemKind.webhookNotFound.problem("There is no webhook with the id \(request.parameter("id")).")
+    WebhookProblem.webhookNotFound.problem("There is no webhook with the id \(request.parameter("id")).")
   }
 }
 
@@ -202,7 +210,7 @@ package struct WebhookResponse: Encodable {
 
 extension Webhook: Versioned {
   // Without the values of the header fields: a tag is a hash, by which a short secret could be found.
-  var version: some Encodable {
+  package var version: some Encodable {
     var version = ["id": "\(id)", "url": url, "kinds": kinds.joined(separator: " "), "state": state.rawValue]
     if !headers.isEmpty { version["headers"] = headers.keys.sorted().joined(separator: " ") }
     return version

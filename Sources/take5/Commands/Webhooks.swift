@@ -3,6 +3,32 @@ import Model
 import Postgres
 import Rooms
 
+extension RoomProgram {
+  static let webhooks = RoomProgram(
+    commands: [
+      .webhooksList, .webhooksCreate, .webhooksShow, .webhooksEnable, .webhooksRotate, .webhooksDelete,
+      .webhooksDeliveries, .webhooksReplay,
+    ],
+    workerOptions: [.webhookPermit]
+  ) { configuration, log in WebhookCourier(permits: configuration.api.rooms.webhookPermits, log) }
+}
+
+extension OptionValues {
+  /// A comma-separated list of hosts and ranges of addresses.
+  static let permits = OptionValues.format("permits") { text in
+    WebhookPermits(text) == nil
+      ? "must be hosts and ranges such as 10.0.0.0/8, separated by commas, not '\(text)'" : nil
+  }
+}
+
+extension Option {
+  static let webhookPermit = Option(
+    \.api.rooms.webhookPermits, "--webhook-permit", "HOSTS", .permits,
+    help:
+      "hosts and address ranges that webhooks may use although they are private or lack TLS, such as mailer.internal,10.0.0.0/8"
+  )
+}
+
 extension Subcommand {
   static let webhooksList = Subcommand(
     "webhooks list", abstract: "List the webhooks, newest first.", options: Option.storeAccess,
@@ -26,7 +52,7 @@ extension Subcommand {
     example: "take5 webhooks create https://app.example.org/take5 --kinds post_ready,comment"
   ) { arguments in
     let url = arguments.operands[0]
-    let permits = try ServiceConfiguration([.webhookPermit], arguments).api.webhookPermits
+    let permits = try ServiceConfiguration([.webhookPermit], arguments).api.rooms.webhookPermits
     if let problem = permits.problem(with: url) {
       throw CommandFailure(.usage, "the URL \(problem)", remedy: "pass the URL of the app's back-end")
     }

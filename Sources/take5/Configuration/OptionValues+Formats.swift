@@ -13,11 +13,6 @@ extension OptionValues {
       "must be addresses such as 192.0.2.1 or 10.0.0.0/8, separated by commas, not '\($0)'"
     }
   }
-  /// A comma-separated list of hosts and ranges of addresses.
-  static let permits = OptionValues.format("permits") { text in
-    WebhookPermits(text) == nil
-      ? "must be hosts and ranges such as 10.0.0.0/8, separated by commas, not '\(text)'" : nil
-  }
   /// The URL of a service.
   static let service = OptionValues.format("service") { text in
     ServerAddress(url: text) == nil

@@ -69,16 +69,22 @@ extension ServiceConfiguration {
     case let path as WritableKeyPath<Self, Int64?>: self[keyPath: path] = Int64(text).map { $0 << 20 }
     case let path as WritableKeyPath<Self, UInt64>: self[keyPath: path] = (UInt64(text) ?? 0) << 20
     case let path as WritableKeyPath<Self, WindowSchedule?>: self[keyPath: path] = WindowSchedule(text)
-    case let path as WritableKeyPath<Self, WebhookPermits>:
-      self[keyPath: path] = WebhookPermits(text) ?? self[keyPath: path]
     case let path as WritableKeyPath<Self, PublicURL?>: self[keyPath: path] = PublicURL(text)
     case let path as WritableKeyPath<Self, RegistrationCheck?>: self[keyPath: path] = RegistrationCheck(text)
     case let path as WritableKeyPath<Self, Duration>: self[keyPath: path] = .seconds(Double(text) ?? 0)
     case let path as WritableKeyPath<Self, Double>: self[keyPath: path] = Double(text) ?? 0
     case let path as WritableKeyPath<Self, Bool>: self[keyPath: path] = text == values.choices.last
     case \.worker.media.sandbox: worker.media.sandbox = SandboxMode(rawValue: text) ?? worker.media.sandbox
-    default: break
+    default:
+      if let setting = type(of: property).valueType as? any RoomSetting.Type { set(property, setting, to: text) }
     }
+  }
+
+  private mutating func set<Setting: RoomSetting>(
+    _ property: PartialKeyPath<Self>, _ type: Setting.Type, to text: String
+  ) {
+    guard let path = property as? WritableKeyPath<Self, Setting>, let setting = Setting(text) else { return }
+    self[keyPath: path] = setting
   }
 
   /// The text of a property; nil if it is nil.

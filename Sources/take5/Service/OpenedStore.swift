@@ -107,8 +107,7 @@ struct OpenedStore: Sendable {
 
   /// What sends to receivers outside, by options.
   func couriers(_ configuration: ServiceConfiguration, _ log: Logger, _ metrics: Metrics) throws -> [any Courier] {
-    let webhooks: any Courier = WebhookCourier(permits: configuration.api.webhookPermits, log)
-    return [webhooks] + (push.map { [$0] } ?? [])
+    RoomProgram.all.compactMap { $0.courier?(configuration, log) } + (push.map { [$0] } ?? [])
   }
 
   /// Runs `body`, and closes the store after it, also if it fails: an embedded database shuts down in order.

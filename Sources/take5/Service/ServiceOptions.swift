@@ -5,7 +5,9 @@ import Worker
 
 /// The options of a worker, which `serve` and `worker` take.
 extension Option {
-  static let worker: [Option] = [
+  static let worker = ofMedia + RoomProgram.all.flatMap(\.workerOptions) + ofQueue
+
+  private static let ofMedia: [Option] = [
     .mediaMemory, .sandbox,
     Option(
       \.worker.lookSlots, "--look-slots", "N", .integer(1...256),
@@ -24,7 +26,9 @@ extension Option {
       help:
         "when the daily window opens, such as '18:00-18:05 Europe/Berlin' or '5m in 09:00-21:00 Europe/Berlin', unless 'take5 window set' has set it"
     ),
-    .webhookPermit,
+  ]
+
+  private static let ofQueue: [Option] = [
     Option(
       \.worker.queue.lease, "--lease", "SECONDS", .seconds(1...86_400),
       help: "age of the last heartbeat after which other workers take a worker's jobs"),
@@ -39,12 +43,6 @@ extension Option {
 }
 
 extension Option {
-  static let webhookPermit = Option(
-    \.api.webhookPermits, "--webhook-permit", "HOSTS", .permits,
-    help:
-      "hosts and address ranges that webhooks may use although they are private or lack TLS, such as mailer.internal,10.0.0.0/8"
-  )
-
   /// The options that `Logger.init(_:)` reads.
   static let logging: [Option] = [
     Option(

@@ -1,7 +1,6 @@
 import Definitions
 import HTTPServer
 import HTTPTesting
-import Kit
 import Model
 import Platform
 import Postgres
@@ -10,6 +9,7 @@ import Store
 import Telemetry
 import Testing
 
+@testable import Kit
 @testable import Push
 @testable import Queue
 @testable import Rooms

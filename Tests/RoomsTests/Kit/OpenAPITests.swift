@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTesting
 import Model
 import Platform
+import Store
 import Testing
 
 @testable import Kit
@@ -215,7 +216,7 @@ struct OpenAPITests {
       }
     }
     #expect(own.count > 40)
-    let paths = OpenAPIDocument(own: stored).completed(by: routes)["paths"]
+    let paths = OpenAPIDocument(own: stored, problems: []).completed(by: routes)["paths"]
     for (path, method, response) in own {
       let generated = paths[path][method]["responses"][response.name]
       #expect(generated != response.value, "\(method) \(path) \(response.name)")
@@ -264,7 +265,7 @@ struct OpenAPITests {
 
   /// All kinds by their types.
   private static let kinds = Dictionary(
-    ProblemKind.allCases.map { kind in
+    (ProblemKind.allCases.map { $0 as any ProblemTable } + [any Room.Type].all.problems).map { kind in
       let problem = kind.problem("")
       let remedy = problem.members.first { $0.name == "remedy" }?.value ?? .string("")
       guard case .string(let remedy) = remedy else { preconditionFailure("a remedy is a text") }
@@ -310,7 +311,11 @@ struct OpenAPITests {
       let response = try await api.get("/openapi.json")
       #expect(response.status == 200)
       #expect(response.headers["content-type"] == "application/json")
-      #expect(response.body == OpenAPIDocument(own: DocumentRoutes.storedDocument).completed(by: api.routes).bytes)
+      #expect(
+        response.body
+          == OpenAPIDocument(own: DocumentRoutes.storedDocument, problems: [any Room.Type].all.problems).completed(
+            by: api.routes
+          ).bytes)
       let tag = try #require(response.headers["etag"])
       #expect(try await api.get("/openapi.json", headers: [("If-None-Match", tag)]).status == 304)
     }

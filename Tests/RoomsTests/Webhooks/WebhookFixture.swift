@@ -57,7 +57,7 @@ final class WebhookFixture: Sendable {
   static func with(permits: String = "127.0.0.1", _ body: (WebhookFixture) async throws -> Void) async throws {
     let endpoint = Endpoint()
     var setting = RunningAPI.Setting()
-    setting.api.webhookPermits = try #require(WebhookPermits(permits))
+    setting.api.rooms.webhookPermits = try #require(WebhookPermits(permits))
     let routes = ["/hook", "/other"].map {
       Route("POST", $0, bodyLimit: 1 << 20, admission: Route.open) { try await endpoint.receive($0) }
     }

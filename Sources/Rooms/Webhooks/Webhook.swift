@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import Model
 
 /// An endpoint of an app's back-end, to which events are sent.
 package struct Webhook: Sendable, Hashable {
@@ -51,7 +52,7 @@ package struct WebhookDelivery: NilEncodable, Sendable {
   package let kind: String?
   package let state: State
   package let attempts: Int
-  /// That of the last response.
+  /// The status of the last response.
   package let status: Int?
   package let error: String?
   package let createdAt: Date?

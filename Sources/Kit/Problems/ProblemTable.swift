@@ -1,6 +1,14 @@
 package import HTTPServer
 
-extension ProblemKind {
+/// A table of kinds of problems (RFC 9457) that the API returns, besides those of the server. The raw values are part of the API and do not change.
+///
+/// docs/problems.md lists them.
+package protocol ProblemTable: RawRepresentable<String>, CaseIterable, Sendable {
+  /// The status, the title and the remedy of each kind.
+  var row: (status: Status, title: String, remedy: String) { get }
+}
+
+extension ProblemTable {
   /// The problem type URI.
   package var type: String { ServerProblem.namespace + rawValue }
 
