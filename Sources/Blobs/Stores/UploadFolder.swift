@@ -145,9 +145,18 @@ package struct UploadFolder: Sendable {
     }
   }
 
-  /// Makes a finished upload one without bytes, so that its client sends them again; returns its record, nil if it is not finished.
+  /// Makes an upload without bytes of one that is finished or whose file has lost bytes, so that its client sends them again; returns its
+  /// record, nil if it is another upload.
   package func reopen(_ id: PublicID) throws(BlobError) -> UploadRecord? {
-    guard try record(id)?.isFinished == true else { return nil }
+    guard let record = try record(id) else { return nil }
+    if let status = FolderBlobStore.status(path(id)), record.isCut(UploadFile.State(status)) {
+      // A copy of the blob may be the same file.
+      guard unlink(path(id)) == 0 || errno == ENOENT else {
+        throw .system(SystemError(call: "unlink", subject: path(id)))
+      }
+    } else if !record.isFinished {
+      return nil
+    }
     try wrap { () throws(SystemError) in
       do throws(SystemError) {
         try Descriptor(writing: path(id), replacing: false, mode: 0o640).synchronize()

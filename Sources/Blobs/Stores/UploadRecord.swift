@@ -77,6 +77,9 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   /// Makes it the record of an upload without bytes, for the rest of its time.
   mutating func reopen() { (finished, finishedHash, isReopened) = (nil, nil, true) }
 
+  /// Whether the file of the upload was whole and has lost bytes since.
+  package func isCut(_ state: UploadFile.State) -> Bool { state.isWhole && length.map { $0 != state.offset } ?? false }
+
   /// Whether the numbers are some that a service writes. A damaged file may hold negative numbers, and differences of them overflow.
   var isSound: Bool {
     (length ?? 0) >= 0 && (finished ?? 0) >= 0 && (charged ?? 0) >= 0 && 0...Self.maxIdle ~= (idle ?? 0)

@@ -71,7 +71,8 @@ struct DeviceRoutes: RouteRoom {
 
   private func readKey(of platform: RegisteredDevice.Platform) async throws -> Response {
     guard let key = try await database.read({ try Devices.subscriptionKey(of: platform, $0) }) else {
-      throw DeviceProblem.vapidKeyNotFound.problem("No worker has credentials for \(platform.type.owner) push services.")
+      throw DeviceProblem.vapidKeyNotFound.problem(
+        "No worker has credentials for \(platform.type.owner) push services.")
     }
     return try .uncached(["key": key])
   }

@@ -32,8 +32,9 @@ extension LocalUploads {
         return .lost
       }
     }
-    guard try file.synchronizedState().isWhole else { return record.isFinished ? Presence.lost : .partial }
-    return .whole
+    let state = try file.synchronizedState()
+    guard state.isWhole else { return record.isFinished ? Presence.lost : .partial }
+    return record.isCut(state) ? .lost : .whole
   }
 
   /// Returns the bytes of an upload; nil if it has no file.
@@ -43,8 +44,9 @@ extension LocalUploads {
       return try content(ofFinished: record).map(Bytes.whole) ?? .lost
     }
     // A process was ended after it had finished the record, or as it reopened the upload.
-    guard try file.synchronizedState().isWhole else { return record.isFinished ? Bytes.lost : .partial }
-    return .whole(try file.sealed(hash: hash(of: record)))
+    let state = try file.synchronizedState()
+    guard state.isWhole else { return record.isFinished ? Bytes.lost : .partial }
+    return record.isCut(state) ? .lost : .whole(try file.sealed(hash: hash(of: record)))
   }
 
   /// Returns the content of the blob that a finished upload has become; nil if it is lost.
@@ -60,7 +62,7 @@ extension LocalUploads {
     }
   }
 
-  /// Makes finished uploads of a post ones without bytes: a client that asks for the offset sends them again.
+  /// Makes uploads of a post whose bytes are lost ones without bytes: a client that asks for the offset sends them again.
   func reopen(_ uploads: [PublicID], of post: PublicID) throws {
     for id in uploads {
       contents.forget(id)

@@ -78,6 +78,11 @@ struct LocalUploads: KitHolder {
         }
         if let reason = record.refusal { throw reason.problem }
         let (state, accepted) = (try file.synchronizedState(), accepting(part))
+        if record.isCut(state) {
+          return .missing(
+            ProblemKind.uploadNotFound.problem(
+              "The bytes of the upload \(id) are lost.", errors: [FieldError(part.rawValue, "its bytes are lost")]))
+        }
         guard max(state.offset, record.length ?? 0) <= accepted.maxBytes else {
           throw MultipartError.partTooLarge(name: part.rawValue, limit: accepted.maxBytes).problem
         }

@@ -53,6 +53,31 @@ struct AwaitedUploadRoundTests {
     }
   }
 
+  @Test("an upload that was whole and whose file has lost bytes since is asked for again")
+  func cut() async throws {
+    try await RunningAPI.with { api in
+      let early = try await EarlySubmission(api)
+      func sendAndCut(_ path: String) async throws {
+        #expect(try await UploadTests.send(early.clips[0], at: 0, to: path, api).status == 204)
+        let file = "\(api.blobFolder)/uploads/\(EarlySubmission.id(path))"
+        #expect(chmod(file, 0o640) == 0 && truncate(file, 100) == 0 && chmod(file, 0o440) == 0)
+      }
+      let others = try await EarlySubmission.uploads(of: early.clips, api)
+      try await sendAndCut(others[0])
+      let later = try await EarlySubmission.submit(others, key: "two", api)
+      #expect(later.status == 404 && later.json["type"] == .string("urn:take5:problem:upload_not_found"))
+
+      try await sendAndCut(early.paths[0])
+      await api.api.uploads.uploads.reconsiderAll()
+      #expect(try await UploadTests.offset(of: early.paths[0], api) == "0")
+      for (clip, path) in zip(early.clips, early.paths) {
+        #expect(try await UploadTests.send(clip, at: 0, to: path, api).status == 204)
+      }
+      _ = try await api.read(try early.post) { $0["job"] != .null }
+      for clip in early.clips { #expect(try api.blobs.contains(SHA256.digest(of: clip))) }
+    }
+  }
+
   @Test("while one upload of a post is lost and its client is away, the rounds read nothing of the others")
   func partlyLost() async throws {
     let opened = Shared(0)
