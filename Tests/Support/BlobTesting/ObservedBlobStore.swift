@@ -1,5 +1,6 @@
 package import Blobs
 package import Crypto
+package import FoundationEssentials
 package import Model
 package import Platform
 
@@ -30,6 +31,9 @@ package struct ObservedBlobStore: LocalBlobStore, InspectableBlobStore {
   package var onRemove: @Sendable (SHA256Digest) throws(BlobError) -> Void = { _ in }
   /// The free space; nil: that of the store.
   package var free: (@Sendable () -> Int64?)?
+
+  /// The time since which uploads without a byte are at rest.
+  package var uploadsBegan: Date?
 
   package init(_ base: any InspectableBlobStore) { self.base = base }
 
@@ -72,7 +76,11 @@ package struct ObservedBlobStore: LocalBlobStore, InspectableBlobStore {
     if let free { return free() }
     return try base.freeBytes()
   }
-  package func uploads() throws(BlobError) -> UploadFolder { try base.uploads() }
+  package func uploads() throws(BlobError) -> UploadFolder {
+    var uploads = try base.uploads()
+    if let uploadsBegan { uploads.began = uploadsBegan }
+    return uploads
+  }
   package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
   package func listing(ofShard shard: Int) throws(BlobError) -> BlobListing { try base.listing(ofShard: shard) }
   package func stagedOrphans() throws(BlobError) -> [StoredFile] { try base.stagedOrphans() }
