@@ -46,7 +46,9 @@ struct BackupTests {
     let backup = try RunningTake5()
     _ = try await backup.start(
       ["backup", folder, "--data", service.data],
-      environment: Self.programs.merging(["TAKE5_FAILPOINTS": "blob.stage.before=stop"]) { $1 },
+      environment: Self.programs.merging(
+        // The first copy takes long enough for a signal.
+        ["TAKE5_FAILPOINTS": "blob.stage.before=stop,blob.link.before=pause:5000ms"]) { $1 },
       printsFirstLine: false)
     let process = try #require(await backup.process)
     try await onThread("test-stopped") {
