@@ -207,6 +207,13 @@ class Crowd:
             except Exception as failure:
                 self.ledger.violate(f"client: {number}: {failure!r}")
 
+    def unacknowledged(self):
+        """What has been submitted and not acknowledged: the kinds and the keys."""
+        with self.changed:
+            begun = self.next
+        keys = ((kind_of(number), f"{self.prefix}-{number}") for number in range(begun))
+        return [f"{kind} {key}" for kind, key in keys if key not in self.ledger.acknowledged]
+
     @contextlib.contextmanager
     def parts(self):
         with self.changed:

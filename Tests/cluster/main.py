@@ -26,7 +26,6 @@ from processes import Service
 from readers import Readers
 from recoveries import Recoveries
 from services import Clock, Take5, listens, start_proxy, start_store
-from submissions import JOBLESS
 
 # Of a run that writes its figures.
 JOBS, FAULTS = 5000, 200
@@ -130,8 +129,9 @@ class Run:
             return weather.failures
         self.report(f"all faults have healed; {len(ledger.acknowledged)} acknowledged")
         if not crowd.wait(options.deadline):
+            open_keys = crowd.unacknowledged()
             checks.wrong.append(
-                f"{options.jobs - sum(c for k, c in ledger.kinds.items() if k not in JOBLESS)} submissions are not acknowledged after {options.deadline} s")
+                f"{len(open_keys)} submissions are not acknowledged after {options.deadline} s, such as {', '.join(open_keys[:5])}")
         self.on_network(lambda: repeat_acknowledged(self.network, ledger, 100, options.deadline))
         checks.wrong += [text for text in ledger.violations if text not in checks.wrong]
         submitted = time.monotonic()
