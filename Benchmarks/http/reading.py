@@ -28,7 +28,10 @@ class Statements:
     PARAMETER = re.compile(r"\$(\d+) = (NULL|'(?:[^']|'')*')")
 
     def __init__(self, service, request):
-        service.sql("ALTER SYSTEM SET log_statement = 'all'", "SELECT pg_reload_conf()")
+        # The service starts its server with a terse log. A setting of the database is stronger, in new sessions.
+        service.sql("ALTER SYSTEM SET log_statement = 'all'", "SELECT pg_reload_conf()",
+                    "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET log_error_verbosity = ''default''', current_database()); END $$",
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
         # Sessions read their settings between two transactions; the first one that is logged may be in the middle of one.
         time.sleep(1)
         log = service.data / "postgres.log"
