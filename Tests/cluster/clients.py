@@ -210,8 +210,8 @@ class Crowd:
     def unacknowledged(self):
         """What has been submitted and not acknowledged: the kinds and the keys."""
         with self.changed:
-            begun = self.next
-        keys = ((kind_of(number), f"{self.prefix}-{number}") for number in range(begun))
+            count = self.next
+        keys = ((kind_of(number), f"{self.prefix}-{number}") for number in range(count))
         return [f"{kind} {key}" for kind, key in keys if key not in self.ledger.acknowledged]
 
     @contextlib.contextmanager
