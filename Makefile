@@ -248,7 +248,7 @@ test-mutants: setup ## break each guard of the worker, and check that a test fai
 # ONLY names the rooms, such as Webhooks.
 test-rooms: setup ## take out each room that no other one needs, and compile what remains, some minutes
 	TAKE5_TARGETS=take5 $(BUILD_TESTS)
-	@Tests/rooms/main.py .build/tests $(ONLY)
+	@Tests/rooms/main.py .build/tests $(or $(ONLY),$(if $(SHORT),--day $(DAY)))
 
 fuzz: setup build-fuzz ## fuzz every parser of hostile bytes for SECONDS each, two at a time
 	Tests/Fuzzing/fuzz.sh .build/fuzz $(if $(SHORT),10,$(SECONDS))
