@@ -5,7 +5,7 @@ By .ci/arrows.txt only the list in Rooms.swift uses such a room. For each, a cop
 list and its SQL in the table of embedded files. Then the module 'Rooms' is compiled, with the arguments and against
 the modules of 'make test'. Where what the program has of the room is a 'RoomProgram', the copy loses its file too and its name in
 AllCommands.swift, and the program is compiled.
-Usage: main.py BUILD_FOLDER [ROOM...]
+Usage: main.py BUILD_FOLDER [ROOM... | --day NUMBER]
 """
 import json
 import os
