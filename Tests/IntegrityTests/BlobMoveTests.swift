@@ -59,6 +59,7 @@ struct BlobMoveTests {
       #expect(try target.damage(of: hash, bytes: Int64("composed a".utf8.count)) == nil)
     }
   }
+
   /// Overwrites a blob in a store, which keeps its length.
   private static func rot(_ hash: SHA256Digest, in store: FolderBlobStore) throws {
     let bytes = try store.open(hash).size()

@@ -49,7 +49,7 @@ package enum Keys: Room {
   /// Deletes the keys that were revoked some time ago, and returns their number. A key stays as long as a token or a ticket that it
   /// has made is stored, or something else that names it; the newest key stays.
   ///
-  /// - Parameter rooms: all rooms, of which each `CredentialObserver` says what it names.
+  /// - Parameter rooms: all rooms; each `CredentialObserver` among them says what it names.
   package static func dropRevoked(in rooms: [any Room.Type], _ session: Session) throws -> Int {
     let revoked = try session.execute(Self.statements["long_revoked_keys"], .double(revokedRetention)).map {
       try $0.get("id", as: Int64.self)
